@@ -62,9 +62,7 @@ def database_class(module: str) -> type[Database]:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"module {module!r} cannot be imported: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, Database)):
-        raise ConfigError(
-            f"module {module!r}: {name} is not a simulator.modules.contract.base.Database"
-        )
+        raise ConfigError(f"module {module!r}: {name} is not a simulator.modules.contract.Database")
     missing = sorted(found.__abstractmethods__)
     missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
     if missing:

@@ -72,7 +72,6 @@ class ClickhouseEmbedded(ClickhouseTables):
         return session
 
     def words(self, error: Exception) -> str:
-        """Return the engine's message."""
         if "EmbeddedServer" in str(error) or "Cannot lock file" in str(error):
             return (
                 "cannot open the folder: another process has it open, or this user may not write "
@@ -112,7 +111,6 @@ class EmbeddedSession(ClickhouseSession):
             self._connection.close()
 
     def execute(self, statement: str) -> bytes:
-        """Run a statement."""
         try:
             content: bytes = self._connection.query(statement, "TabSeparated").bytes()
         except Exception as error:  # chDB raises no narrower one
@@ -120,11 +118,9 @@ class EmbeddedSession(ClickhouseSession):
         return content
 
     def read_only(self) -> None:
-        """Make the engine refuse writes."""
         self.execute("SET readonly = 2")
 
     def pieces(self, statement: str) -> Generator[bytes, None, None]:
-        """Run a statement and yield its output as it arrives."""
         try:
             with self._connection.send_query(statement, "TabSeparated") as result:
                 for piece in result:

@@ -123,7 +123,6 @@ class Cockroachdb(Postgres):
         return settings
 
     def open(self, connection: Any) -> PostgresSession:
-        """Return the session of a connection."""
         copies = not self.options.use_values_lists
         return CockroachdbSession(connection, self.dialect_of, copies=copies)
 

@@ -22,8 +22,9 @@ from simulator.modules.contract import (
     Failure,
     Options,
     Payload,
+    RowCountMismatch,
+    expect_rows,
 )
-from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,
     LIMITS,
@@ -33,9 +34,9 @@ from simulator.modules.cratedb.database import (
     CrateTables,
 )
 from simulator.modules.cratedb.query import CrateDialect, check_values
+from simulator.modules.cratedb.session import EXPLAIN, shape_of_plan
 from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 
 _REQUEST_IS_WRONG = ("0A", "22", "23", "42")
 _TRY_AGAIN = ("53300", "42P01", "3F000")
@@ -51,14 +52,13 @@ class CratedbPgOptions(WireOptions, CrateOptions):
 class CratedbPgSession(PostgresSession):
     """A connection that speaks PostgreSQL's protocol, without transactions."""
 
-    explains: ClassVar[str] = plans.EXPLAIN
+    explains: ClassVar[str] = EXPLAIN
 
     def __init__(self, connection: Any, dialect_of: Callable[[Table], CrateDialect]) -> None:
         super().__init__(connection, dialect_of)
         self._dialect = dialect_of
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as INSERTs with lists of rows."""
         dialect = self._dialect(table)
         into = f"INSERT INTO {dialect.name(name)} ({', '.join(dialect.find_inserted())}) VALUES "
         row = dialect.row(
@@ -100,7 +100,6 @@ class CratedbPgSession(PostgresSession):
         """Do nothing: CrateDB has no transactions, and so none that only read."""
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row, without a column that only orders them."""
         rows, width = super().run(statement), len(statement.outputs)
         longer = 0 < width < len(rows[0]) if rows and not statement.own else False
         return [row[:width] for row in rows] if longer else rows
@@ -120,8 +119,7 @@ class CratedbPgSession(PostgresSession):
                 self.cursor.execute("CLOSE portions")
 
     def shape_of(self, plan: str) -> str:
-        """Return the shape of a plan."""
-        return plans.shape_of(plan)
+        return shape_of_plan(plan)
 
 
 class CratedbPg(CrateTables[PostgresSession], PostgresWire):
@@ -138,25 +136,19 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
         late="a query sees rows after the next refresh (refresh_interval)",
-        plans=plans.EXPLAIN,
+        plans=EXPLAIN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions
     options: CratedbPgOptions
     remedies: ClassVar[Mapping[str, str]] = {**REMEDIES, **PostgresWire.remedies}
-
-    def remedy(self, error: Exception) -> str | None:
-        """Return what to try if no pattern of `remedies` matches the text."""
-        if isinstance(error, RowCountMismatch):
-            return "use the module cratedb: through HTTP CrateDB reports why it refuses a row"
-        return super().remedy(error)
+    mismatch = "use the module cratedb: through HTTP CrateDB reports why it refuses a row"
 
     def session_settings(self) -> dict[str, str]:
         """Return no settings: CrateDB needs none of them and refuses some."""
         return {}
 
     def open(self, connection: Any) -> PostgresSession:
-        """Return the session of a connection."""
         return CratedbPgSession(connection, self.dialect_of)
 
     def translate(self, query: Query) -> Statement:

@@ -21,7 +21,7 @@ from simulator.modules.influxdb.database import (
     check_names,
     durability,
     open_client,
-    wait_until,
+    wait_until_compacted,
 )
 from simulator.modules.influxdb.plans import EXPLAIN
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
@@ -77,7 +77,6 @@ class Influxdb1(Influxdb):
         return super(Influxdb, self).problems(key, parts, mode, batch_rows)
 
     def open(self) -> InfluxSession:
-        """Return a session that has sent nothing yet."""
         options = self.options
         password = options.password.get_secret_value() if options.password else ""
         consistency = f"&consistency={options.consistency}" if options.consistency else ""
@@ -96,11 +95,9 @@ class Influxdb1(Influxdb):
         return Influx1Session(Http(options, headers), write, client)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query in InfluxQL."""
         return influxql.plan(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:
-        """Return InfluxQL."""
         return influxql.InfluxqlTexts(table, self.bucket(table), self.name)
 
     # --- databases
@@ -121,7 +118,6 @@ class Influxdb1(Influxdb):
             return Contents(None, self._size_of(session, [name]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the databases, all or none."""
         check_names(tables)
         names = self.buckets(tables)
         span = (
@@ -138,7 +134,6 @@ class Influxdb1(Influxdb):
                 _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the databases, with all measurements in them."""
         with self.administration() as session:
             for name in sorted({*names} & self._databases(session)):
                 _ask(session, f"DROP DATABASE {identifier(name)}")
@@ -154,7 +149,7 @@ class Influxdb1(Influxdb):
         This server writes its cache after ten minutes without writes, and not on request.
         """
         with self.administration() as session:
-            wait_until(lambda: not any(self._compactions(session, tables)))
+            wait_until_compacted(lambda: not any(self._compactions(session, tables)))
 
     def _compactions(self, session: InfluxSession, tables: Sequence[Table]) -> Iterator[int]:
         """Yield how many compactions run or wait, by shard and kind."""
@@ -173,7 +168,6 @@ class Influxdb1(Influxdb):
         return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
 
     def describe(self) -> Server:
-        """Return the version and, if the user may read them, the settings of the storage."""
         with self.administration() as session:
             version = session.client.version()
             settings: dict[str, str] = {}
@@ -187,12 +181,10 @@ class Influx1Session(InfluxSession):
     """One connection for sends, and the vendor's client for everything else."""
 
     def greet(self) -> None:
-        """Check the user and the password, and open the connection for sends."""
         _ask(self, "SHOW DATABASES")
         self.http.request("GET", "/ping")
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the points of a measurement before a time."""
         before_ns = until * (10**9 // table.time_unit.per_second)
         database = quote(self._write.prefix + table.container, safe="")
         for name in table.names:

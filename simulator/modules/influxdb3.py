@@ -47,6 +47,7 @@ from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.http.client import Http, HttpOptions, lines
 from simulator.modules.shared.influx.chunks import SECOND_NS
 from simulator.modules.shared.influx.influxql import QueryFailed
@@ -86,18 +87,15 @@ class _Dialect(sql.Dialect):
         return '"' + identifier.replace('"', '""') + '"'
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal that the time is compared with."""
         return f"TIMESTAMP '{moment(value * (SECOND_NS // unit.per_second))}'"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group."""
         name, function = self.name(column.name), "last_value" if last else "first_value"
         # InfluxDB's SQL has no FILTER: what is not NULL comes first, or last.
         some = f"{name} IS {'NOT ' if last else ''}NULL, " if column.nullable else ""
         return f"{function}({name} ORDER BY {some}{time})"
 
     def operand(self, column: Column, value: float) -> str:
-        """Return a column as it is compared with a number."""
         return _as_number(column, self.name(column.name))
 
     def total(self, column: Column, unit: TimeUnit) -> str:
@@ -185,7 +183,6 @@ class Influxdb3(Influxdb):
     # --- connections
 
     def open(self) -> "Influx3Session":
-        """Return a session that has sent nothing yet."""
         options = self.options
         # Without accept_partial=false, valid lines of a refused request would be stored.
         flags = urlencode({"accept_partial": "false", "no_sync": str(options.no_sync).lower()})
@@ -198,7 +195,7 @@ class Influxdb3(Influxdb):
         )
         token = options.token.get_secret_value() if options.token else ""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return Influx3Session(Http(options, headers), write, options.query_timeout_s)
+        return Influx3Session(Http(options, headers), write, _no_client)
 
     # --- databases
 
@@ -213,14 +210,12 @@ class Influxdb3(Influxdb):
         return {}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the tags and fields of all tables."""
         with self.administration() as session:
             rows = session.run(Statement(_COLUMNS, _COLUMN, (name,)))
         kinds = ((t, c, "tag" if kind.startswith("Dictionary") else kind) for t, c, kind in rows)
         return {f"{table}.{column}": _API.get(kind, kind) for table, column, kind in kinds}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the tags and fields of the tables in a database."""
         if tables:
             yield self.measured(tables, _TYPES)
 
@@ -229,7 +224,6 @@ class Influxdb3(Influxdb):
         return Contents()
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the databases with their tables, all or none."""
         check_names(tables)
         for tag in (tag for table in tables for tag in table.tags):
             if tag.type is Type.BOOL:
@@ -300,7 +294,6 @@ class Influxdb3(Influxdb):
         return Statement(text, columns, (self.bucket(innermost(query).table),))
 
     def texts(self, table: Table) -> TextLanguage:
-        """Return DataFusion's SQL."""
         stored = replace(table, columns=tuple(map(_find_stored, table.columns)))
         return _Texts(_DIALECT, stored, [self.name], self.bucket(table))
 
@@ -364,16 +357,10 @@ def _columns(table: Table) -> dict[str, Any]:
 class Influx3Session(InfluxSession):
     """A connection over which lines are sent as bytes and queries are asked in SQL."""
 
-    def __init__(self, http: Http, write: Write, query_timeout_s: float) -> None:
-        super().__init__(http, write, _no_client)
-        self._query_timeout_s = query_timeout_s
-
     def greet(self) -> None:
-        """Check the token."""
         self.http.request("GET", "/api/v3/configure/database?format=json")
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             return [*self._rows(statement)]
 
@@ -384,15 +371,7 @@ class Influx3Session(InfluxSession):
         yield QueryPlan(statement.text, text, shapes.of_text(text, _plan_line))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions as they arrive."""
-        portion = []
-        for row in self._rows(statement):
-            portion.append(row)
-            if len(portion) == rows:
-                yield portion
-                portion = []
-        if portion:
-            yield portion
+        return portions(self._rows(statement), rows)
 
     def _rows(self, statement: Statement) -> Iterator[Sequence[Any]]:
         columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
@@ -404,7 +383,7 @@ class Influx3Session(InfluxSession):
             raise QueryFailed("a query in config.yaml names no database, which InfluxDB 3 requires")
         (database,) = statement.parameters
         body = json.dumps({"db": database, "q": statement.text, "format": "jsonl"}).encode()
-        pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, self._query_timeout_s)
+        pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON)
         for line in lines(self.await_parts(pieces)):
             yield json.loads(line)
 

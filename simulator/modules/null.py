@@ -91,7 +91,6 @@ class Null(Database):
         return None
 
     def describe(self) -> Server:
-        """Return a server without nodes."""
         return Server(version="null", nodes=0, durability="no row is stored", durable=False)
 
     def translate(self, query: Query) -> Statement:
@@ -110,20 +109,16 @@ class NullSession(Session):
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return True
 
     @property
     def makes_objects(self) -> bool:
-        """True if payloads are Python rows."""
         return self._encoding is Encoding.OBJECTS
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks that the options select."""
         return _encoder(self._encoding, table)
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what leaves rows of a file as they are."""
         return lambda rows, _count: rows
 
     def send(self, payload: Payload) -> None:

@@ -6,7 +6,6 @@ other. The driver is part of Python.
 
 import re
 import sqlite3
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -15,7 +14,6 @@ from zlib import crc32
 
 from pydantic import Field
 
-from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.row_hash import TEXT, SquareHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
@@ -33,12 +31,13 @@ from simulator.modules.contract import (
     Options,
     Payload,
     QueryPlan,
+    RowCountMismatch,
     Server,
     Session,
+    expect_rows,
     signature,
 )
 from simulator.modules.shared import shapes
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import (
     changes as sql_changes,
 )
@@ -49,6 +48,7 @@ from simulator.modules.shared.sql import (
     language as sql,
 )
 from simulator.modules.shared.sql.database import SqlFile, SqlOptions
+from simulator.modules.shared.waits import wait_until
 
 _POLL_S = 0.05
 _CRC32 = "CASE WHEN {0} IS NOT NULL THEN crc32(CAST({0} AS BLOB)) END"
@@ -118,7 +118,6 @@ class SqliteDialect(sql.Dialect):
         return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        """Return the number of rows and the sum of their hashes."""
         return sql_hashes.squares(self, table, rows, _CRC32.format, misfit=self.misfit)
 
 
@@ -182,7 +181,6 @@ class Sqlite(SqlFile["SqliteSession"]):
     hash_probe = f"SELECT {_CRC32.format(repr(TEXT))}"
 
     def dialect_of(self, table: Table) -> sql.Dialect:
-        """Return SQLite's dialect."""
         return _DIALECT
 
     def connect(self) -> "SqliteSession":
@@ -203,7 +201,6 @@ class Sqlite(SqlFile["SqliteSession"]):
         return SqliteSession(connection)
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements in one transaction."""
         with self.administration() as session:
             for statement in ("BEGIN IMMEDIATE", *statements, "COMMIT"):
                 session.connection.execute(statement)
@@ -271,12 +268,12 @@ class Sqlite(SqlFile["SqliteSession"]):
 
         SQLite waits for writers, but not for another process that does the same: so it is repeated.
         """
-        deadline = time.monotonic() + self.options.busy_timeout_s
-        while True:
+
+        def is_empty() -> bool:
             ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            if not busy or time.monotonic() > deadline:
-                return not busy
-            time.sleep(_POLL_S)  # SQLite calls nobody when a reader ends
+            return not busy
+
+        return wait_until(is_empty, self.options.busy_timeout_s, _POLL_S)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the pages of the tables and their indices, or of the whole file.
@@ -301,7 +298,6 @@ class Sqlite(SqlFile["SqliteSession"]):
         return int(size or 0)
 
     def describe(self) -> Server:
-        """Return the version, and the settings of the file and of a connection."""
         with self.administration() as session:
             ((journal,),) = session.connection.execute("PRAGMA journal_mode")
             ((level,),) = session.connection.execute("PRAGMA synchronous")
@@ -326,14 +322,15 @@ class Sqlite(SqlFile["SqliteSession"]):
         return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def words(self, error: Exception) -> str:
-        """Return SQLite's message, after the name of the file."""
         if isinstance(error, sqlite3.Error):
             return f"{self.options.path}: {error}"
         return super().words(error)
 
 
-class SqliteSession(Session):
+class SqliteSession(sql_changes.ChangingSession):
     """A connection to the file."""
+
+    dialect_of = staticmethod(lambda _table: _DIALECT)
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -344,16 +341,13 @@ class SqliteSession(Session):
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return True
 
     @property
     def makes_objects(self) -> bool:
-        """Payloads are Python rows."""
         return True
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks as Python rows, with the statement that inserts one."""
         marks = ", ".join("?" * len(table.columns))
         insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
         if mode == CORRECT:
@@ -364,7 +358,6 @@ class SqliteSession(Session):
         ]
 
     def send(self, payload: Payload) -> None:
-        """Insert the rows and return once they are committed."""
         insert, rows = payload.data
         execute = self.connection.execute
         if payload.mode == SINGLE:
@@ -393,19 +386,11 @@ class SqliteSession(Session):
         return Failure.UNKNOWN if primary_code == sqlite3.SQLITE_IOERR else Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         found = self.connection.execute(statement.text, statement.parameters).fetchall()
         return [[*map(_whole, row)] for row in found] if _HALVES in statement.text else found
 
-    def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Update a tag of one series; return how many rows it has."""
-        updates = sql_changes.updates(_DIALECT, table, retag, name)
-        return sum(self.connection.execute(statement).rowcount for statement in updates)
-
-    def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time."""
-        for statement in sql_changes.deletions(_DIALECT, table, until):
-            self.connection.execute(statement)
+    def change(self, statement: str) -> int:
+        return self.connection.execute(statement).rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which SQLite does not carry out for that."""
@@ -418,11 +403,9 @@ class SqliteSession(Session):
         yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     def read_only(self) -> None:
-        """Make SQLite refuse writes."""
         self.connection.execute("PRAGMA query_only = ON")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions."""
         cursor = self.connection.execute(statement.text, statement.parameters)
         with closing(cursor):
             while portion := cursor.fetchmany(rows):

@@ -120,14 +120,12 @@ class YugabyteSql(Postgres):
         return {name: "on" if on else "off" for name, on in given.items() if on is not None}
 
     def open(self, connection: Any) -> PostgresSession:
-        """Return the session of a connection."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('yb_disable_transactional_writes', true)")
             ((disabled,),) = cursor.fetchall()
         return YugabyteSqlSession(connection, self.dialect_of, atomic=disabled != "on")
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return, a sentence each, what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         if self.options.yb_enable_upsert_mode and self.options.create_indices:
             found.append(
@@ -137,7 +135,6 @@ class YugabyteSql(Postgres):
         return found
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statement that creates one physical table."""
         (statement,) = super().create_table(table, name, batch_rows)
         tablets = self.options.tablets
         return [f"{statement} SPLIT INTO {tablets} TABLETS" if tablets else statement]
@@ -162,7 +159,6 @@ class YugabyteSql(Postgres):
         yield dict
 
     def describe(self) -> Server:
-        """Return the version, the number of servers, and the session's settings."""
         server = super().describe()
         with self.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM yb_servers()")

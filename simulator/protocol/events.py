@@ -98,7 +98,7 @@ class ReportEvent(Message):
 
 
 class ServerFacts(Message):
-    """The description of the database; see simulator.modules.contract.base.Server."""
+    """The description of the database; see simulator.modules.contract.Server."""
 
     version: str
     nodes: int

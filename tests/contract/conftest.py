@@ -1,6 +1,6 @@
 """Fixtures of the contract suite: a target, its empty database, the HTTP stand-ins."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -63,3 +63,9 @@ def synthetic_splunk() -> Iterator[Web]:
     """Splunk's two documented HTTP endpoints on one port."""
     with Web(SyntheticSplunk()) as web:
         yield web
+
+
+@pytest.fixture
+def execute(server, server_database) -> Callable[..., None]:
+    """Run statements in the database of the test as the administrator."""
+    return lambda *statements: server.execute(*statements, database=server_database)

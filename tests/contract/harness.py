@@ -26,7 +26,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.write.imports import write_files
 from simulator.load.write.sender import Sender
-from simulator.modules.contract import BATCH, IMPORT, Database, Session, Unsupported
+from simulator.modules.contract import BATCH, IMPORT, Database, Payload, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 from tests.unit import specs
@@ -178,3 +178,9 @@ def refusal(database: Database) -> list[str]:
         assert time.monotonic() - start < REFUSED_WITHIN_S
     assert all("\n" not in text and len(text) < 600 for text in texts)
     return texts
+
+
+def encoded(session: Session, batch: Block, mode: str, rows: int) -> Payload:
+    """The first rows of a block as one payload."""
+    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
+    return payload

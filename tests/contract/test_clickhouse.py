@@ -26,7 +26,7 @@ from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from tests.contract.clickhouse18 import Clickhouse18
-from tests.contract.harness import Wideset, count, drop, send
+from tests.contract.harness import Wideset, count, drop, encoded, send
 from tests.contract.wide import READINGS
 from tests.servers.clickhouse import READER
 from tests.standins.web import Response, Web
@@ -54,11 +54,6 @@ def embedded(tmp_path):
 def asked(database, statement):
     with database.connect() as session:
         return session.execute(statement).decode().rstrip("\n")
-
-
-def encoded(session, batch, mode, rows):
-    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
-    return payload
 
 
 # --- tables --------------------------------------------------------------------------------------

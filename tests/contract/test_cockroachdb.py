@@ -30,11 +30,6 @@ pytestmark = pytest.mark.server("postgres")
 
 
 @pytest.fixture
-def execute(server, server_database):
-    return lambda *statements: server.execute(*statements, database=server_database)
-
-
-@pytest.fixture
 def open_cockroachdb(server_options):
     def make(cls=CockroachdbOnPostgres, **options):
         return cls(PostgresOptions(**{**server_options, **options}))

@@ -18,10 +18,9 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions, _sizes
 from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests.contract.harness import count, send
 from tests.contract.wide import READINGS
 from tests.standins.crate import FLOOD_STAGE, SETUP, WRITES_BLOCKED, SyntheticCrate

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -13,12 +12,11 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery,
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests import ROOT
-from tests.contract.harness import Wideset, ask, count, drop
+from tests.contract.harness import Wideset, ask, count
 
 
 @pytest.fixture
@@ -203,41 +201,6 @@ def test_a_file_that_another_process_has_open_is_an_error(duck, tmp_path):
         other.stdin.close()
         other.wait(30)
     duck.describe()
-
-
-@pytest.mark.parametrize(
-    ("path", "remedy"),
-    [
-        ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
-        ("note.txt", "not a valid DuckDB.*not changed"),
-    ],
-)
-def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, remedy):
-    note = tmp_path / "note.txt"
-    note.write_text("this is a note, and no database at all\n" * 300)
-    before = note.read_bytes()
-    database = DuckDb(DuckDbOptions(path=str(tmp_path / path)))
-    for attempt in (database.connect, database.describe, lambda: database.create([], 1)):
-        with pytest.raises(SetupError, match=remedy) as caught:
-            attempt()
-        assert "\n" not in str(caught.value)
-    assert note.read_bytes() == before
-
-
-def test_memory_is_refused_before_anything_starts():
-    (problem,) = DuckDb(DuckDbOptions(path=":memory:")).problems(PrimaryKey.DB, 1, BATCH, 1)
-    assert "must be a file" in problem
-
-
-def test_drop_gives_the_space_back_and_makes_no_file(duck):
-    wide, path = Wideset(PrimaryKey.DB), Path(duck.options.path)
-    drop(duck, wide.tables)
-    assert not path.exists()
-    wide.fill(duck)
-    filled = duck.size_bytes(wide.tables)
-    drop(duck, wide.tables)
-    assert duck.size_bytes(wide.tables) < filled
-    assert fetched(duck, "SELECT count(*) FROM duckdb_sequences()") == [(0,)]
 
 
 def test_a_missing_package_is_an_error_with_the_command_that_installs_it(duck, monkeypatch):

@@ -12,14 +12,13 @@ from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.mysql.database import MySql, _version
 from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
-from tests.contract.harness import Wideset, count, refusal
+from tests.contract.harness import Wideset, count, encoded, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS
 
@@ -40,19 +39,9 @@ def mysql(open_mysql):
     return open_mysql()
 
 
-@pytest.fixture
-def execute(server, server_database):
-    return lambda *statements: server.execute(*statements, database=server_database)
-
-
 def fetch(database, statement):
     with database.connect() as session:
         return list(session.connection.fetch(statement))
-
-
-def encoded(session, batch, mode, rows):
-    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
-    return payload
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -188,34 +177,6 @@ def test_the_newest_row_of_each_device_is_found_in_seconds_among_many(mysql, exe
 
 
 # --- options -------------------------------------------------------------------------------------
-
-
-def test_a_mode_is_chosen_by_options_and_batch_size(open_mysql):
-    values, transaction = open_mysql(use_values_lists=True), open_mysql(transaction=True)
-    assert values.insert_mode(BATCH) == VALUES
-    assert transaction.insert_mode(BATCH) == TRANSACTION
-    for database in (values, transaction):
-        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
-        (problem,) = database.problems(PrimaryKey.DB, 1, SINGLE, 1)
-        assert "--batch" in problem
-    both = open_mysql(use_values_lists=True, transaction=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
-    assert "exclude each other" in problem
-    (problem,) = open_mysql(commit_every_s=1).problems(PrimaryKey.DB, 1, BATCH, 10)
-    assert "transaction=true" in problem
-
-
-def test_prepared_statements_take_single_rows_and_batches(open_mysql):
-    single = open_mysql(prepared=True)
-    assert [single.insert_mode(mode) for mode in (SINGLE, BATCH)] == [PREPARED] * 2
-    assert [single.problems(PrimaryKey.DB, 1, mode, 1) for mode in (SINGLE, BATCH)] == [[], []]
-    timed = open_mysql(prepared=True, commit_every_s=1)
-    assert timed.problems(PrimaryKey.DB, 1, BATCH, 10) == []
-    (problem,) = timed.problems(PrimaryKey.DB, 1, SINGLE, 1)
-    assert "--batch" in problem
-    both = open_mysql(use_values_lists=True, prepared=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
-    assert "exclude each other" in problem
 
 
 def test_the_server_prepares_a_statement_once_for_each_connection_and_table(mysql):

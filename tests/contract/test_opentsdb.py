@@ -10,11 +10,10 @@ from simulator.data.block import Block
 from simulator.data.query import OneOf, RowsQuery, Selection, Statement, outputs
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract import BATCH, SINGLE, Failure, Payload
+from simulator.modules.contract import BATCH, SINGLE, Failure, Payload, RowCountMismatch
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests.contract.devices import QUERIES, TABLE, encoded, readings, stored
 from tests.contract.harness import ask, count, drop
 from tests.standins.web import Response, Web

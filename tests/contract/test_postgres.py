@@ -11,13 +11,12 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Selection,
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.contract import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import tables as sql_tables
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
-from tests.contract.harness import Wideset, drop, refusal
+from tests.contract.harness import Wideset, drop, encoded, refusal
 from tests.contract.wide import READINGS
 
 pytestmark = pytest.mark.server("postgres")
@@ -34,11 +33,6 @@ def open_postgres(server_options):
 @pytest.fixture
 def postgres(open_postgres):
     return open_postgres()
-
-
-@pytest.fixture
-def execute(server, server_database):
-    return lambda *statements: server.execute(*statements, database=server_database)
 
 
 def columns_of(database, table):
@@ -159,35 +153,6 @@ def test_every_reserved_word_is_quoted(postgres):
     assert [word for word in reserved if SqliteDialect().name(word) == word] == []
 
 
-def test_a_mode_is_chosen_by_options_and_batch_size(open_postgres):
-    values, transaction = open_postgres(use_values_lists=True), open_postgres(transaction=True)
-    assert values.insert_mode(BATCH) == VALUES
-    assert transaction.insert_mode(BATCH) == TRANSACTION
-    for database in (values, transaction):
-        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
-        (problem,) = database.problems(PrimaryKey.DB, 1, SINGLE, 1)
-        assert "--batch" in problem
-    both = open_postgres(use_values_lists=True, transaction=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
-    assert "exclude each other" in problem
-
-
-def test_prepared_statements_take_single_rows_and_batches(open_postgres):
-    for options in ({"prepared": True}, {"prepared": True, "transaction": True}):
-        database = open_postgres(**options)
-        assert database.insert_mode(BATCH) == PREPARED
-        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
-    single = open_postgres(prepared=True)
-    assert single.insert_mode(SINGLE) == PREPARED
-    assert single.problems(PrimaryKey.DB, 1, SINGLE, 1) == []
-    both = open_postgres(use_values_lists=True, prepared=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
-    assert "exclude each other" in problem
-    for options, mode in (({}, BATCH), ({"prepared": True}, SINGLE)):
-        (problem,) = open_postgres(commit_every_s=1, **options).problems(PrimaryKey.DB, 1, mode, 1)
-        assert "--batch" in problem
-
-
 def test_a_statement_is_prepared_once_for_each_connection_and_table(postgres):
     wide = Wideset(parts=2)
     postgres.create(wide.tables, 10)
@@ -227,11 +192,6 @@ def test_a_transaction_may_end_whenever_some_time_has_passed(open_postgres, exec
 
 
 # --- what an error means for the rows ------------------------------------------------------------
-
-
-def encoded(session, batch, mode, rows):
-    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
-    return payload
 
 
 def wait_until_waiting(cursor, backend):

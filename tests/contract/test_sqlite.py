@@ -15,8 +15,7 @@ from simulator.data.schema import INTEGERS, PrimaryKey, Type
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.contract import BATCH, SINGLE, Failure
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
+from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -112,16 +111,6 @@ def test_the_log_does_not_outlive_the_sessions(sqlite):
     assert [path.name for path in folder.iterdir()] == ["test.db"]
 
 
-def test_drop_gives_the_space_back_and_makes_no_file(sqlite):
-    wide, path = Wideset(), Path(sqlite.options.path)
-    drop(sqlite, wide.tables)
-    assert not path.exists()
-    wide.fill(sqlite)
-    filled = path.stat().st_size
-    drop(sqlite, wide.tables)
-    assert path.stat().st_size < filled / 4
-
-
 @pytest.mark.parametrize("name", ["notes", "iotbench_notes"])
 def test_drop_renumbers_no_rows_of_others(sqlite, name):
     sqlite.create([EVENTS], 10)
@@ -149,25 +138,9 @@ def test_a_log_that_is_not_emptied_is_an_error(sqlite):
             sqlite.compact(wide.tables)
 
 
-@pytest.mark.parametrize(
-    ("path", "remedy"),
-    [
-        ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
-        ("", "path must be a file"),
-        ("note.txt", "is not a database.*not changed"),
-    ],
-)
-def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, remedy):
-    (tmp_path / "note.txt").write_text("this is a note, and no database at all\n" * 30)
-    database = Sqlite(SqliteOptions(path=str(tmp_path / path)))
-    for attempt in (database.connect, database.describe, lambda: database.create([], 1)):
-        with pytest.raises(SetupError, match=remedy):
-            attempt()
-
-
-def test_memory_is_refused_before_anything_starts():
-    (problem,) = Sqlite(SqliteOptions(path=":memory:")).problems(PrimaryKey.DB, 1, BATCH, 1)
-    assert "must be a file" in problem
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(SetupError, match="path must be a file"):
+        Sqlite(SqliteOptions(path=str(tmp_path))).connect()
 
 
 @pytest.mark.parametrize("parts", [1, 3])

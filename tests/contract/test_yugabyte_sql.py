@@ -30,11 +30,6 @@ def open_yugabyte(server_options):
     return make
 
 
-@pytest.fixture
-def execute(server, server_database):
-    return lambda *statements: server.execute(*statements, database=server_database)
-
-
 # --- what PostgreSQL can run ---------------------------------------------------------------------
 
 

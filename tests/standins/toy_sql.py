@@ -12,8 +12,8 @@ from pydantic import Field
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
-from simulator.modules.contract import base
-from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules import contract
+from simulator.modules.contract import expect_rows
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
 
@@ -38,8 +38,8 @@ class Dialect(sql.Dialect):
 class Toy(SqlDatabase["Session"]):
     name = "toy"
     catalogue = "SELECT name, type FROM sqlite_master"
-    capabilities = base.Capabilities(
-        modes={base.SINGLE: "one INSERT", base.BATCH: "one transaction"},
+    capabilities = contract.Capabilities(
+        modes={contract.SINGLE: "one INSERT", contract.BATCH: "one transaction"},
         primary_keys={PrimaryKey.DB: "INTEGER PRIMARY KEY", PrimaryKey.CLIENT: "TEXT PRIMARY KEY"},
         acknowledged="committed to the file",
         indices=True,
@@ -66,11 +66,13 @@ class Toy(SqlDatabase["Session"]):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         return None
 
-    def describe(self) -> base.Server:
-        return base.Server(f"Toy {sqlite3.sqlite_version}", 1, "an acknowledged row stays", None)
+    def describe(self) -> contract.Server:
+        return contract.Server(
+            f"Toy {sqlite3.sqlite_version}", 1, "an acknowledged row stays", None
+        )
 
 
-class Session(base.Session):
+class Session(contract.Session):
     alive = True
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -79,19 +81,19 @@ class Session(base.Session):
     def close(self) -> None:
         self.connection.close()
 
-    def encoder(self, table: Table, name: str, mode: str) -> base.Encoder:
+    def encoder(self, table: Table, name: str, mode: str) -> contract.Encoder:
         marks = ", ".join("?" * len(table.columns))
         insert = f"INSERT INTO {sql.target(Dialect(), table, name)} VALUES ({marks})"
         rows_of = Objects(table.columns, table.time_unit).encode
         return lambda block, rows: [(insert, batch) for batch in rows_of(block, rows)]
 
-    def send(self, payload: base.Payload) -> None:
+    def send(self, payload: contract.Payload) -> None:
         with self.connection:  # commits, or rolls back after an error
             expect_rows(self.connection.executemany(*payload.data).rowcount, payload.rows)
 
-    def classify(self, error: Exception) -> base.Failure:
+    def classify(self, error: Exception) -> contract.Failure:
         locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
-        return base.Failure.NOT_APPLIED if locked else base.Failure.FATAL
+        return contract.Failure.NOT_APPLIED if locked else contract.Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         return self.connection.execute(statement.text).fetchall()

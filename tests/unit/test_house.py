@@ -1,5 +1,8 @@
 """The layout of the modules, which CONTRIBUTING describes."""
 
+import importlib
+import inspect
+import pkgutil
 import re
 
 import pytest
@@ -77,3 +80,17 @@ def test_the_contract_is_imported_from_its_room_never_from_its_files():
     ]
 
     assert within == []
+
+
+def test_every_public_method_of_a_module_says_what_it_does_or_inherits_it():
+    silent = [
+        f"{member.__module__}.{member.__qualname__}"
+        for found in pkgutil.walk_packages([str(FOLDER)], "simulator.modules.")
+        for kind in vars(importlib.import_module(found.name)).values()
+        if inspect.isclass(kind) and kind.__module__ == found.name
+        for name, member in vars(kind).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+        if not any(getattr(vars(base).get(name), "__doc__", "") for base in kind.__mro__)
+    ]
+
+    assert silent == []

@@ -94,7 +94,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     remedies: ClassVar[Mapping[str, str]] = {"Can't connect to host": "check that the server runs"}
 
     def open(self) -> ArangodbSession:
-        """Return a session that has sent nothing yet."""
         from simulator.modules.arangodb import wire  # noqa: PLC0415  # imports the client
 
         options, password = self.options, self.options.secrets().get("password", "")
@@ -111,7 +110,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     # --- tables -----------------------------------------------------------------------------------
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the collections."""
         return [*map(queries.collection, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
@@ -139,7 +137,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         return Contents(rows, self.size_bytes([Table(name, (), ())]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the collections, all or none."""
         for table in tables:
             if wrong := _SYSTEM_ATTRIBUTES & {column.name for column in table.columns}:
                 raise SetupError(
@@ -161,7 +158,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             undo.pop_all()
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the collections that exist."""
         with self.administration() as session:
             for name in names:
                 session.db.delete_collection(name, ignore_missing=True)
@@ -208,11 +204,9 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         )
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as AQL."""
         return queries.render(query)
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try by the server's number of the error."""
         return _REMEDIES.get(number_of(error)) or super().remedy(error)
 
 

@@ -15,8 +15,7 @@ from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.contract import DRIVER, SINGLE, Encoder, Failure, Payload
-from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.contract import DRIVER, SINGLE, Encoder, Failure, Payload, expect_rows
 from simulator.modules.shared.http.client import Http, HttpSession, Refused, words
 
 if TYPE_CHECKING:
@@ -63,12 +62,10 @@ class ArangodbSession(HttpSession):
         self._mode = SINGLE
 
     def greet(self) -> None:
-        """Open both connections; HttpError if the server refuses the credentials."""
         self.http.request("GET", f"{self._path}/_api/database/current")
         self.db.properties()
 
     def close(self) -> None:
-        """Close both connections."""
         super().close()
         with suppress(Exception):
             self._client.close()
@@ -137,7 +134,6 @@ class ArangodbSession(HttpSession):
     # --- rows out ---------------------------------------------------------------------------------
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             return [row for portion in self.stream(statement, _PORTION) for row in portion]
 

@@ -7,7 +7,7 @@ that CQL cannot answer exactly, or not at all, are answered from ranges of token
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -121,7 +121,6 @@ class Cassandra(Signatures):
     }
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("batches", "max_sync_calls")
@@ -144,7 +143,6 @@ class Cassandra(Signatures):
     # --- connecting
 
     def connect(self) -> "CassandraSession":
-        """Connect to the cluster's nodes."""
         from simulator.modules.cassandra.session import CassandraSession, RowLayout  # noqa: PLC0415
 
         options = self.options
@@ -222,17 +220,14 @@ class Cassandra(Signatures):
     no_statements: ClassVar[str] = ""
 
     def carry_out(self, statement: str) -> None:
-        """Carry out one statement, in the keyspace."""
         with self.administration() as session:
             session.session.set_keyspace(self.options.keyspace)
             session.session.execute(statement)
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the tables in CQL."""
         return [*map(cql.table_name, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use in the keyspace."""
         with self.administration() as session:
             keyspace = self.options.keyspace
             tables = session.nodes.names_in(keyspace)
@@ -246,7 +241,6 @@ class Cassandra(Signatures):
         return Contents(None, self.size_bytes([Table(name, (), ())]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none, and their keyspace if it does not exist."""
         options = self.options
         names = [(table, name) for table in tables for name in table.names]
         statements = {
@@ -255,21 +249,16 @@ class Cassandra(Signatures):
             )
             for table, name in names
         }
-        with self.administration() as session:
+        with self.administration() as session, ExitStack() as undo:
             known = session.nodes.names_in(options.keyspace)
             if in_the_way := sorted(known & set(statements)):
                 raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
             self._create_keyspace(session.nodes)
-            created: list[str] = []
-            try:
-                for name, statement in statements.items():
-                    created.append(name)
-                    session.nodes.define(statement)
-            except BaseException:  # also Ctrl-C: all tables or none
-                for name in created:
-                    full = cql.full_name(options.keyspace, name)
-                    session.nodes.define(f"DROP TABLE IF EXISTS {full}")
-                raise
+            for name, statement in statements.items():
+                full = cql.full_name(options.keyspace, name)
+                undo.callback(session.nodes.define, f"DROP TABLE IF EXISTS {full}")
+                session.nodes.define(statement)
+            undo.pop_all()
 
     def _create_keyspace(self, nodes: "ClusterNodes") -> None:
         """Create the keyspace; one that exists is left as it is."""
@@ -294,7 +283,6 @@ class Cassandra(Signatures):
             )
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the tables that exist."""
         with self.administration() as session:
             keyspace = self.options.keyspace
             for name in sorted({*names} & session.nodes.names_in(keyspace)):
@@ -340,7 +328,6 @@ class Cassandra(Signatures):
     # --- the server
 
     def describe(self) -> Server:
-        """Return the version, and what the nodes' settings guarantee for an acknowledged row."""
         options = self.options
         with self.administration() as session:
             ((version,),) = session.nodes.rows("SELECT release_version FROM system.local")
@@ -368,12 +355,10 @@ class Cassandra(Signatures):
             yield session.nodes.count_completed
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as CQL."""
         server_aggregates = self.options.aggregation_plan == "server"
         return cql.Renderer(self.options.keyspace, self._key_of, server_aggregates).render(query)
 
     def texts(self, table: Table) -> CqlTexts:
-        """Return CQL over a table."""
         return CqlTexts(self.options.keyspace, table, [self.name])
 
     def words(self, error: Exception) -> str:

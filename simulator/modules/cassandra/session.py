@@ -3,10 +3,12 @@
 This file imports the driver; database.py imports it on connecting.
 """
 
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from cassandra import (
@@ -34,13 +36,14 @@ from cassandra.query import PreparedStatement, tuple_factory
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlInsert, CqlRows, MessageRows
-from simulator.modules.cassandra import driver, plans
+from simulator.modules.cassandra import driver
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, split_tokens
 from simulator.modules.cassandra.server import ClusterNodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
 from simulator.modules.contract import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload, QueryPlan
+from simulator.modules.shared import shapes
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
 
@@ -150,7 +153,6 @@ class CassandraSession(PlannedSession):
 
     @property
     def in_flight(self) -> int:
-        """The option `max_sync_calls`."""
         return self._in_flight
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
@@ -196,7 +198,6 @@ class CassandraSession(PlannedSession):
             raise errors[0]
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
-        """Send the payload's requests without waiting, unless the driver sends the rows."""
         if payload.mode == DRIVER:
             self._repeatable = payload.data.into.repeatable or payload.rows == 1
             errors = driver.insert(self.session, payload.data)
@@ -270,7 +271,6 @@ class CassandraSession(PlannedSession):
         return isinstance(error, ReadTimeout | ReadFailure)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement, range by range if it is a scan, and fetch every row."""
         if isinstance(statement, Scan):
             return super().run(statement)
         return list(self.session.execute(self._text(statement), execution_profile=QUERIES))
@@ -288,8 +288,8 @@ class CassandraSession(PlannedSession):
     def _trace(self, text: str, asked: Any) -> QueryPlan:
         future = self.session.execute_async(asked, trace=True, execution_profile=QUERIES)
         future.result()
-        events = future.get_query_trace(max_wait=plans.WAIT_S).events
-        return QueryPlan(text, plans.format_trace(events), plans.shape_of(events))
+        events = future.get_query_trace(max_wait=WAIT_S).events
+        return QueryPlan(text, format_trace(events), shape_of_plan(events))
 
     def _text(self, statement: Statement) -> Any:
         """Return a statement of the user for the driver."""
@@ -390,3 +390,30 @@ class _Outcome:
             ended = self._open == 0
         if ended:
             self._done(self._worst(self._errors) if self._errors else None)
+
+
+# --- query plans
+
+WAIT_S = 10.0
+"""Longest wait for a trace, which nodes write after the answer."""
+_NOTHING, _MICROSECOND = timedelta(), timedelta(microseconds=1)
+_STEPS = re.compile(
+    r"(?:Executing|Computing|Submitting|Scanning|Index|Using|Speculating)\b"
+    r"(?!.* on (?:roles?|\w*_permissions|role_\w+|cidr_\w+)$)"
+)
+"""Steps that follow from statement and schema; others from caches, and from what is in memory."""
+
+
+def format_trace(events: Iterable[Any]) -> str:
+    """Return the events of a trace as a text, a line each."""
+    return "\n".join(
+        f"{(each.source_elapsed or _NOTHING) // _MICROSECOND:,} us  {each.source}  "
+        f"{each.description}"
+        for each in events
+    )
+
+
+def shape_of_plan(events: Iterable[Any]) -> str:
+    """Return the steps of a trace, which nodes and threads do in any order."""
+    said = {shapes.without_values(each.description) for each in events}
+    return "\n".join(sorted(step for step in said if _STEPS.match(step)))

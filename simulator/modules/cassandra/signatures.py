@@ -17,18 +17,15 @@ class Signatures(Database["CassandraSession"]):
     options: Any
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the tables bear their signature, by their comments."""
         comments = self._of_schema("tables", "table_name, comment")
         known = {name for name, _ in comments}
         return {n: (n, signature(n)) in comments for n in names if n in known}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table."""
         columns = self._of_schema("columns", "table_name, column_name, type")
         return {column: kind for each, column, kind in columns if each == name}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table."""
         for table in tables:
             yield {c.name: type_name(c, table.time_unit) for c in table.columns}
 

@@ -48,7 +48,6 @@ class CqlTexts(StatementLanguage):
         return super().problem(text, columns)
 
     def literal(self, value: Value) -> str:
-        """Return a value as CQL writes it."""
         return _DIALECT.text(value) if isinstance(value, str) else repr(self._of(value))
 
     def statement(self, query: TextQuery) -> PreparedText:

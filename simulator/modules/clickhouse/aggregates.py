@@ -19,11 +19,9 @@ class AggregatesDialect(ClickhouseDialect):
     """The dialect of queries that read aggregates."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combine(self, table, aggregate)
 
     def of_answers(self) -> ClickhouseDialect:
-        """Return the dialect for tables that are made of answers."""
         return ClickhouseDialect()
 
 

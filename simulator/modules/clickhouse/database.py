@@ -104,7 +104,6 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
     options: ClickhouseOptions
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         if not self.options.wait_for_async_insert and not self.options.async_insert:
             found.append("wait_for_async_insert=false has no effect without async_insert=true")
@@ -115,14 +114,11 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         return found
 
     def open(self) -> ServerSession:
-        """Return a session that has not sent anything yet."""
         options = self.options
         password = options.password.get_secret_value() if options.password else ""
         headers = {"Authorization": basic(options.user, password)}
         settings = {"database": options.database, **self.settings, **self.server_settings()}
-        return ServerSession(
-            Http(options, headers), self.dialect, settings, options.query_timeout_s
-        )
+        return ServerSession(Http(options, headers), self.dialect, settings)
 
     def connect(self) -> ServerSession:
         """Open a connection; SetupError if the server is too old."""

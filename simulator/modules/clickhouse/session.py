@@ -7,6 +7,7 @@ import re
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,6 @@ class ClickhouseSession(Session):
             self._text_years = _ALL_YEARS
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks in the format of the mode."""
         names = self.dialect.names([column.name for column in table.columns])
         into, form = f"INSERT INTO {self.dialect.name(name)} ({names})", FORMATS[mode]
         contents = self._format(table, form)
@@ -158,7 +158,6 @@ class ClickhouseSession(Session):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that adds rows of a file to the statement that inserts them."""
         (table,) = tables
         names = self.dialect.names([column.name for column in table.columns])
         into = f"INSERT INTO {self.dialect.name(table.name)} ({names}) SETTINGS {_READING}"
@@ -188,7 +187,6 @@ class ClickhouseSession(Session):
         return http.classify(error)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         found = self.execute(_with_format(statement))
         with self.in_client():
             return parse_rows(found.decode(), statement.outputs)
@@ -221,7 +219,6 @@ class ClickhouseSession(Session):
         """Make the engine refuse writes; a text may still change settings for itself."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions as they arrive."""
         pieces = self.pieces(_with_format(statement))
         waiting: list[Sequence[Any]] = []
         rest = b""
@@ -248,61 +245,47 @@ class ServerSession(ClickhouseSession, http.HttpSession):
         connection: http.Http,
         dialect: ClickhouseDialect,
         settings: Mapping[str, str],
-        query_timeout_s: float,
     ) -> None:
         """Store the settings that every statement runs with."""
         ClickhouseSession.__init__(self, dialect)
         http.HttpSession.__init__(self, connection)
         self._settings = settings
-        self._query_timeout_s = query_timeout_s
         self._path = f"/?{urlencode(settings)}"
         self._insert_paths: dict[tuple[str, str], str] = {}
 
     def greet(self) -> None:
-        """Read the version, and with it whether the server counts the rows of every INSERT."""
         super().greet()
         collects = self._settings.get("async_insert") == "1"
         self.counts_all = self.release >= _ALWAYS_COUNTS and not collects
 
     def execute(self, statement: str) -> bytes:
-        """Post a statement."""
-        return self._post(self._path, statement.encode(), self._query_timeout_s).body
+        with _own_errors():
+            return self.http.query("POST", self._path, statement.encode()).body
 
     def read_only(self) -> None:
-        """Send every later statement as one that reads."""
         self._path += "&readonly=2"
 
-    def _post(self, path: str, body: http.Body, timeout_s: float | None = None) -> http.HttpReply:
-        try:
-            return self.http.request("POST", path, body, timeout_s=timeout_s)
-        except http.Refused as refused:
-            raise _server_error(refused) from refused
-
     def pieces(self, statement: str) -> Generator[bytes, None, None]:
-        """Post a statement and yield the answer as it arrives."""
-        body = statement.encode()
-        try:
-            yield from self.http.stream("POST", self._path, body, None, self._query_timeout_s)
-        except http.Refused as refused:
-            raise _server_error(refused) from refused
+        with _own_errors():
+            yield from self.http.stream("POST", self._path, statement.encode())
 
     def insert(self, into: str, form: str, content: bytes) -> int | None:
         """Post rows; the server answers when it has stored them (see `async_insert`)."""
-        return self._count_written(into, form, content)
+        return self._count_written(self.http.request, into, form, content)
 
     def load(self, into: str, form: str, file: Path) -> int | None:
-        """Post the rows of a file in one request, as clickhouse-client does."""
         with contents(file) as content, memoryview(content) as body:
-            return self._count_written(into, form, body, self._query_timeout_s)
+            return self._count_written(self.http.query, into, form, body)
 
     def _count_written(
-        self, into: str, form: str, body: http.Body, timeout_s: float | None = None
+        self, post: Callable[..., http.HttpReply], into: str, form: str, body: http.Body
     ) -> int | None:
         path = self._insert_paths.get((into, form))
         if path is None:
             query = {"query": f"{into} FORMAT {form}", **self._settings}
             path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
-        reply = self._post(path, body, timeout_s)
+        with _own_errors():
+            reply = post("POST", path, body)
         return _read_written_rows(reply.headers.get("X-ClickHouse-Summary"))
 
 
@@ -312,10 +295,16 @@ def _read_written_rows(summary: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _server_error(refused: http.Refused) -> Exception:
-    """Return a refusal as the server's own error, if it has an error code."""
-    message = refused.reply.body.decode(errors="replace")
-    return ServerError(message) if _CODE.search(message) else refused
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Raise a refusal as the server's own error, if it has an error code."""
+    try:
+        yield
+    except http.Refused as refused:
+        message = refused.reply.body.decode(errors="replace")
+        if not _CODE.search(message):
+            raise
+        raise ServerError(message) from refused
 
 
 # --- CSV -----------------------------------------------------------------------------------------

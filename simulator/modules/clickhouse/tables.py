@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import ClassVar, Literal, assert_never
 
@@ -109,21 +110,19 @@ class ClickhouseTables(Database[ClickhouseSession]):
         "CREATE VIEW for aggregate_intervals_s, ON ... to the user",
     }
 
+    own_errors = (ServerError,)
     row_hash = MurmurHash()
     hash_probe = sql_hashes.MURMUR_PROBE
 
     @property
     def dialect(self) -> ClickhouseDialect:
-        """The dialect of the tables' SQL."""
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
     def insert_mode(self, mode: str) -> str:
-        """Return the insert mode that the option `format` selects."""
         modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
         return modes[self.options.format] if mode == BATCH else mode
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         if batch_rows > _MOST_ROWS:
             found.append(
@@ -136,22 +135,15 @@ class ClickhouseTables(Database[ClickhouseSession]):
     no_statements: ClassVar[str] = ""
 
     def carry_out(self, statement: str) -> None:
-        """Carry out one statement."""
         with self.administration() as session:
             session.execute(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
-        with self.administration() as session:
-            created: list[str] = []
-            try:
-                for name, statement in self._creating(tables):
-                    session.execute(statement)
-                    created.insert(0, name)
-            except ServerError:
-                for name in created:
-                    session.execute(self.drop_table(name))
-                raise
+        with self.administration() as session, ExitStack() as undo:
+            for name, statement in self._creating(tables):
+                session.execute(statement)
+                undo.callback(session.execute, self.drop_table(name))
+            undo.pop_all()
 
     def _creating(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
         """Yield what is made for tables, and the statement that creates it."""
@@ -181,7 +173,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return {str(name): comment == signature(str(name)) for name, comment in rows}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table."""
         asked = (
             "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
             f"AND table = {self.dialect.text(name)}"
@@ -198,7 +189,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
                 yield dict(zip(names, self.dialect.types_of(table), strict=True))
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the views, of the tables that they fill, and of the table's parts."""
         kept = names_of(aggregates_of([table], self.options))
         return [*(name + VIEW for name in kept), *kept, *table.names]
 
@@ -231,7 +221,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return ""
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use in the database."""
         texts = ", ".join(map(self.dialect.text, names))
         with self.administration() as session:
             rows = session.run(
@@ -260,7 +249,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the views, then the tables, and free their space at once."""
         with self.administration() as session:
             for name in sorted(names, key=lambda name: not name.endswith(VIEW)):
                 session.execute(self.drop_table(name))
@@ -343,7 +331,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return 1
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL."""
         return sql.render(self.dialect, query)
 
     def from_aggregates(self, query: Query) -> Statement | None:
@@ -355,12 +342,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return replace(statement, text=f"{statement.text} {READING_AGGREGATES}")
 
     def texts(self, table: Table) -> SqlTexts:
-        """Return ClickHouse's SQL."""
         return SqlTexts(self.dialect, table, [self.name, "clickhouse"])
-
-    def words(self, error: Exception) -> str:
-        """Return the server's message."""
-        return str(error) if isinstance(error, ServerError) else super().words(error)
 
 
 def _existing(name: str, engine: str) -> Existing:

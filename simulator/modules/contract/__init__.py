@@ -3,6 +3,7 @@
 Import it from here; its files are its own.
 """
 
+from simulator.modules.contract.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.contract.addresses import (
     Address,
     addresses,
@@ -12,7 +13,12 @@ from simulator.modules.contract.addresses import (
 )
 from simulator.modules.contract.aggregates import AggregateOptions, intervals
 from simulator.modules.contract.alike import Alike
-from simulator.modules.contract.base import (
+from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract.changes import BY_SERIES, CORRECT, Changes
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract.records import (
     BATCH,
     DRIVER,
     DRIVER_COPY,
@@ -21,7 +27,6 @@ from simulator.modules.contract.base import (
     PREFILL_ROWS,
     SINGLE,
     Capabilities,
-    Database,
     Encoder,
     Envelope,
     Failure,
@@ -29,13 +34,8 @@ from simulator.modules.contract.base import (
     Payload,
     ReadCounters,
     Server,
-    Session,
     Unsupported,
 )
-from simulator.modules.contract.changes import BY_SERIES, CORRECT, Changes
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.contract.signature import Columns, comment, signature
 from simulator.modules.contract.texts import StatementLanguage, TextLanguage
 from simulator.modules.contract.waits import Waits

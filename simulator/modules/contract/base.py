@@ -4,169 +4,42 @@ A module has one Database and one Session. The collector uses the Database to pr
 measure the tables; each worker opens a Session from it to insert or to query.
 """
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Generic, Self
 
 from typing_extensions import TypeVar
 
-from simulator.data.block import Block, Rows
-from simulator.data.features import Feature, features_of
-from simulator.data.own_query import TextQuery
-from simulator.data.query import Query, Statement, outputs
-from simulator.data.query_type import QueryType
-from simulator.data.records import RecordFormat
+from simulator.data.block import Block
+from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
-from simulator.modules.contract.aggregates import Aggregating
-from simulator.modules.contract.alike import Alike
+from simulator.modules.contract.answering import Answering
 from simulator.modules.contract.changes import Changes, Changing
+from simulator.modules.contract.describing import Describing
 from simulator.modules.contract.hashing import Hashing
 from simulator.modules.contract.login import Login
 from simulator.modules.contract.options import Options
 from simulator.modules.contract.own_statements import OwnStatements
 from simulator.modules.contract.query_plans import Explaining
+from simulator.modules.contract.records import (
+    Capabilities,
+    Encoder,
+    Failure,
+    Payload,
+    Unsupported,
+)
+from simulator.modules.contract.sending import Sending
 from simulator.modules.contract.signature import Signing
-from simulator.modules.contract.texts import TextLanguage
 from simulator.modules.contract.waits import Waits
 from simulator.modules.contract.wording import Wording
 
-SINGLE = "single"
-"""Insert mode: one row per batch, each acknowledged on its own."""
-BATCH = "batch"
-"""Insert mode: the best bulk path of the database."""
-IMPORT = "import"
-"""Insert mode: the database's own import of a file, which is written before the clock starts."""
-DRIVER = "driver"
-DRIVER_COPY = "driver-copy"
-"""Insert modes: Python objects, which the vendor's driver sends as its documentation advises."""
 
-PREFILL_ROWS = 1000
-"""Rows per batch of a prefill, at least, unless the module has other ones."""
-OWN = "iotbench_"
-"""Prefix of the program's internal tables."""
-
-
-class Failure(StrEnum):
-    """The meaning of an error of `send` for the rows that were sent."""
-
-    NOT_APPLIED = "not_applied"
-    """They are certainly not stored, or replace what is stored of them; send them again."""
-    UNKNOWN = "unknown"
-    """They may be stored; they count as uncertain. Use this when in doubt."""
-    FATAL = "fatal"
-    """They are not stored, and a retry cannot succeed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """The abilities of a module, as plain data."""
-
-    modes: Mapping[str, str]
-    """Insert mode -> how one batch is sent; SINGLE and BATCH first, IMPORT if it has one."""
-    primary_keys: Mapping[PrimaryKey, str]
-    """Supported primary key -> how this database generates it."""
-    acknowledged: str
-    """The meaning of an acknowledgement, in a sentence; `describe` reads the server's settings."""
-    oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Product, as `describe` names it -> its oldest supported version."""
-    multiple_tables: bool = True
-    mixes_tables: bool = False
-    """True if a payload of mode BATCH can have rows of several tables of a group."""
-    formats: frozenset[RecordFormat] = frozenset()
-    """File formats with records that the module sends unchanged (`Session.envelope`)."""
-    no_import: str = "this module knows none beside its batches"
-    """The reason why there is no mode IMPORT."""
-    no_driver: str = "this module has only its own way to send rows"
-    """The reason why the vendor's driver cannot send rows; there is no option `client`."""
-    indices: bool = False
-    """True if there are secondary indices (option `create_indices`)."""
-    stores: bool = True
-    """False if nothing is stored, so that nothing can be verified or queried."""
-    checks_rows: bool = False
-    """True if `check_rows` knows without a server that a value cannot be stored."""
-    replaces_rows: bool = False
-    """True if a row replaces another one that has the same tags and time."""
-    separates_fields: bool = False
-    """True if each field is stored apart: rows with the same tags and time mix their values."""
-    embedded: bool = False
-    """True if the data is a local file that all workers open."""
-    prefill_rows: int = PREFILL_ROWS
-    max_workers: int | None = None
-    """Largest number of processes that can have it open at once; None: any number."""
-    unsupported: Mapping[Feature, str] = field(default_factory=dict)
-    """Feature of queries that `translate` does not express -> why not."""
-    late: str = ""
-    """The reason why an answer may lack rows acknowledged before it began; empty: it has them."""
-    changes: Changes = field(default_factory=Changes)
-    plans: str = ""
-    """The statement of `query_plans`, such as "EXPLAIN ANALYZE"; empty: it has none."""
-    no_plans: str = "this module does not ask for them"
-    """The reason why there are no query plans."""
-    no_time_sums: str = ""
-    """The reason why verification does not add up times; empty: the database does, exactly."""
-    no_wide_sums: str = ""
-    """The reason why verification adds up no integers or times beyond 64 bits; empty: it does."""
-    in_client: str = ""
-    """Work of the client to answer queries, beyond the driver's: "decodes ..."; empty: none."""
-    shortens_float32: bool = False
-    """True if the driver returns a float32 with the fewest digits that name it (20.2)."""
-    alike: Mapping[Alike, str] = field(default_factory=dict)
-    """Values that the database stores or returns as one -> why, as `full` does not see that."""
-    limits: tuple[str, ...] = ()
-    """Limits of the module or database, one sentence each."""
-
-    @property
-    def default_key(self) -> PrimaryKey:
-        """The key `db`, or the first one supported."""
-        keys = self.primary_keys
-        return PrimaryKey.DB if PrimaryKey.DB in keys else next(iter(keys))
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The description of a server."""
-
-    version: str
-    nodes: int
-    durability: str
-    """The meaning of an acknowledgement with the server's settings, in a sentence."""
-    durable: bool | None
-    """True if an acknowledged row survives a power cut; None if unknown."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    buffer_bytes: int | None = None
-    """Memory in which the server caches pages of tables; None if the server does not report it."""
-    survives_failover: bool | None = None
-    """True if the replica that replaces a lost node has each acknowledged row; None: unknown."""
-
-
-class Payload(NamedTuple):
-    """An encoded batch; only the module interprets `data`. A tuple is made fastest."""
-
-    rows: int
-    mode: str
-    data: Any
-    size_bytes: int | None = None
-    """The bytes of `data` as they are sent, without headers; None if the driver makes them."""
-
-
-ReadCounters: TypeAlias = Callable[[], Mapping[str, int]]
-"""Name -> how often the server has done it since it started."""
-Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
-"""Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
-Envelope: TypeAlias = Callable[[bytes, int], Any]
-"""Encoded rows of a file, their number -> the data of a payload of mode BATCH."""
-MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
-
-
-class Session(Login, Waits, Explaining, Changing):
+class Session(Login, Waits, Sending, Explaining, Changing):
     """One connection; a context manager that closes it."""
 
     def __enter__(self) -> Self:
@@ -202,14 +75,6 @@ class Session(Login, Waits, Explaining, Changing):
             for count, data in zip(rows, encoder(block, batch_rows), strict=True)
         ]
 
-    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return the encoder of payloads that hold the rows of each block between two edges."""
-        raise NotImplementedError
-
-    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes records of a file, which are rows of these tables, a payload's data."""
-        raise NotImplementedError
-
     @cached_property
     def _known_encoders(self) -> dict[tuple[str, str], Encoder]:
         return {}
@@ -225,9 +90,13 @@ class Session(Login, Waits, Explaining, Changing):
     def size_of(self, data: Any) -> int | None:
         """Return how many bytes of a payload's data are sent; None if the driver makes them.
 
-        Data is bytes or a file, or a tuple that ends with one of them, such as path and body.
+        Data is bytes or a file, a list of such, or a tuple that ends with one of these, such as
+        path and body.
         """
         body = data[-1] if isinstance(data, tuple) else data
+        if isinstance(body, list):
+            is_known = bool(body) and self.size_of(body[0]) is not None
+            return sum(self.size_of(each) or 0 for each in body) if is_known else None
         if isinstance(body, bytes | bytearray | memoryview):
             return len(body)
         return body.stat().st_size if isinstance(body, Path) else None
@@ -239,24 +108,6 @@ class Session(Login, Waits, Explaining, Changing):
     def gave_up(self, error: Exception) -> bool:
         """Return whether the server refused a query of `run` only for its size or time."""
         return False
-
-    @property
-    def in_flight(self) -> int:
-        """Return how many payloads may be in flight at once; more than 1 requires `begin`."""
-        return 1
-
-    @property
-    def makes_objects(self) -> bool:
-        """True if payloads are Python objects, which are slow to prepare far ahead."""
-        return False
-
-    def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
-        """Send one payload without waiting.
-
-        `done` is called once, on any thread, at the latest when the session is closed: with None
-        for an acknowledgement, or with the error. An exception raised here has the same meaning.
-        """
-        raise NotImplementedError
 
     @abstractmethod
     def classify(self, error: Exception) -> Failure:
@@ -280,14 +131,12 @@ class Session(Login, Waits, Explaining, Changing):
             yield result[start : start + rows]
 
 
-class Unsupported(Exception):
-    """This database cannot express a query; the text gives the reason."""
-
-
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
 
-class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Generic[Session_co]):
+class Database(
+    OwnStatements, Answering, Describing, Hashing, Signing, Wording, ABC, Generic[Session_co]
+):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a new session. They raise SetupError, with the
@@ -389,71 +238,3 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size on disk of the tables and their indices, compacted; None if unknown."""
-
-    @abstractmethod
-    def describe(self) -> Server:
-        """Return version, nodes and effective durability, read from the server."""
-
-    @contextmanager
-    def background_work(self) -> Iterator[ReadCounters]:
-        """Open what reads counters of the server's own work, such as {"checkpoints": 3}."""
-        yield dict
-
-    def inspect(self) -> Server:
-        """Describe the server; SetupError if it is too old for the module."""
-        server = self.describe()
-        self.expect_recent(server.version)
-        return server
-
-    def expect_recent(self, version: str) -> None:
-        """Raise SetupError if the version that `describe` returns is too old."""
-        for product, oldest in self.capabilities.oldest.items():
-            found = re.search(rf"\b{product} (\d+(?:\.\d+)*)", version)
-            if found and tuple(map(int, found[1].split("."))) < oldest:
-                needed = ".".join(map(str, oldest))
-                why = f"the server is {found[0]}, which is too old; it must be {needed} or newer"
-                raise SetupError(f"{self.name}: {why}")
-
-    def render(self, query: Query) -> Statement:
-        """Return the query in the language of the database; Unsupported if it cannot express it."""
-        unsupported = self.capabilities.unsupported
-        used = [feature for feature in features_of(query) if feature in unsupported]
-        if used:
-            raise Unsupported("; ".join(f"{each}: {unsupported[each]}" for each in used))
-        return self._as_returned(self.translate(query))
-
-    def _as_returned(self, statement: Statement) -> Statement:
-        """Return a statement with outputs that show how the driver returns floats."""
-        can = self.capabilities
-        signless = Alike.ZEROS in can.alike
-        return statement.with_floats(shortened=can.shortens_float32, signless=signless)
-
-    @abstractmethod
-    def translate(self, query: Query) -> Statement:
-        """Return a query without `unsupported` features; Unsupported if it has no translation."""
-
-    def texts(self, table: Table) -> TextLanguage:
-        """Return the language of a user's own queries over a table; Unsupported if it has none."""
-        raise Unsupported(f"the module {self.name} takes no texts")
-
-    def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
-        """Return the statement of a query: a user's text, the target's (`tuned`), or rendered.
-
-        Aggregates of the tables answer what they can; `render` reads the rows.
-        """
-        if isinstance(query, TextQuery):
-            return self.texts(query.table).statement(query)
-        if tuned:
-            return self._as_returned(Statement(tuned, outputs(query), tuned=True))
-        return self.from_aggregates(query) or self.render(query)
-
-    def select_answered(
-        self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]
-    ) -> tuple[str, ...]:
-        """Return the query types of `tuned` (name -> own text or empty) that it can express."""
-        found = []
-        for name, text in tuned.items():
-            with suppress(Unsupported):
-                self.statement(types[name].instance(0), text)
-                found.append(name)
-        return tuple(found)

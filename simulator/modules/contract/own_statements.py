@@ -1,9 +1,10 @@
 """Statements of the user's own, which create and drop what belongs to the tables."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from simulator.data.schema import Table
+from simulator.modules.contract.records import Server
 
 
 class OwnStatements:
@@ -16,7 +17,7 @@ class OwnStatements:
         """Carry out one statement, which may be a complete transaction."""
         raise NotImplementedError
 
-    def describe_stored(self, server: Any, tables: Sequence[Table]) -> Any:
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
         """Return a description of the server with the durability that these tables have now.
 
         None: the database does not report it, so that a user's statement may have changed it.

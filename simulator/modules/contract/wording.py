@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from simulator.errors import SetupError, with_remedy
+from simulator.modules.contract.acknowledged import RowCountMismatch
 
 _FREE_SPACE = "free disk space"
 _REFUSED_LOGIN = re.compile(r"; check [^;]*\b(credentials|password|token|api_key)\b")
@@ -19,6 +20,10 @@ class Wording:
     name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]] = {}
     """Pattern in the text of an error -> remedy; the first match counts."""
+    own_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    """Errors of the module itself, which have complete texts."""
+    mismatch: ClassVar[str] = "look at the server's log"
+    """Remedy if the server acknowledges fewer rows than were sent."""
 
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""
@@ -38,8 +43,10 @@ class Wording:
 
     def remedy(self, error: Exception) -> str | None:
         """Return what to try if no pattern of `remedies` matches the text."""
-        return None
+        return self.mismatch if isinstance(error, RowCountMismatch) else None
 
     def words(self, error: Exception) -> str:
         """Return the text of a driver's error."""
+        if isinstance(error, (RowCountMismatch, *self.own_errors)):
+            return str(error)
         return f"{type(error).__name__}: {error}".strip()

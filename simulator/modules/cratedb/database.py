@@ -9,6 +9,7 @@ import re
 import time
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -29,11 +30,11 @@ from simulator.modules.contract import (
     Server,
     Session,
 )
-from simulator.modules.cratedb.plans import EXPLAIN
 from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names, quote
-from simulator.modules.cratedb.session import CratedbSession
+from simulator.modules.cratedb.session import EXPLAIN, CratedbSession
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
+from simulator.modules.shared.waits import wait_until
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
@@ -122,7 +123,6 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         """Run statements one by one and return the rows of each; SetupError if one fails."""
 
     def dialect_of(self, table: Table) -> CrateDialect:
-        """Return the dialect of this table."""
         return CrateDialect(table, tags_as_object=self.options.tags_as_object)
 
     def change(self, statements: Sequence[str]) -> None:
@@ -130,20 +130,15 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         self.ask(statements)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; if one fails, drop those that were created before it."""
         check_names(tables)
-        created: list[str] = []
-        for table in tables:
-            for name in table.names:
-                try:
+        with ExitStack() as undo:
+            for table in tables:
+                for name in table.names:
                     self.change(self.create_table(table, name, batch_rows))
-                except SetupError:
-                    self.change([f"DROP TABLE IF EXISTS {quote(each)}" for each in created])
-                    raise
-                created.append(name)
+                    undo.callback(self.change, [f"DROP TABLE IF EXISTS {quote(name)}"])
+            undo.pop_all()
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statement that creates one physical table."""
         return [self.dialect_of(table).create_table(table, name, self.storage())]
 
     def storage(self) -> str:
@@ -156,34 +151,23 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return f"{shards} WITH ({', '.join(settings)})"
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use in the schema."""
         self._await_master()
-        known = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-        named = f"table_schema = CURRENT_SCHEMA AND table_name IN ({known})"
-        select = f"SELECT table_name, table_type FROM information_schema.tables WHERE {named}"
-        (found,) = self.ask([select])
-        kinds = {str(name): str(kind).removeprefix("BASE ").lower() for name, kind in found}
-        return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
+        return super().existing(names)
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table, with tags as columns and in an object."""
         for table in tables:
             for as_object in (False, True):
                 yield CrateDialect(table, tags_as_object=as_object).catalogued_columns()
 
     def _await_master(self) -> None:
         """Wait for a master: after a start, a node without one answers as if it had no tables."""
-        deadline = time.monotonic() + self.reconnect_s
-        while True:
-            (answer,) = self.ask([_MASTER])
-            if answer[0][0] is not None:
-                return
-            if time.monotonic() > deadline:
-                raise SetupError(
-                    f"CrateDB has had no master node for {self.reconnect_s:g} s, so it does not"
-                    " know its tables; start the other nodes of the cluster"
-                )
-            time.sleep(_RECOVERY_POLL_S)
+        if not wait_until(
+            lambda: self.ask([_MASTER])[0][0][0] is not None, self.reconnect_s, _RECOVERY_POLL_S
+        ):
+            raise SetupError(
+                f"CrateDB has had no master node for {self.reconnect_s:g} s, so it does not"
+                " know its tables; start the other nodes of the cluster"
+            )
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows: a refusal does not wait 10 s for a final size."""
@@ -299,7 +283,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     remedies: ClassVar[Mapping[str, str]] = REMEDIES
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return, a sentence each, what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         requests = self.options.concurrent_requests
         if requests > batch_rows:
@@ -310,13 +293,12 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         return found
 
     def open(self) -> CratedbSession:
-        """Return a session that has not sent anything yet."""
         options, password = self.options, self.options.secrets().get("password", "")
         headers = {"Content-Type": "application/json", "Default-Schema": options.schema_name}
         if options.username or password:
             headers["Authorization"] = basic(options.username or "crate", password)
         connections = [Http(options, headers) for _ in range(options.concurrent_requests)]
-        return CratedbSession(connections, self.dialect_of, options.query_timeout_s)
+        return CratedbSession(connections, self.dialect_of)
 
     def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
         """Run statements one by one and return the rows of each; SetupError if one fails."""

@@ -64,7 +64,6 @@ class CrateDialect(sql.Dialect):
         return column.type is Type.TIMESTAMP and self._unit is TimeUnit.MILLISECOND
 
     def type_of(self, column: Column) -> str:
-        """Return the type that a column is declared with."""
         return "TIMESTAMP WITH TIME ZONE" if self._is_native(column) else self.types[column.type]
 
     def catalogued_columns(self) -> dict[str, str]:
@@ -107,11 +106,9 @@ class CrateDialect(sql.Dialect):
         return slots
 
     def of_answers(self) -> "CrateDialect":
-        """Return the dialect for answers, in which tags are columns."""
         return CrateDialect(self._table, tags_as_object=False)
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number with an exact sum."""
         name = self.name(column.name)
         if column.type is Type.BOOL:
             return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END"
@@ -120,7 +117,6 @@ class CrateDialect(sql.Dialect):
         )
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group."""
         name, function = self.name(column.name), "max_by" if last else "min_by"
         some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
         return f"{function}({name}, {time}){some}"

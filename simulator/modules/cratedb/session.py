@@ -1,6 +1,7 @@
 """One or more HTTP connections to CrateDB: how rows are sent, and what an error means for them."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,8 +13,9 @@ from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder, ValueStyle
 from simulator.modules.contract import SINGLE, Encoder, Failure, Payload, QueryPlan
-from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.query import CrateDialect, check_values, quote
+from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.http.client import Http, HttpError, HttpSession, Refused, classify
 
 _STORED = b'"rowcount":1}'
@@ -56,15 +58,11 @@ class CratedbSession(HttpSession):
     """One or more connections; a batch's requests use all of them at the same time."""
 
     def __init__(
-        self,
-        connections: Sequence[Http],
-        dialect_of: Callable[[Table], CrateDialect],
-        query_timeout_s: float,
+        self, connections: Sequence[Http], dialect_of: Callable[[Table], CrateDialect]
     ) -> None:
         super().__init__(connections[0])
         self._connections = connections
         self._dialect_of = dialect_of
-        self._query_timeout_s = query_timeout_s
         self._pool = ThreadPoolExecutor(len(connections)) if len(connections) > 1 else None
 
     def greet(self) -> None:
@@ -72,7 +70,6 @@ class CratedbSession(HttpSession):
         self.ask("SELECT 1")
 
     def close(self) -> None:
-        """Close the connections."""
         with suppress(Exception):
             for connection in self._connections:
                 connection.close()
@@ -81,7 +78,6 @@ class CratedbSession(HttpSession):
 
     @property
     def alive(self) -> bool:
-        """True if every connection answered its last request."""
         return all(connection.alive for connection in self._connections)
 
     # --- rows in ----------------------------------------------------------------------------------
@@ -120,12 +116,7 @@ class CratedbSession(HttpSession):
             before, after = b'{"stmt":%b,"args":' % statement, b"}"
         return TextEncoder(row, Frame(before, b",", after), table.time_unit)
 
-    def size_of(self, data: Sequence[tuple[int, bytes]]) -> int:
-        """Return the size of the requests' bodies."""
-        return sum(len(body) for _, body in data)
-
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once every one is stored."""
         requests: Sequence[tuple[int, bytes]] = payload.data
         if self._pool is None:
             _insert(self._connections[0], *requests[0])
@@ -172,21 +163,19 @@ class CratedbSession(HttpSession):
     def ask(self, statement: str) -> Sequence[Sequence[Any]]:
         """Run a statement and return its rows; HttpError if it fails."""
         body = json.dumps({"stmt": statement}).encode()
-        connection, timeout_s = self._connections[0], self._query_timeout_s
         with self.waiting():
-            reply = connection.request("POST", "/_sql", body, timeout_s=timeout_s)
+            reply = self.http.query("POST", "/_sql", body)
         rows: Sequence[Sequence[Any]] = reply.json().get("rows", [])
         return rows
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server does not carry out for that."""
-        text = "\n".join(str(line) for (line,) in self.ask(f"{plans.EXPLAIN} {statement.text}"))
-        yield QueryPlan(statement.text, text, plans.shape_of(text))
+        text = "\n".join(str(line) for (line,) in self.ask(f"{EXPLAIN} {statement.text}"))
+        yield QueryPlan(statement.text, text, shape_of_plan(text))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.
@@ -204,18 +193,13 @@ class CratedbSession(HttpSession):
         while True:
             found = self.ask(f"{statement.text}{since} ORDER BY {name} LIMIT {limit}")
             if len(found) < limit:
-                yield from _portions(found, rows)
+                yield from portions(found, rows)
                 return
             last = found[-1][place]
             complete = [row for row in found if row[place] != last]
-            yield from _portions(complete, rows)
+            yield from portions(complete, rows)
             limit = max(rows, 2) if complete else 2 * limit  # more rows of one instant than fit
             since = f" WHERE {name} >= {last}"
-
-
-def _portions(found: Sequence[Any], rows: int) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(found), rows):
-        yield found[start : start + rows]
 
 
 def _is_final(code: int) -> bool:
@@ -240,3 +224,14 @@ def _insert(connection: Http, rows: int, body: bytes) -> None:
     results = answer.get("results", [answer])
     if len(results) != rows or any(result.get("rowcount") != 1 for result in results):
         raise CrateRowsRefused(results)
+
+
+# --- query plans
+
+EXPLAIN = "EXPLAIN"
+_FIGURES = re.compile(r"\s*\(rows=[^)]*\)")
+
+
+def shape_of_plan(text: str) -> str:
+    """Return the operators of a plan, with their conditions and columns."""
+    return shapes.of_text(text, lambda line: _FIGURES.sub("", line))

@@ -108,7 +108,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
     hash_probe = sql_hashes.DUCKDB_PROBE
 
     def dialect_of(self, table: Table) -> DuckDbDialect:
-        """Return the dialect for the table's time unit."""
         return dialect_of(table)
 
     def connect(self) -> "DuckDbSession":
@@ -133,13 +132,11 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return DuckDbSession(connection)
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements in one transaction."""
         with self.administration() as session:
             for statement in ("BEGIN", *statements, "COMMIT"):
                 session.connection.execute(statement)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that create one physical table."""
         statements = super().create_table(table, name, batch_rows)
         if table.primary_key is PrimaryKey.DB:
             statements.insert(0, f"CREATE SEQUENCE {dialect_of(table).sequence(name)}")
@@ -154,7 +151,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return statements
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the tables, and of the sequences that generate their keys."""
         generated = table.primary_key is PrimaryKey.DB
         return [*table.names, *(f"{name}_id" for name in table.names if generated)]
 
@@ -190,7 +186,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return int(block_size * used) + (log.stat().st_size if log.exists() else 0)
 
     def describe(self) -> Server:
-        """Return the version, and the settings of a connection."""
         names = ("fsync_mode", "checkpoint_threshold", "threads")
         shown = ", ".join(f"current_setting('{name}')" for name in names)
         with self.administration() as session:
@@ -217,6 +212,5 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def words(self, error: Exception) -> str:
-        """Return DuckDB's message on one line, after the name of the file."""
         message = " ".join(str(error).split("\nLINE ")[0].split())
         return f"{self.options.path}: {message or type(error).__name__}"

@@ -45,18 +45,15 @@ class DuckDbDialect(sql.Dialect):
         return self.name(f"{name}_id")
 
     def key(self, table: Table, name: str) -> tuple[str | None, str | None]:
-        """Return the definition of the column that the database fills, and a table constraint."""
         if table.primary_key is PrimaryKey.DB:
             sequence = self.text(self.sequence(name))
             return f"id BIGINT DEFAULT nextval({sequence}) PRIMARY KEY", None
         return super().key(table, name)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with."""
         return f"make_timestamp({value * 10**6 // unit.per_second})"
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return instants as numbers, as fine as they are stored."""
         read = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return read
@@ -67,7 +64,6 @@ class DuckDbDialect(sql.Dialect):
         return f"{'arg_max' if last else 'arg_min'}({self.name(column.name)}, {time})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column other than text as a number with an exact sum."""
         if column.type is not Type.TIMESTAMP:
             return super().number(column, unit)
         if unit is self.finest:
@@ -75,7 +71,6 @@ class DuckDbDialect(sql.Dialect):
         return self.of_units().read(column)
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        """Return the number of rows and the sum of their hashes."""
         return sql_hashes.duckdb(self, table, rows)
 
 
@@ -86,11 +81,9 @@ class NanosecondDialect(DuckDbDialect):
     types: ClassVar[Mapping[Type, str]] = {**DuckDbDialect.types, Type.TIMESTAMP: "TIMESTAMP_NS"}
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with."""
         return f"make_timestamp_ns({value})"
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return instants as numbers."""
         read = expression or self.name(column.name)
         return f"epoch_ns({read})" if column.type is Type.TIMESTAMP else read
 

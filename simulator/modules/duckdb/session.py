@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simulator.data.block import Block
-from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import Column, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
@@ -24,11 +23,11 @@ from simulator.modules.contract import (
     Failure,
     Payload,
     QueryPlan,
-    Session,
+    RowCountMismatch,
+    expect_rows,
 )
 from simulator.modules.duckdb.query import dialect_of
 from simulator.modules.shared import shapes
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 
@@ -47,8 +46,10 @@ _READING = (
 _ESTIMATES = re.compile(r"Estimated \w+")
 
 
-class DuckDbSession(Session):
+class DuckDbSession(sql_changes.ChangingSession):
     """A connection to the file."""
+
+    dialect_of = staticmethod(dialect_of)
 
     def __init__(self, connection: "Connection") -> None:
         self.connection = connection
@@ -65,7 +66,6 @@ class DuckDbSession(Session):
         return not self._broken
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks as Arrow tables, or as Python rows with the statement."""
         into = sql.target(dialect_of(table), table, name)
         insert = f"INSERT INTO {into}"
         if mode == IMPORT:
@@ -89,7 +89,6 @@ class DuckDbSession(Session):
         return encode
 
     def send(self, payload: Payload) -> None:
-        """Insert the rows and return once they are committed."""
         insert, rows = payload.data
         if payload.mode == SINGLE:
             done = self.connection.execute(insert, rows[0])
@@ -120,19 +119,11 @@ class DuckDbSession(Session):
         return Failure.UNKNOWN if isinstance(error, unsure) else Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
 
-    def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Update a tag of one series; return how many rows it has."""
-        updates = sql_changes.updates(dialect_of(table), table, retag, name)
-        found = (self.connection.execute(statement).fetchall() for statement in updates)
-        return sum(int(rows) for ((rows,),) in found)
-
-    def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time."""
-        for statement in sql_changes.deletions(dialect_of(table), table, until):
-            self.connection.execute(statement)
+    def change(self, statement: str) -> int:
+        ((rows,),) = self.connection.execute(statement).fetchall()
+        return int(rows)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Run a statement and yield its plan; the shape comes from the plan as JSON.

@@ -156,7 +156,6 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
     }
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("gzip")
@@ -167,7 +166,6 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return found
 
     def open(self) -> ElasticsearchSession:
-        """Return a session that has sent nothing yet."""
         from simulator.modules.elasticsearch import wire  # noqa: PLC0415  # imports the client
 
         options, secrets = self.options, self.options.secrets()
@@ -184,11 +182,9 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return ElasticsearchSession(http, client, options.refresh, zipped=options.gzip)
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the indices."""
         return [*map(queries.index_name, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to an index, an alias or a data stream."""
         from elasticsearch import NotFoundError  # noqa: PLC0415  # the vendor's client
 
         found: dict[str, Existing] = {}
@@ -202,17 +198,14 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return found
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the indices bear their signature, in their mappings."""
         found = {name: self._mappings(name).get("_meta", {}) for name in names}
         return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the fields of an index."""
         fields = self._mappings(name).get("properties", {})
         return {field: each.get("type", "object") for field, each in fields.items()}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the fields of our columns."""
         for table in tables:
             yield {c.name: self._field(c, table.time_unit)["type"] for c in table.columns}
 
@@ -250,7 +243,6 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return Contents(int(stats["primaries"]["docs"]["count"]), int(size_bytes))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the indices, all or none."""
         with self.administration() as session, ExitStack() as undo:
             indices = session.client.indices
             for table in tables:
@@ -377,15 +369,12 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             yield counters
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as a search."""
         return queries.render(query)
 
     def texts(self, table: Table) -> Searches:
-        """Return searches in the indices of a table."""
         return Searches(table, [self.name])
 
     def words(self, error: Exception) -> str:
-        """Return the server's type and reason of an error."""
         said = getattr(error, "body", None)  # of the client's ApiError
         if isinstance(error, Refused):
             with suppress(HttpError):
@@ -395,7 +384,6 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return super().words(error)
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try by the status, where no pattern of `remedies` fits."""
         status = getattr(error, "status", None) or getattr(error, "status_code", None)
         return _OF_STATUS.get(status) or super().remedy(error)
 

@@ -27,11 +27,11 @@ from simulator.modules.contract import (
     MixedEncoder,
     Payload,
     QueryPlan,
+    expect_rows,
 )
-from simulator.modules.elasticsearch import driver, plans, texts
+from simulator.modules.elasticsearch import driver, texts
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared import shapes
-from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpError, HttpSession, gzip_body
 
 if TYPE_CHECKING:
@@ -107,12 +107,10 @@ class ElasticsearchSession(HttpSession):
         """True if some rows of the last payload are certainly stored."""
 
     def greet(self) -> None:
-        """Open both connections; HttpError if the server refuses the credentials."""
         self.http.request("GET", "/").json()
         self.client.info()
 
     def close(self) -> None:
-        """Close both connections."""
         super().close()
         with suppress(Exception):
             self.client.close()
@@ -120,7 +118,6 @@ class ElasticsearchSession(HttpSession):
     # --- rows in ----------------------------------------------------------------------------------
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as a path and the bodies of bulk requests."""
         corrects = mode == CORRECT
         text, objects = _documents(table, corrects=corrects), driver.encoder(table, name)
         path = f"/{queries.indices([name])}{self._bulk}{_RESULTS if corrects else ''}"
@@ -136,7 +133,6 @@ class ElasticsearchSession(HttpSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return the encoder of blocks as bulk requests with actions that name the index."""
         texts = [_documents(table, queries.index_name(table.name)) for table in tables]
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[tuple[str, bytes]]:
@@ -222,7 +218,6 @@ class ElasticsearchSession(HttpSession):
             return self.client.perform_request(method, path, body=body).body
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             return self._read_answer(statement)
 
@@ -240,8 +235,8 @@ class ElasticsearchSession(HttpSession):
         """Yield the profile of a statement's search; for several pages, the first one's."""
         method, path, body = _parse(statement.text)
         reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
-        shards = plans.format_profile(reply["profile"]["shards"])
-        yield QueryPlan(statement.text, shapes.format_json(shards), plans.shape_of(shards))
+        shards = format_profile(reply["profile"]["shards"])
+        yield QueryPlan(statement.text, shapes.format_json(shards), shape_of_plan(shards))
 
     def _read_answer(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if statement.own:
@@ -354,3 +349,29 @@ def _check(column: Column, block: Block) -> None:
             raise UnstorableError(
                 f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
             )
+
+
+# --- query plans
+
+_FIGURES = re.compile(r"breakdown|debug|rewrite_time|.*time_in_nanos|.*_count|id|node_id|cluster")
+"""Parts of a plan that are left out: figures of a run, and where it ran."""
+
+
+_IDENTITY = re.compile(r"(?:\$\d+)?@[0-9a-f]+\b")
+"""The identity of an object in the server, which follows the name of its class."""
+
+
+def format_profile(shards: Any) -> Any:
+    """Return the profile of each shard, without times of parts and identities of objects."""
+    if isinstance(shards, Mapping):
+        return {
+            name: format_profile(value) for name, value in shards.items() if name != "breakdown"
+        }
+    if isinstance(shards, list):
+        return [format_profile(each) for each in shards]
+    return _IDENTITY.sub("", shards) if isinstance(shards, str) else shards
+
+
+def shape_of_plan(shards: Any) -> str:
+    """Return the shape of what `format_profile` returns."""
+    return shapes.of_json([{"shard": each} for each in shards], _FIGURES)

@@ -40,11 +40,9 @@ class Searches(JsonTexts):
         return ""
 
     def can_name(self, column: str, names: Collection[str]) -> bool:
-        """Return whether a name is in the text, or names one of several values, such as avg_x."""
         return column in names or any(column.endswith(f"_{name}") for name in names)
 
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return the search in the table's indices, with the values of an instance."""
         body = self.fill_values(text, query)
         if _LONG in body:
             body[_SHORT] = body.pop(_LONG)

@@ -5,7 +5,6 @@ nor graphite-web can delete points: a table that is created again is another gen
 Points of the paths TABLE.created.GENERATION and TABLE.dropped.GENERATION mark which exist.
 """
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -33,6 +32,7 @@ from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_sp
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
+from simulator.modules.shared.waits import wait_until, wait_until_stable
 
 _COUNT = (Aggregate(Function.COUNT),)
 _MARKED_S = 60.0
@@ -109,9 +109,9 @@ class Graphite(HttpDatabase[GraphiteSession]):
     )
     options_model: ClassVar[type[Options]] = GraphiteOptions
     options: GraphiteOptions
+    own_errors = (CarbonError,)
 
     def insert_mode(self, mode: str) -> str:
-        """Return the mode of batches that the options choose."""
         return PICKLE if self.options.pickle and mode == BATCH else super().insert_mode(mode)
 
     def check_rows(self, block: Block) -> None:
@@ -120,7 +120,6 @@ class Graphite(HttpDatabase[GraphiteSession]):
         check_span(block.table, times, self.options.retention_s)
 
     def open(self) -> GraphiteSession:
-        """Return a session that has sent nothing yet."""
         options = self.options
         return GraphiteSession(
             Http(options),
@@ -128,7 +127,6 @@ class Graphite(HttpDatabase[GraphiteSession]):
             self.render,
             prefix=options.prefix,
             retention_s=options.retention_s,
-            query_timeout_s=options.query_timeout_s,
         )
 
     def _carbon(self, *, pickle: bool) -> Carbon:
@@ -158,7 +156,6 @@ class Graphite(HttpDatabase[GraphiteSession]):
             return Contents(session.generations.paths_below(name), noun="path")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Mark the next generation of each table as created."""
         names = names_of(tables)
         for table in tables:
             for name in table.names:
@@ -188,15 +185,12 @@ class Graphite(HttpDatabase[GraphiteSession]):
         if not wanted:
             return
         session.mark(wanted)
-        deadline = time.monotonic() + _MARKED_S
-        while not wanted <= session.generations.learn():
-            if time.monotonic() > deadline:
-                raise SetupError(
-                    f"{self.name}: graphite-web does not find points that were sent to carbon "
-                    f"{_MARKED_S:.0f} s ago; check MAX_CREATES_PER_MINUTE in carbon.conf, carbon's "
-                    "log, and that both use the same files"
-                )
-            time.sleep(_POLL_S)  # carbon reports neither files nor points
+        if not wait_until(lambda: wanted <= session.generations.learn(), _MARKED_S, _POLL_S):
+            raise SetupError(
+                f"{self.name}: graphite-web does not find points that were sent to carbon "
+                f"{_MARKED_S:.0f} s ago; check MAX_CREATES_PER_MINUTE in carbon.conf, carbon's "
+                "log, and that both use the same files"
+            )
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until no new points appear; SetupError on timeout.
@@ -205,26 +199,24 @@ class Graphite(HttpDatabase[GraphiteSession]):
         rate, and a point can be found only once its file exists.
         """
         with self.administration() as session:
-            deadline = time.monotonic() + self.options.visible_s
-            before, since = None, time.monotonic()
-            while time.monotonic() - since < self.options.quiet_s:
-                now = [session.run(self.render(AggregateQuery(t, _COUNT))) for t in tables]
-                if now != before:
-                    before, since = now, time.monotonic()
-                if time.monotonic() > deadline:
-                    raise SetupError(
-                        f"{self.name}: new points still appear after "
-                        f"{self.options.visible_s:g} s; raise visible_s, or in carbon.conf "
-                        "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
-                    )
-                time.sleep(_POLL_S)  # carbon reports neither files nor points
+            is_stable = wait_until_stable(
+                lambda: [session.run(self.render(AggregateQuery(t, _COUNT))) for t in tables],
+                self.options.quiet_s,
+                _POLL_S,
+                self.options.visible_s,
+            )
+        if not is_stable:
+            raise SetupError(
+                f"{self.name}: new points still appear after "
+                f"{self.options.visible_s:g} s; raise visible_s, or in carbon.conf "
+                "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
+            )
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: graphite-web does not report the size of the files."""
         return None
 
     def describe(self) -> Server:
-        """Return the version, and that nothing is acknowledged."""
         with self.administration() as session:
             version = session.http.request("GET", "/version").body.decode().strip()
         return Server(
@@ -236,15 +228,9 @@ class Graphite(HttpDatabase[GraphiteSession]):
         )
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as targets of /render."""
         return queries.render(self.options.prefix, self.options.retention_s, query)
 
-    def words(self, error: Exception) -> str:
-        """Return the message of the server or of the system."""
-        return str(error) if isinstance(error, CarbonError) else super().words(error)
-
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try where carbon cannot be reached."""
         if isinstance(error, CarbonError):
             return "check that carbon runs, and carbon_host, line_port and pickle_port"
         return super().remedy(error)

@@ -85,7 +85,7 @@ class GraphiteSession(MetricSession):
 
     finest = 1
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         web: Http,
         open_carbon: OpenCarbon,
@@ -93,18 +93,15 @@ class GraphiteSession(MetricSession):
         *,
         prefix: str,
         retention_s: int,
-        query_timeout_s: float,
     ) -> None:
         super().__init__(web, render)
         self._prefix = prefix
         self._retention_s = retention_s
-        self._query_timeout_s = query_timeout_s
         self._open_carbon = open_carbon
         self._carbon: Carbon | None = None
         self.generations = Generations(self._answer, prefix)
 
     def greet(self) -> None:
-        """Read which tables exist."""
         self.generations.learn()
 
     def _answer(self, path: str) -> Any:
@@ -113,20 +110,17 @@ class GraphiteSession(MetricSession):
             return self.http.request("GET", path).json()
 
     def close(self) -> None:
-        """Close both connections, once carbon has read what was sent."""
         if self._carbon:
             self._carbon.close()
         super().close()
 
     @property
     def alive(self) -> bool:
-        """True if the connections can still be used."""
         return self.http.alive and (self._carbon is None or self._carbon.alive)
 
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what makes a block into lines or pickles."""
         check = checked(table, name)
         path = self._path(name)
         in_pickles = mode == PICKLE
@@ -145,7 +139,6 @@ class GraphiteSession(MetricSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what makes blocks into lines of several tables."""
         checks = [checked(table, table.name) for table in tables]
         mixed = MixedPoints([lines(table, self._path(table.name)) for table in tables], LINES)
 
@@ -180,7 +173,6 @@ class GraphiteSession(MetricSession):
         self._carbon.send(payload.data)
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows."""
         return Failure.NOT_APPLIED if isinstance(error, NothingSent) else Failure.UNKNOWN
 
     # --- queries
@@ -195,10 +187,9 @@ class GraphiteSession(MetricSession):
         asked += [(key, value) for key, _, value in (w.partition("=") for w in span.split())]
         asked += [("format", "json"), ("noNullPoints", "true"), ("noCache", "true")]
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        timeout_s = self._query_timeout_s
         body = urlencode(asked).encode()
         with self.waiting():
-            reply = self.http.request("POST", "/render", body, headers, timeout_s)
+            reply = self.http.query("POST", "/render", body, headers)
         return reply.json()
 
     def _resolve(self, target: str) -> str:
@@ -210,7 +201,6 @@ class GraphiteSession(MetricSession):
         )
 
     def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
-        """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
         reply = self.render_series(span, targets) if targets else []
         return queries.roll_up(self._prefix, query, wanted, reply)
@@ -224,7 +214,6 @@ class GraphiteSession(MetricSession):
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        """Return the points of these fields that are selected by tags and time."""
         prefix = self._prefix
         span = queries.span_of(table, self._retention_s, selection)
         targets = [

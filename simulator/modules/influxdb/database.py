@@ -5,7 +5,6 @@ are measurements, its tags are tags and all other columns are fields.
 https://docs.influxdata.com/influxdb/v2/api/
 """
 
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -43,6 +42,7 @@ from simulator.modules.shared.http.tls import tls_context
 from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Language
 from simulator.modules.shared.influx.influxql import InfluxqlTexts
+from simulator.modules.shared.waits import wait_until
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client
@@ -137,7 +137,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
     }
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("gzip")
         if not self.options.token:
@@ -149,7 +148,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
     # --- connections
 
     def open(self) -> InfluxSession:
-        """Return a session that has sent nothing yet."""
         options = self.options
         token = options.token.get_secret_value() if options.token else ""
         org = urlencode({"org": options.org})
@@ -178,12 +176,10 @@ class Influxdb(HttpDatabase[InfluxSession]):
             return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the buckets bear their signature, by their descriptions."""
         with self.administration() as session:
             return {n: session.client.description(n) == signature(n) for n in names}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the tags and fields of all measurements."""
         found: dict[str, str] = {}
         database = influxql.identifier(name)
         with self.administration() as session:
@@ -196,7 +192,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return found
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the tags and fields of the measurements that hold tables."""
         if tables:
             yield self.measured(tables, _FIELD_TYPES)
 
@@ -206,7 +201,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
             return Contents(None, self._size_bytes(session, [name]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the buckets, all or none."""
         check_names(tables)
         names = self.buckets(tables)
         with self.administration() as session:
@@ -218,13 +212,12 @@ class Influxdb(HttpDatabase[InfluxSession]):
                 session.client.create_bucket(name, self.options.shard_group_s, text)
 
     def drop(self, names: Collection[str]) -> None:
-        """Delete the buckets, with all measurements in them."""
         with self.administration() as session:
             for identifier in _bucket_ids(session, names):
                 session.client.delete_bucket(identifier)
 
     def bucket(self, table: Table) -> str:
-        """Return the name of a table's bucket."""
+        """Return the name of the bucket of a table."""
         return self.options.prefix + table.container
 
     def measured(self, tables: Iterable[Table], types: Mapping[Type, str]) -> Columns:
@@ -256,7 +249,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
                 with suppress(Refused):
                     session.client.snapshot(int(shard.labels["id"]))
             busy = ("storage_compactions_active", "storage_compactions_queued")
-            wait_until(lambda: not any(s.value for s in shard_metrics(session, busy, buckets)))
+            wait_until_compacted(
+                lambda: not any(s.value for s in shard_metrics(session, busy, buckets))
+            )
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
@@ -269,7 +264,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
-        """Return the version and, if the token may read them, the settings of the storage."""
         with self.administration() as session:
             version = session.client.version()
             settings: dict[str, str] = {}
@@ -284,13 +278,11 @@ class Influxdb(HttpDatabase[InfluxSession]):
     # --- queries
 
     def translate(self, query: Query) -> Statement:
-        """Return the query in Flux or InfluxQL."""
         in_flux = self.options.language is Language.FLUX
         planned = flux.plan if in_flux else influxql.plan
         return planned(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:
-        """Return the language of the option `language`."""
         kind = flux.FluxTexts if self.options.language is Language.FLUX else InfluxqlTexts
         return kind(table, self.bucket(table), self.name)
 
@@ -348,11 +340,9 @@ def check_names(tables: Iterable[Table]) -> None:
             )
 
 
-def wait_until(done: Callable[[], bool]) -> None:
+def wait_until_compacted(done: Callable[[], bool]) -> None:
     """Return once `done`, or after ten minutes: compaction is throttled and may take hours."""
-    deadline = time.monotonic() + _COMPACT_S
-    while not done() and time.monotonic() < deadline:
-        time.sleep(_POLL_S)  # the server reports no end of a compaction
+    wait_until(done, _COMPACT_S, _POLL_S)
 
 
 def shard_metrics(

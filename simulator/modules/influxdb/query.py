@@ -53,7 +53,6 @@ class FluxTexts(StatementLanguage):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The bucket and, if it is only one, the measurement."""
         found = {"bucket": literal(self._bucket)}
         return found | ({"table": literal(self.table.name)} if self.table.parts == 1 else {})
 

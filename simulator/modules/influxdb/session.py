@@ -91,12 +91,10 @@ class InfluxSession(PlannedSession, HttpSession):
         return self._open_client()
 
     def greet(self) -> None:
-        """Check the token and the organization, and open the connection for sends."""
         self.client.check_access()
         self.http.request("GET", "/ping")
 
     def close(self) -> None:
-        """Close both connections."""
         super().close()
         if "client" in self.__dict__:
             self.client.close()
@@ -104,7 +102,6 @@ class InfluxSession(PlannedSession, HttpSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what makes a block into lines, each payload with the path to post it to."""
         if mode == DRIVER:
             return driver.encoder(table, name)
         path, protocol = self._path(table), LineProtocol(table, name, self._write.dialect)
@@ -116,7 +113,6 @@ class InfluxSession(PlannedSession, HttpSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what makes blocks into lines of several measurements."""
         path = self._path(tables[0])
         protocols = [LineProtocol(table, table.name, self._write.dialect) for table in tables]
 
@@ -131,13 +127,11 @@ class InfluxSession(PlannedSession, HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that adds lines to the path to post them to."""
         del form
         path = self._path(tables[0])
         return lambda body, _rows: (path, gzip_body(body) if self._write.gzip else body)
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the points of a measurement before a time."""
         last_ns = until * (10**9 // table.time_unit.per_second) - 1  # the end is included
         for name in table.names:
             self.client.delete(self._write.prefix + table.container, name, moment(last_ns))

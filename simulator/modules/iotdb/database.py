@@ -32,8 +32,7 @@ from simulator.modules.contract import (
     Server,
 )
 from simulator.modules.iotdb import query as queries
-from simulator.modules.iotdb.plans import ANALYZE
-from simulator.modules.iotdb.query import columns_of, name_table, quote, type_of
+from simulator.modules.iotdb.query import ANALYZE, columns_of, name_table, quote, type_of
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.tls import CA, CA_FILE, INSECURE, tls_context
 
@@ -133,7 +132,6 @@ class IotDb(Database["IotDbSession"]):
     }
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("ca", "insecure")
         if batch_rows > _MOST_ROWS:
@@ -143,7 +141,6 @@ class IotDb(Database["IotDbSession"]):
     # --- connecting
 
     def connect(self) -> "IotDbSession":
-        """Open a session that uses the database."""
         # The driver is imported only by a module that connects.
         from simulator.modules.iotdb.session import IotDbSession  # noqa: PLC0415
         from simulator.modules.iotdb.wire import ConnectOptions, IotDbError, Link  # noqa: PLC0415
@@ -192,7 +189,6 @@ class IotDb(Database["IotDbSession"]):
             yield session
 
     def words(self, error: Exception) -> str:
-        """Return the server's message."""
         from simulator.modules.iotdb.wire import IotDbError  # noqa: PLC0415
 
         return str(error) if isinstance(error, IotDbError) else super().words(error)
@@ -223,7 +219,6 @@ class IotDb(Database["IotDbSession"]):
         return {str(column): str(kind) for column, kind, *_ in found}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table, in the server's precision of times."""
         with self.administration() as session:
             precision = session.link.precision
         for table in tables:
@@ -238,7 +233,6 @@ class IotDb(Database["IotDbSession"]):
         return Contents(int(rows))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none, and the database if it does not exist."""
         for table in tables:
             _check(table)
         with self.administration() as session:
@@ -265,7 +259,6 @@ class IotDb(Database["IotDbSession"]):
         return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the tables that exist."""
         from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
 
         with self.administration() as session:
@@ -289,7 +282,6 @@ class IotDb(Database["IotDbSession"]):
     # --- the server
 
     def describe(self) -> Server:
-        """Return version, nodes, and the mode of the write-ahead log if the server reports it."""
         with self.administration() as session:
             link = session.link
             version = link.execute("SHOW VERSION")[0][0]
@@ -308,11 +300,9 @@ class IotDb(Database["IotDbSession"]):
         return Server(f"IoTDB {version}", len(nodes), sentence, durable, settings)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL."""
         return queries.render(query)
 
     def texts(self, table: Table) -> queries.IotDbTexts:
-        """Return the server's SQL."""
         return queries.IotDbTexts(table, queries.Clock(table.time_unit, table.time_unit))
 
 

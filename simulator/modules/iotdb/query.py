@@ -31,6 +31,7 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.contract import Unsupported
+from simulator.modules.shared import shapes
 from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,
@@ -154,7 +155,7 @@ class Clock:
         return store
 
     def read(self, time: int | None) -> int | Decimal | None:
-        """Return a time from the server in the table's unit."""
+        """Return a time from the server in the unit of the table."""
         return None if time is None else in_units(time * self.coarser, self.finer)
 
     def bound(self, limit: int) -> int:
@@ -190,7 +191,6 @@ class IotDbTexts(SqlTexts):
         return super().literal(value)
 
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return a text with its values, without the semicolon at its end."""
         return super().with_values(text.rstrip().rstrip(";"), query)
 
     def statement(self, query: TextQuery) -> PlannedQuery:
@@ -434,3 +434,20 @@ def _join(*pieces: float | None) -> int | None:
 
 def _same(value: Any) -> Any:
     return value
+
+
+# --- query plans
+
+ANALYZE = "EXPLAIN ANALYZE"
+_NODE = re.compile(r"\[PlanNodeId \S+\]: (\w+)|^([A-Z]\w+)-\d+")
+"""A line that begins a node; the lines below it are figures of the run."""
+
+
+def shape_of_plan(text: str) -> str:
+    """Return the nodes of a plan."""
+    return shapes.of_text(text, _node)
+
+
+def _node(line: str) -> str:
+    found = _NODE.search(line)
+    return next(filter(None, found.groups())) if found else ""

@@ -11,7 +11,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
 from simulator.modules.contract import BATCH, DRIVER, Encoder, Failure, Payload, QueryPlan
-from simulator.modules.iotdb import driver, plans, query
+from simulator.modules.iotdb import driver, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
 from simulator.modules.shared.client.driver import DriverBatch
@@ -41,7 +41,6 @@ class IotDbSession(PlannedSession):
         return self._open_driver()
 
     def close(self) -> None:
-        """Close the connections."""
         self.link.close()
         if "driver" in self.__dict__:
             with suppress(Exception):  # of the vendor's client
@@ -49,11 +48,9 @@ class IotDbSession(PlannedSession):
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return self.link.alive
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as tablets."""
         target = _Target(table, name, self.link.precision)
         if mode == DRIVER:
             times = Clock(table.time_unit, self.link.precision).storing(table.time)
@@ -98,7 +95,6 @@ class IotDbSession(PlannedSession):
         return PlannedQuery(statement.text, statement.outputs, fetches=(Fetch(statement.text),))
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time."""
         before = Clock(table.time_unit, self.link.precision).bound(until)
         for name in table.names:
             stored = query.quote(query.name_table(name))
@@ -107,10 +103,10 @@ class IotDbSession(PlannedSession):
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of each statement that answers a query, carried out for that."""
         for fetch in self.plan(statement).fetches:
-            with closing(self.link.blocks(f"{plans.ANALYZE} {fetch.text}")) as blocks:
+            with closing(self.link.blocks(f"{query.ANALYZE} {fetch.text}")) as blocks:
                 lines = [str(line) for block in blocks for (line,) in block.rows()]
             text = "\n".join(lines)
-            yield QueryPlan(fetch.text, text, plans.shape_of(text))
+            yield QueryPlan(fetch.text, text, query.shape_of_plan(text))
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run one statement after the other, and yield their answers block by block."""

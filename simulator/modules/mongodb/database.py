@@ -203,7 +203,6 @@ class Mongodb(Signatures):
     # --- connecting
 
     def connect(self) -> "MongodbSession":
-        """Open a client and check that the server lets the user in."""
         from pymongo import MongoClient  # noqa: PLC0415
         from pymongo.errors import PyMongoError  # noqa: PLC0415
 
@@ -280,7 +279,6 @@ class Mongodb(Signatures):
     # --- tables
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the collections, all or none."""
         found = [problem for table in tables for problem in pipelines.problems(table)]
         if found:
             raise SetupError(f"{self.name}: {'; '.join(found)}")
@@ -315,13 +313,11 @@ class Mongodb(Signatures):
         return Contents(rows, self.size_bytes([Table(name, (), ())]) if found.alike else None)
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the collections."""
         with self.administration() as session:
             for name in names:
                 session.database.drop_collection(name)
 
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that do not exist yet."""
         with self.administration() as session:
             self._index(session, tables)
 
@@ -379,11 +375,9 @@ class Mongodb(Signatures):
         return Server(version, 1, sentence, None, settings)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as an aggregation pipeline."""
         return pipelines.render(query, self.options.document_format)
 
     def texts(self, table: Table) -> Pipelines:
-        """Return pipelines over the documents of a table."""
         return Pipelines(table, self.options.document_format, [self.name])
 
     def words(self, error: Exception) -> str:

@@ -3,10 +3,10 @@
 This file imports the driver; database.py imports it on connecting.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
 import pymongo
@@ -43,12 +43,13 @@ from simulator.modules.contract import (
     Payload,
     QueryPlan,
     Session,
+    expect_rows,
 )
-from simulator.modules.mongodb import driver, plans
+from simulator.modules.mongodb import driver
 from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, fields_of
 from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.client.driver import DriverBatch
-from simulator.modules.shared.http.acknowledged import expect_rows
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""
@@ -117,17 +118,14 @@ class MongodbSession(Session):
         """Rows of the current send that earlier commands have stored."""
 
     def close(self) -> None:
-        """Close the client."""
         with suppress(Exception):
             self.client.close()
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return not self._lost
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as documents, grouped into insert commands."""
         elements = TableDocuments(table, self._layout).elements
         if mode == DRIVER:
             return driver.encoder(table, elements, name)
@@ -142,7 +140,6 @@ class MongodbSession(Session):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes documents insert commands."""
         del form
         (table,) = tables
         if self._layout is not DocumentFormat.FLAT:
@@ -150,13 +147,6 @@ class MongodbSession(Session):
                 f"{table.name}: the documents of a file are flat; set document_format=flat"
             )
         return lambda documents, rows: (table.name, commands(documents, rows))
-
-    def size_of(self, data: tuple[str, list[tuple[int, bytes]]]) -> int | None:
-        """Return the size of the documents; None if the driver makes them."""
-        if isinstance(data, DriverBatch):
-            return None
-        _, inserts = data
-        return sum(len(documents) for _, documents in inserts)
 
     def send(self, payload: Payload) -> None:
         """Insert the rows; return once they are acknowledged as the write concern demands.
@@ -207,7 +197,6 @@ class MongodbSession(Session):
         return rows
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the documents before a time."""
         found = TableDocuments(table, self._layout).conditions(Selection(until=until))
         before = json_util.loads(json_util.dumps({"$and": found}), json_options=_JSON)
         concern = WriteConcern(**self._write["writeConcern"])
@@ -265,12 +254,11 @@ class MongodbSession(Session):
         return failure
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a command and fetch every row."""
         read, rows = _reader(statement.outputs), list[Sequence[Any]]()
         with self.in_client(), pymongo.timeout(self._query_timeout_s):
             command, cursor = self._cursor(statement, {})
             with cursor:
-                for portion in self.await_parts(_portions(cursor, _PORTION_ROWS)):
+                for portion in self.await_parts(portions(cursor, _PORTION_ROWS)):
                     rows += map(read, portion)
         if not rows and not statement.own and _has_one_group(command):
             # $group returns no document if there are no rows; the answer still has one row.
@@ -284,7 +272,7 @@ class MongodbSession(Session):
             cursor.batch_size(rows)
         read = _reader(statement.outputs)
         with cursor:
-            for portion in _portions(cursor, rows):
+            for portion in portions(cursor, rows):
                 yield list(map(read, portion))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
@@ -293,9 +281,9 @@ class MongodbSession(Session):
         if "aggregate" not in asked:
             del asked["cursor"]
         with pymongo.timeout(self._query_timeout_s):
-            reply = self.database.command(plans.EXPLAIN, asked, verbosity=plans.VERBOSITY)
-        text = shapes.format_json(plans.format_shown(reply))
-        yield QueryPlan(statement.text, text, plans.shape_of(reply))
+            reply = self.database.command(EXPLAIN, asked, verbosity=VERBOSITY)
+        text = shapes.format_json(format_shown(reply))
+        yield QueryPlan(statement.text, text, shape_of_plan(reply))
 
     def _cursor(
         self, statement: Statement, first: dict[str, Any]
@@ -316,13 +304,6 @@ def _parse(text: str) -> dict[str, Any]:
             'expected a command in extended JSON, such as {"aggregate": "events", '
             f'"pipeline": [...]}}, got {text[:100]!r}: {error}'
         ) from error
-
-
-def _portions(cursor: Iterable[dict[str, Any]], rows: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield documents as they arrive, a number of them at a time."""
-    documents = iter(cursor)
-    while portion := list(islice(documents, rows)):
-        yield portion
 
 
 def commands(content: bytes, rows: int) -> list[tuple[int, bytes]]:
@@ -405,3 +386,29 @@ def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[An
         return tuple(values)
 
     return read
+
+
+# --- query plans
+
+EXPLAIN, VERBOSITY = "explain", "executionStats"
+_PARTS = ("queryPlanner", "executionStats", "stages", "shards")
+"""Parts of the answer to keep; the others describe server and command."""
+_FIGURES = re.compile(
+    r".*(?i:time|millis|cost|rows|loops|width|bytes|memory|estimate).*|n[A-Z]\w*|works|advanced"
+    r"|need\w+|saveState|restoreState|isEOF|invalidates|docsExamined|keysExamined|total\w+"
+    r"|executionStats|executionStages|allPlansExecution|rejectedPlans|namespace|\w*Hash|\w*Key"
+    r"|serverInfo|serverParameters|command|ok|spill\w*|usedDisk|seeks|dupsTested|dupsDropped"
+)
+"""Keys that are no part of the plan itself."""
+_LITERALS = ("parsedQuery", "indexBounds", "filter", "pipeline")
+"""Keys below which texts are literals."""
+
+
+def format_shown(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parts of an answer that are about the query."""
+    return {name: reply[name] for name in _PARTS if name in reply} or reply
+
+
+def shape_of_plan(reply: Mapping[str, Any]) -> str:
+    """Return the shape of an answer."""
+    return shapes.of_json(format_shown(reply), _FIGURES, _LITERALS)

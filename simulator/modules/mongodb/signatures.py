@@ -42,7 +42,6 @@ class Signatures(Database["MongodbSession"]):
         }
 
     def columns_in(self, name: str) -> Columns:
-        """Return the fields of some documents, except for their keys."""
         found: dict[str, str] = {}
         with self.administration() as session:
             for document in session.database[name].find({}, limit=_COMPARED):
@@ -51,7 +50,6 @@ class Signatures(Database["MongodbSession"]):
         return found
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the fields of documents in each format."""
         for table in tables:
             for layout in DocumentFormat:
                 yield dict(_declare(TableDocuments(table, layout).elements))

@@ -26,7 +26,6 @@ class Pipelines(JsonTexts):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The collection, if it is only one, for stages that name one."""
         return {"table": self.table.name} if self.table.parts == 1 else {}
 
     def content_problem(self, content: Any) -> str:
@@ -41,7 +40,6 @@ class Pipelines(JsonTexts):
         return self._documents.instant(value)
 
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return the `aggregate` command of a pipeline with the values of an instance."""
         stages = [*match_stages(self.table, []), *self.fill_values(text, query)]
         command = {"aggregate": self.table.names[0], "pipeline": stages, "allowDiskUse": True}
         return json.dumps(command, ensure_ascii=False)

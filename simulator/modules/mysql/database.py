@@ -27,11 +27,11 @@ from simulator.modules.contract import (
     Server,
     signature,
 )
-from simulator.modules.mysql import driver, plans
+from simulator.modules.mysql import driver
 from simulator.modules.mysql.durability import durability as durability_of
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
-from simulator.modules.mysql.session import MySqlSession
+from simulator.modules.mysql.session import ANALYZE, ANALYZE_JSON, MySqlSession
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import tables as sql_tables
@@ -127,7 +127,7 @@ class MySql(SqlDatabase[MySqlSession]):
         changes=Changes(
             corrects="INSERT ... ON DUPLICATE KEY UPDATE", retags="UPDATE", deletes="DELETE"
         ),
-        plans=f"{plans.ANALYZE}, on MariaDB {plans.ANALYZE_JSON}",
+        plans=f"{ANALYZE}, on MariaDB {ANALYZE_JSON}",
         indices=True,
         limits=(
             (
@@ -169,34 +169,11 @@ class MySql(SqlDatabase[MySqlSession]):
         return self.dialect
 
     def insert_mode(self, mode: str) -> str:
-        """Return the insert mode that the options choose."""
-        if self.options.prepared:
-            return PREPARED
-        if mode == BATCH and self.options.transaction:
-            return TRANSACTION
-        if mode == BATCH and self.options.use_values_lists:
-            return VALUES
-        return super().insert_mode(mode)
+        return self.options.choose_mode(mode)
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
-        options = self.options
-        found += options.list_excluded("use_values_lists", "transaction", "prepared")
-        for name in ("use_values_lists", "transaction"):
-            if getattr(options, name) and mode == SINGLE:
-                found.append(f"{name}=true needs a batch size; try --batch 1000")
-        if options.use_values_lists and options.transaction:
-            found.append("use_values_lists and transaction exclude each other; choose one")
-        if options.use_values_lists and options.prepared:
-            found.append("use_values_lists and prepared exclude each other; choose one")
-        in_transactions = options.transaction or (options.prepared and mode == BATCH)
-        if options.commit_every_s and not in_transactions:
-            found.append(
-                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
-                "--batch 10000"
-            )
-        return found
+        return found + self.options.find_conflicts(mode)
 
     def connect(self) -> MySqlSession:
         """Open a connection; text is UTF-8, and a value that does not fit is an error."""
@@ -272,7 +249,6 @@ class MySql(SqlDatabase[MySqlSession]):
                 connection.query(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; if one fails, drop those that were created before it."""
         import pymysql  # noqa: PLC0415
 
         created: list[str] = []
@@ -312,7 +288,6 @@ class MySql(SqlDatabase[MySqlSession]):
         return {name: Existing(kind, alike=kind == "table") for name, kind in found.items()}
 
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that do not exist yet."""
         with self.connection() as connection:
             self._create_indices(connection, tables)
 
@@ -361,7 +336,6 @@ class MySql(SqlDatabase[MySqlSession]):
         return int(size or 0)
 
     def describe(self) -> Server:
-        """Return the version, and the settings for this user."""
         with self.connection() as connection:
             kind, version = _version(connection.server_version)
             names = self.dialect.texts(_SHOWN)
@@ -410,7 +384,6 @@ class MySql(SqlDatabase[MySqlSession]):
             yield counters
 
     def words(self, error: Exception) -> str:
-        """Return the server's message on one line."""
         import pymysql  # noqa: PLC0415
 
         if isinstance(error, OSError):
@@ -421,7 +394,6 @@ class MySql(SqlDatabase[MySqlSession]):
         return words or "the connection is closed"
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try by the error's number."""
         if isinstance(error, OSError):
             return _CHECK
         code = error.args[0] if error.args else None

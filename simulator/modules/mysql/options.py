@@ -2,11 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.sql.database import SqlOptions
+from simulator.modules.shared.sql.transactions import TransactionOptions
 
 
-class MySqlOptions(SqlOptions, DriverOptions):
+class MySqlOptions(TransactionOptions):
     """Options of the module `mysql`."""
 
     host: str = Field(description="where the server listens")
@@ -19,25 +18,6 @@ class MySqlOptions(SqlOptions, DriverOptions):
         pattern="^[A-Za-z]+$",
         description="the tables' storage engine: InnoDB, MyISAM, Aria, ...; an engine without "
         "transactions keeps the rows of a batch that precede a refused row",
-    )
-    use_values_lists: bool = Field(
-        default=False,
-        description="send a batch as one INSERT with a list of rows, not as LOAD DATA LOCAL "
-        "INFILE, which the server must allow (local_infile)",
-    )
-    transaction: bool = Field(
-        default=False, description="insert single rows, and commit once per batch"
-    )
-    prepared: bool = Field(
-        default=False,
-        description="insert single rows by a statement that the server prepares once for each "
-        "connection and table; with a --batch, commit once per batch",
-    )
-    commit_every_s: float = Field(
-        0,
-        ge=0,
-        description="with transaction or prepared: also commit after this many seconds (0: never); "
-        "with 1 and a large --batch, a transaction lasts a second",
     )
     tls: bool = Field(
         default=False,

@@ -85,7 +85,6 @@ class MySqlDialect(sql.Dialect):
         return f"TIMESTAMP'{moment}'"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number with an exact sum."""
         name = self.name(column.name)
         if column.type is not Type.TIMESTAMP:
             return name  # a boolean is a tinyint, and floats are added as doubles
@@ -95,7 +94,6 @@ class MySqlDialect(sql.Dialect):
         return f"({microseconds} DIV {10**6 // unit.per_second})"
 
     def mean(self, total: str, count: str) -> str:
-        """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE) / {count}"
 
     def remainder(self, double: str, scale: str, divisor: int) -> str:
@@ -104,7 +102,6 @@ class MySqlDialect(sql.Dialect):
         return f"CAST(TRUNCATE({near} * {scale}, 0) % {divisor} AS SIGNED)"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        """Return the number of rows and the sum of their hashes."""
         return sql_hashes.squares(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
 
     def latest(self, time: str, tags: str) -> str:

@@ -1,5 +1,6 @@
 """One connection to MySQL: how rows are sent, and what an error means for them."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulator.data.block import Block, Coded
-from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import Table, Type
 from simulator.encode.instants import Iso
@@ -27,12 +27,13 @@ from simulator.modules.contract import (
     Failure,
     Payload,
     QueryPlan,
-    Session,
+    RowCountMismatch,
+    expect_rows,
 )
-from simulator.modules.mysql import driver, plans
+from simulator.modules.mysql import driver
 from simulator.modules.mysql.query import varchar_length
+from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
@@ -62,7 +63,7 @@ _UNCLEAR = _ENDING | {1105, 1180}
 _DUPLICATE = 1062
 
 
-class MySqlSession(Session):
+class MySqlSession(sql_changes.ChangingSession):
     """A connection in autocommit mode."""
 
     def __init__(
@@ -75,6 +76,7 @@ class MySqlSession(Session):
     ) -> None:
         self.connection = connection
         self._dialect = dialect
+        self.dialect_of = lambda _table: dialect
         self._transactional = transactional
         self._commit_every_s = commit_every_s
         self._asked = False
@@ -87,16 +89,13 @@ class MySqlSession(Session):
         """Statement -> its number on this connection."""
 
     def close(self) -> None:
-        """Close the connection."""
         self.connection.hang_up()
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return self.connection.open
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks of one physical table for `mode`."""
         encode = self._encoder(table, name, mode)
 
         def check(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -133,13 +132,7 @@ class MySqlSession(Session):
         inserts = TextEncoder.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
-    def size_of(self, data: Any) -> int | None:
-        """Return the size of the rows: of the statements of a transaction, or of the one stream."""
-        body = data[-1] if isinstance(data, tuple) else data
-        return sum(map(len, body)) if isinstance(body, list) else super().size_of(data)
-
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once they are committed."""
         from pymysql import Error  # noqa: PLC0415
 
         self._asked = self._stored = self._splits = False
@@ -259,32 +252,22 @@ class MySqlSession(Session):
         return Failure.UNKNOWN if self._splits and not refused_at_once else Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         return self.connection.fetch(statement.text)
 
-    def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Update a tag of one series; return how many rows have another value now."""
-        updates = sql_changes.updates(self._dialect, table, retag, name)
-        return sum(self.connection.query(statement) for statement in updates)
-
-    def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time."""
-        for statement in sql_changes.deletions(self._dialect, table, until):
-            self.connection.query(statement)
+    def change(self, statement: str) -> int:
+        return self.connection.query(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server carries out for that."""
         in_json = "MariaDB" in self.connection.server_version
-        asked = plans.ANALYZE_JSON if in_json else plans.ANALYZE
+        asked = ANALYZE_JSON if in_json else ANALYZE
         ((text,),) = self.connection.fetch(f"{asked} {statement.text}")
-        yield QueryPlan(statement.text, text, plans.shape_of(text))
+        yield QueryPlan(statement.text, text, shape_of_plan(text))
 
     def read_only(self) -> None:
-        """Make the server refuse writes."""
         self.connection.query("SET SESSION TRANSACTION READ ONLY")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, as the server sends them."""
         return self.connection.portions(statement.text, rows)
 
 
@@ -314,3 +297,34 @@ def _check_lengths(block: Block) -> None:
                 f"mysql: column {column.name!r}: expected at most {limit} characters in a "
                 f"{column.role}, found {len(text)}: {text[:40]!r}..."
             )
+
+
+# --- query plans
+
+ANALYZE, ANALYZE_JSON = "EXPLAIN ANALYZE", "ANALYZE FORMAT=JSON"
+"""The statements that ask MySQL and MariaDB for a plan."""
+_FIGURES = re.compile(r"\s*\((?:cost=|rows=|actual |never executed)[^()]*\)")
+"""Behind each node of a tree."""
+_KEY = re.compile(r'"(\w+)": ?(.*)')
+_OF_A_RUN = re.compile(
+    r"r_.*|pages_.*|.*cost.*|rows|filtered|loops|select_id|possible_keys|key_length|buffer_size"
+    r"|query_optimization|subqueries_cache.*|expression_cache.*"
+)
+"""Keys of JSON that are no part of the plan itself."""
+
+
+def shape_of_plan(text: str) -> str:
+    """Return the shape of either kind of plan."""
+    return shapes.of_text(text, _key if text.startswith("{") else _node)
+
+
+def _node(line: str) -> str:
+    return _FIGURES.sub("", line)
+
+
+def _key(line: str) -> str:
+    """Return a line of JSON. It is not parsed: MariaDB does not escape quotes within texts."""
+    found = _KEY.match(line)
+    if not found or _OF_A_RUN.fullmatch(found[1]):
+        return ""
+    return f"{found[1]}: {found[2].strip(',{[ ')}"

@@ -124,7 +124,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     }
 
     def open(self) -> OpenTsdbSession:
-        """Return a session that has sent nothing yet."""
         options = self.options
         return OpenTsdbSession(
             Http(options, {"Content-Type": "application/json"}),
@@ -132,7 +131,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             prefix=options.prefix,
             sync=options.sync,
             request_points=options.request_points,
-            query_timeout_s=options.query_timeout_s,
         )
 
     def check_rows(self, block: Block) -> None:
@@ -149,7 +147,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return [self._metric(name, column) for name in table.names for column in columns]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to metrics that have points."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
             known = {name for root in roots for name in session.list_metrics(root, _SUGGESTIONS)}
@@ -172,7 +169,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return Contents(int(every - marking), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Assign UIDs to metrics and tags, and mark the tables as existing."""
         names = names_of(tables)
         for table in tables:
             for name in table.names:
@@ -195,7 +191,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             session.mark([self._metric(name) for name in names], int(time.time() * 1000))  # noqa: TID251
 
     def drop(self, names: Collection[str]) -> None:
-        """Delete every point of the metrics."""
         with self.administration() as session:
             metrics, tries = [*names], 0
             while metrics := [m for m in metrics if session.ask(queries.marks(m))]:
@@ -237,7 +232,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return None
 
     def describe(self) -> Server:
-        """Return the version and what an acknowledgement means with these options."""
         with self.administration() as session:
             version = session.call("GET", "/api/version")
             config = session.call("GET", "/api/config")
@@ -255,7 +249,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return Server(_version(version), 1, f"an acknowledged row {meaning}", durable, settings)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as a request to /api/query."""
         return queries.render(self.options.prefix, query)
 
 

@@ -14,9 +14,16 @@ from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.contract import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.contract import (
+    BATCH,
+    Encoder,
+    Envelope,
+    Failure,
+    MixedEncoder,
+    Payload,
+    expect_rows,
+)
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import PointSeries, fields
@@ -73,7 +80,7 @@ class OpenTsdbSession(MetricSession):
 
     finest = 1000
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         http: Http,
         render: Callable[[Query], Statement],
@@ -81,7 +88,6 @@ class OpenTsdbSession(MetricSession):
         prefix: str,
         sync: bool,
         request_points: int | None,
-        query_timeout_s: float,
     ) -> None:
         super().__init__(http, render)
         self.limit_bytes: int | None = None
@@ -92,11 +98,9 @@ class OpenTsdbSession(MetricSession):
         """The largest number of tags of a point that the server accepts."""
         self._prefix = prefix
         self._request_points = request_points
-        self._query_timeout_s = query_timeout_s
         self._put = f"/api/put?details{'&sync' if sync else ''}"
 
     def greet(self) -> None:
-        """Read the limits of the server."""
         config = self.call("GET", "/api/config")
         self.limit_bytes = queries.largest_request(config)
         self.max_tags = int(config.get("tsd.storage.max_tags", _TAGS))
@@ -105,7 +109,6 @@ class OpenTsdbSession(MetricSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what makes a block into bodies of requests, one or several for each payload."""
         del mode
         check, points = checked(table, name), json_points(self._prefix, table, name)
         limit_rows = self._limit_rows([table])
@@ -122,7 +125,6 @@ class OpenTsdbSession(MetricSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what makes blocks into bodies with points of several tables."""
         checks = [checked(table, table.name) for table in tables]
         mixed = MixedPoints([json_points(self._prefix, each, each.name) for each in tables], _PUT)
         limit_rows = self._limit_rows(tables)
@@ -162,10 +164,6 @@ class OpenTsdbSession(MetricSession):
         limit = self._request_points
         return None if limit is None else max(limit // max(len(fields(t)) for t in tables), 1)
 
-    def size_of(self, data: Sequence[bytes]) -> int:
-        """Return the size of the requests' bodies."""
-        return sum(map(len, data))
-
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server reports all of them as stored."""
         for body in payload.data:
@@ -200,18 +198,16 @@ class OpenTsdbSession(MetricSession):
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a request and return the JSON of the answer."""
         content = None if body is None else json.dumps(body).encode()
-        timeout_s = self._query_timeout_s
-        return self.http.request(method, path, content, timeout_s=timeout_s).json()
+        return self.http.query(method, path, content).json()
 
     def ask(self, body: Any) -> Any:
         """Run a query; a metric or tag that is not in use yet has no points."""
         return self._ask(json.dumps(body), "No such name for")
 
     def _ask(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
-        path, timeout_s = "/api/query?arrays", self._query_timeout_s
         try:
             with self.waiting():
-                reply = self.http.request("POST", path, body.encode(), timeout_s=timeout_s)
+                reply = self.http.query("POST", "/api/query?arrays", body.encode())
             return reply.json()
         except Refused as refused:
             if nothing not in refused.words:
@@ -222,8 +218,6 @@ class OpenTsdbSession(MetricSession):
             return [] if left in (None, asked) else self._ask(json.dumps(left), nothing)
 
     def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
-        """Run a statement and return the rollups that it asks for."""
-
         def piece(own: str, query: AggregateQuery) -> RolledUp:
             return queries.roll_up(query, wanted, self._ask(queries.body_of(own)))
 
@@ -232,7 +226,6 @@ class OpenTsdbSession(MetricSession):
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        """Return the points of these fields that are selected by tags and time."""
         body = queries.points(self._prefix, table, columns, selection)
         if body["start"] > body["end"]:
             return ()

@@ -33,7 +33,6 @@ from simulator.modules.postgres.durability import is_synchronous
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
-from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.http.tls import CERTIFICATES
 from simulator.modules.shared.sql import (
@@ -45,8 +44,9 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     tables as sql_tables,
 )
-from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
+from simulator.modules.shared.sql.database import SqlDatabase
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import TransactionOptions
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -105,7 +105,6 @@ class PostgresWire(SqlDatabase[PostgresSession]):
     """Pattern of the SQLSTATE and the server's message -> what to try."""
 
     def connect(self) -> PostgresSession:
-        """Open a connection."""
         import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
 
         try:
@@ -167,14 +166,12 @@ class PostgresWire(SqlDatabase[PostgresSession]):
             cursor.execute("; ".join(statements))
 
     def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
         code, words = getattr(error, "pgcode", None), self.words(error)
         if not code:  # a server that refuses a connection sends a message without a SQLSTATE
             return with_remedy(words, _REFUSALS, self.remedy(error))
         return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
 
     def words(self, error: Exception) -> str:
-        """Return the server's message and its detail on one line."""
         import psycopg2  # noqa: PLC0415
 
         if not isinstance(error, psycopg2.Error):
@@ -203,27 +200,10 @@ _REFUSALS = {
 """Pattern of the server's or libpq's words -> what to try."""
 
 
-class PostgresOptions(WireOptions, SqlOptions, DriverOptions):
+class PostgresOptions(WireOptions, TransactionOptions):
     """Options of the module `postgres`."""
 
     columns: ClassVar[tuple[str, ...]] = ("primary_key_constraint",)
-    use_values_lists: bool = Field(
-        default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
-    )
-    transaction: bool = Field(
-        default=False, description="insert single rows, and commit once per batch"
-    )
-    prepared: bool = Field(
-        default=False,
-        description="insert single rows by a statement that is prepared once for each connection "
-        "and table (PREPARE, EXECUTE); with a --batch, commit once per batch",
-    )
-    commit_every_s: float = Field(
-        0,
-        ge=0,
-        description="with transaction or prepared: also commit after this many seconds (0: never); "
-        "with 1 and a large --batch, a transaction lasts a second",
-    )
     primary_key_constraint: str = Field(
         _DEFAULT_CONSTRAINT,
         description="the constraint of the primary key, such as "
@@ -287,37 +267,16 @@ class Postgres(Signatures, PostgresWire):
         return self.dialect
 
     def connect(self) -> PostgresSession:
-        """Open a connection."""
         session = super().connect()
         session.commit_every_s = self.options.commit_every_s
         return session
 
     def insert_mode(self, mode: str) -> str:
-        """Return the mode of the options, if they have one."""
-        if self.options.prepared:
-            return PREPARED
-        if self.options.transaction:
-            return TRANSACTION
-        return VALUES if self.options.use_values_lists else super().insert_mode(mode)
+        return self.options.choose_mode(mode)
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
-        found = super().problems(key, parts, mode, batch_rows)
-        options = self.options
-        found += options.list_excluded("use_values_lists", "transaction", "prepared")
-        if options.transaction and options.use_values_lists:
-            found.append("transaction and use_values_lists exclude each other; choose one")
-        if options.prepared and options.use_values_lists:
-            found.append("prepared and use_values_lists exclude each other; choose one")
-        in_transactions = options.transaction or (options.prepared and mode == BATCH)
-        if options.commit_every_s and not in_transactions:
-            found.append(
-                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
-                "--batch 10000"
-            )
-        for name in ("transaction", "use_values_lists"):
-            if getattr(options, name) and mode == SINGLE:
-                found.append(f"{name}=true needs a batch size; try --batch 1000")
+        found, options = super().problems(key, parts, mode, batch_rows), self.options
+        found += options.find_conflicts(mode)
         constraint = options.primary_key_constraint
         default = type(options).model_fields["primary_key_constraint"].default
         if key is PrimaryKey.NONE and constraint != default:
@@ -328,13 +287,11 @@ class Postgres(Signatures, PostgresWire):
         return found
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
         if self.options.install_extensions:
             self.change(["CREATE EXTENSION IF NOT EXISTS pgcrypto"])
         super().create(tables, batch_rows)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that create one physical table."""
         key = self.key(table, batch_rows)
         return [sql_tables.create_table(self.dialect_of(table), table, name, *key)]
 
@@ -349,7 +306,6 @@ class Postgres(Signatures, PostgresWire):
         return id_column, self.options.primary_key_constraint
 
     def find_attached(self, names: Collection[str]) -> list[str]:
-        """Return the views, foreign keys and tables that depend on tables."""
         if not self.attachments:
             return []
         quoted = [self.dialect.name(name) for name in names]
@@ -358,7 +314,6 @@ class Postgres(Signatures, PostgresWire):
             return [str(text) for (text,) in cursor.fetchall()]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, as statements without a schema would find them."""
         with self.cursor() as cursor:
             asked = [*names], [self.dialect.name(name) for name in names]
             cursor.execute(server.TYPES, (asked[0],))
@@ -389,7 +344,6 @@ class Postgres(Signatures, PostgresWire):
         return int(size)
 
     def describe(self) -> Server:
-        """Return the version, and the settings for this user and database."""
         with self.cursor() as cursor:
             cursor.execute("SELECT version()")
             ((version,),) = cursor.fetchall()

@@ -45,14 +45,12 @@ class PostgresDialect(sql.Dialect):
         return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number with an exact sum."""
         if column.type is Type.TIMESTAMP:
             seconds = f"extract(epoch FROM {self.name(column.name)})"
             return f"CAST({seconds} * {unit.per_second} AS BIGINT)"
         return super().number(column, unit)
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group."""
         name, order = self.name(column.name), f"{time} DESC" if last else time
         some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
         return f"(array_agg({name} ORDER BY {order}){some})[1]"
@@ -62,5 +60,4 @@ class PostgresDialect(sql.Dialect):
         return f'{self.name(column.name)} COLLATE "C"'
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        """Return the number of rows and the sum of their hashes."""
         return sql_hashes.jenkins(self, table, rows)

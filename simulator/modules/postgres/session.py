@@ -1,5 +1,6 @@
 """One connection to PostgreSQL: how rows are sent, and what an error means for them."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -8,7 +9,6 @@ from io import BytesIO
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
@@ -24,11 +24,12 @@ from simulator.modules.contract import (
     Failure,
     Payload,
     QueryPlan,
-    Session,
+    RowCountMismatch,
+    expect_rows,
 )
-from simulator.modules.postgres import driver, plans
+from simulator.modules.postgres import driver
+from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
@@ -50,7 +51,7 @@ _MAY_HAVE_COMMITTED = frozenset({_COMPLETION_UNKNOWN, "57P01", "57P02"})  # admi
 _TRY_AGAIN = frozenset({"53300", "55P03", "57P03"})  # too many connections, locked, starting up
 
 
-class PostgresSession(Session):
+class PostgresSession(sql_changes.ChangingSession):
     """A connection in autocommit mode."""
 
     copy_format: ClassVar[str] = "(FORMAT binary)"
@@ -73,17 +74,14 @@ class PostgresSession(Session):
         self.dialect_of = dialect_of
 
     def close(self) -> None:
-        """Close the connection."""
         with suppress(Exception):
             self.connection.close()
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return not self.connection.closed
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks of one physical table for `mode`."""
         into = sql.target(self.dialect_of(table), table, name)
         if mode == BATCH:
             copy = f"COPY {into} FROM STDIN {self.copy_format}"
@@ -117,7 +115,6 @@ class PostgresSession(Session):
         return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes rows of a file a stream for COPY."""
         (table,) = tables
         into = sql.target(self.dialect_of(table), table, table.name)
         copy = f"COPY {into} FROM STDIN {COPIED[form]}"
@@ -125,13 +122,7 @@ class PostgresSession(Session):
             return lambda rows, _count: (copy, rows)
         return lambda rows, _count: (copy, b"".join((STREAM.before, rows, STREAM.after)))
 
-    def size_of(self, data: Any) -> int | None:
-        """Return the size of the rows: of the statements of a transaction, or of the one stream."""
-        body = data[-1] if isinstance(data, tuple) else data
-        return sum(map(len, body)) if isinstance(body, list) else super().size_of(data)
-
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once they are committed."""
         self.sent = not self.connection.closed
         self.commit_sent = self.sent and payload.mode not in (TRANSACTION, PREPARED)
         self._stored = False
@@ -223,22 +214,12 @@ class PostgresSession(Session):
         return Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         self.cursor.execute(statement.text, statement.parameters or None)
         return self.cursor.fetchall()
 
-    def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Update a tag of one series; return how many rows it has."""
-        rows = 0
-        for statement in sql_changes.updates(self.dialect_of(table), table, retag, name):
-            self.cursor.execute(statement)
-            rows += self.cursor.rowcount
-        return rows
-
-    def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time."""
-        for statement in sql_changes.deletions(self.dialect_of(table), table, until):
-            self.cursor.execute(statement)
+    def change(self, statement: str) -> int:
+        self.cursor.execute(statement)
+        return self.cursor.rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server carries out for that."""
@@ -249,10 +230,9 @@ class PostgresSession(Session):
 
     def shape_of(self, plan: str) -> str:
         """Return the shape of a plan."""
-        return plans.shape_of(plan)
+        return shape_of_plan(plan)
 
     def read_only(self) -> None:
-        """Make the server refuse writes."""
         self.cursor.execute("SET default_transaction_read_only = on")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
@@ -268,3 +248,26 @@ class PostgresSession(Session):
                 yield portion
         finally:
             self._roll_back()
+
+
+# --- query plans
+
+_FIGURES = re.compile(r"\s*\((?:cost=|actual |never executed)[^()]*\)")
+"""Behind each node of a plan."""
+_CONDITIONS = re.compile(
+    r"(?:InitPlan|SubPlan|CTE) "
+    r"|(?!Rows )[\w -]*\b(?:Cond|Condition|Filter|Keys?|Order|Order By|Sets):"
+)
+"""Lines below a node that are of the plan; all others are of the run, such as buffers."""
+_CHUNK = re.compile(r"_hyper_\d+_\d+")
+"""TimescaleDB numbers the chunks of a table."""
+
+
+def shape_of_plan(text: str) -> str:
+    """Return the nodes of a plan, with their conditions and keys."""
+    return shapes.of_text(text, _keep_node)
+
+
+def _keep_node(line: str) -> str:
+    bare, found = _FIGURES.subn("", line)
+    return _CHUNK.sub("_hyper_?_?", bare) if found or _CONDITIONS.match(bare) else ""

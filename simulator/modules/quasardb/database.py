@@ -4,7 +4,6 @@ https://doc.quasar.ai/master/: a table has a column `$timestamp` and is split in
 Written from the vendor's documentation and the client library; not tested on a server.
 """
 
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
@@ -28,6 +27,7 @@ from simulator.modules.contract import (
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, list_columns
 from simulator.modules.shared.http.tls import CONNECT_S
+from simulator.modules.shared.waits import wait_until_stable
 
 _COUNT = (Aggregate(Function.COUNT),)
 _POLL_S = 0.2
@@ -112,12 +112,10 @@ class QuasarDb(Database[QuasarSession]):
     }
 
     def insert_mode(self, mode: str) -> str:
-        """Return the mode of batches that the options choose."""
         pushes = {"fast": FAST, "async": ASYNC}
         return pushes.get(self.options.push, mode) if mode == BATCH else mode
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return, a sentence each, what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         keys = (options.user, options.user_private_key, options.cluster_public_key)
@@ -161,7 +159,6 @@ class QuasarDb(Database[QuasarSession]):
         return {c.name: str(c.type) for c in found if not c.name.startswith("$")}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table, without the time that every table has."""
         types = _driver().ColumnType
         for table in tables:
             yield {c.name: str(_type(types, c.type)) for c in list_columns(table)}
@@ -173,7 +170,6 @@ class QuasarDb(Database[QuasarSession]):
         return Contents(int(rows))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; none if one of them exists."""
         check_names(tables)
         driver = _driver()
         types = driver.ColumnType
@@ -191,7 +187,6 @@ class QuasarDb(Database[QuasarSession]):
                     session.cluster.table(name).create(columns, size)
 
     def drop(self, names: Collection[str]) -> None:
-        """Remove the tables that exist."""
         with self.administration() as session:
             for name in names:
                 table = session.cluster.table(name)
@@ -209,9 +204,13 @@ class QuasarDb(Database[QuasarSession]):
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the pipelines of asynchronous pushes are written."""
-        if self.options.push == ASYNC:
-            with self.administration() as session:
-                self._wait_for_pipelines(session, tables)
+        if self.options.push != ASYNC:
+            return
+        queries = [self.render(AggregateQuery(table, _COUNT)) for table in tables]
+        with self.administration() as session:
+            wait_until_stable(
+                lambda: [session.run(query) for query in queries], self.options.quiet_s, _POLL_S
+            )
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Trim old versions and compact files of the whole cluster, if the options ask for it."""
@@ -223,21 +222,11 @@ class QuasarDb(Database[QuasarSession]):
             session.cluster.compact_full()
             session.cluster.wait_for_compaction()
 
-    def _wait_for_pipelines(self, session: QuasarSession, tables: Sequence[Table]) -> None:
-        queries = [self.render(AggregateQuery(table, _COUNT)) for table in tables]
-        before, since = None, time.monotonic()
-        while time.monotonic() - since < self.options.quiet_s:
-            now = [session.run(query) for query in queries]
-            if now != before:
-                before, since = now, time.monotonic()
-            time.sleep(_POLL_S)  # the server reports no end of its writes
-
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the client reports no table's size."""
         return None
 
     def describe(self) -> Server:
-        """Return version, nodes and durability, as the first node reports them."""
         with self.administration() as session:
             nodes = session.cluster.endpoints()
             status = session.cluster.node_status(self.options.uri)
@@ -260,11 +249,9 @@ class QuasarDb(Database[QuasarSession]):
         )
 
     def translate(self, query: Query) -> Statement:
-        """Return the query in QuasarDB's SQL."""
         return render(query)
 
     def words(self, error: Exception) -> str:
-        """Return the client's message, after the address."""
         return f"{self.options.uri}: {str(error).rstrip('.')}"
 
 

@@ -34,13 +34,11 @@ class QuasarSession(PlannedSession):
         self._handles: dict[str, Any] = {}
 
     def close(self) -> None:
-        """Close the connection."""
         with suppress(Exception):
             self.cluster.close()
 
     @property
     def alive(self) -> bool:
-        """True if the connection can still be used."""
         return not self._broken
 
     # --- rows

@@ -147,14 +147,12 @@ class QuestDb(HttpDatabase[QuestSession]):
     }
 
     def open(self) -> QuestSession:
-        """Return a session that has sent nothing yet."""
         options, headers = self.options, {}
         if options.username or options.password:
             password = options.secrets().get("password", "")
             headers["Authorization"] = basic(options.username or "", password)
         return QuestSession(
             Http(options, headers),
-            options.query_timeout_s,
             gzip=options.gzip,
             open_sender=self._sender,
         )
@@ -165,7 +163,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return driver.open_sender(given, given.username, given.secrets().get("password"))
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("gzip", "ca")
         if self.options.sends_by and (path := urlsplit(self.options.url).path):
@@ -188,7 +185,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return partition_start_ms(time_ms, self.options.partition_by)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
         check_names(tables)
         for table in tables:
             if self.options.dedup and not table.key:
@@ -209,7 +205,6 @@ class QuestDb(HttpDatabase[QuestSession]):
                         session.ask(dialect.create_view(name, interval_s, span))
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the views, and of the table's parts."""
         return [*self._views([table]), *table.names]
 
     def _views(self, tables: Sequence[Table]) -> list[str]:
@@ -231,7 +226,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return found | kept
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table."""
         text = "'" + name.replace("'", "''") + "'"
         asked = f'SELECT "column", "type" FROM table_columns({text})'
         with self.administration() as session:
@@ -252,7 +246,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the views, then the tables."""
         found = self.existing(names)
         with self.administration() as session:
             for kind in (_VIEW.kind, _TABLE.kind):
@@ -262,7 +255,6 @@ class QuestDb(HttpDatabase[QuestSession]):
     no_statements: ClassVar[str] = ""
 
     def carry_out(self, statement: str) -> None:
-        """Carry out one statement."""
         with self.administration() as session:
             session.ask(statement)
 
@@ -326,7 +318,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return sum(size or 0 for ((size,),) in sizes)
 
     def describe(self) -> Server:
-        """Return the version, and the settings that decide whether a commit is durable."""
         names = ", ".join(map(_literal, _SETTINGS))
         with self.administration() as session:
             version = ".".join(map(str, _version(session)))
@@ -359,7 +350,6 @@ class QuestDb(HttpDatabase[QuestSession]):
         return AggregatesSql(innermost(kept).table).render(kept) if kept else None
 
     def texts(self, table: Table) -> SqlTexts:
-        """Return QuestDB's SQL."""
         return SqlTexts(QuestSql(table), stored(table), [self.name])
 
 

@@ -96,11 +96,9 @@ class QuestSql(sql.Dialect):
         return '"' + identifier.replace('"', '""') + '"'
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with."""
         return f"CAST({value * self.ticks_per_unit} AS {self._instant})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number with an exact sum."""
         if column.type is Type.TIMESTAMP and unit is self.finest:
             return f"CAST({self.name(column.name)} AS LONG)"
         if column.type is Type.TIMESTAMP:
@@ -111,7 +109,6 @@ class QuestSql(sql.Dialect):
         return super().number(column, unit)
 
     def type_of(self, column: Column) -> str:
-        """Return the type that a column is declared with."""
         if column.type is Type.TIMESTAMP:
             return self._instant
         if column.type is Type.TEXT and column.role is Role.TAG:
@@ -139,7 +136,6 @@ class QuestSql(sql.Dialect):
         return f"sum(CAST({number} AS {wide}))"
 
     def total_of_times(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of instants, with the fractions of the table's unit."""
         fraction = f"{1 / Decimal(self.ticks_per_unit):f}m"
         return f"sum(CAST({self.number(column, self.finest)} AS DECIMAL(19, 0)) * {fraction})"
 
@@ -220,11 +216,9 @@ class AggregatesSql(QuestSql):
     """The dialect of queries that read materialized views."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combine(self, table, aggregate)
 
     def of_answers(self) -> QuestSql:
-        """Return the dialect for tables that are made of answers."""
         return QuestSql(self._table)
 
 
@@ -258,7 +252,6 @@ class _Lines(LineDialect):
         return super().field(column, unit)
 
     def check(self, table: Table, column: Column) -> Check:
-        """Return a check that raises UnstorableError for values that QuestDB cannot store."""
         match column.type:
             case Type.TIMESTAMP if column.role is Role.TIME:
                 return partial(_check_times, column.name, table)

@@ -24,6 +24,7 @@ from simulator.modules.contract import (
     Failure,
     Payload,
     QueryPlan,
+    expect_rows,
 )
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, stored
@@ -31,7 +32,6 @@ from simulator.modules.questdb.wire import END, FORM, form, lines
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.client.driver import DriverBatch
-from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import (
     Body,
     Http,
@@ -58,14 +58,12 @@ class QuestSession(HttpSession):
     def __init__(
         self,
         http: Http,
-        query_timeout_s: float,
         *,
         gzip: bool,
         open_sender: "Callable[[], Sender]",
     ) -> None:
         super().__init__(http)
         self._open_sender = open_sender
-        self._query_timeout_s = query_timeout_s
         self._gzip = gzip
         self._imports = False
         """True if the last `send` was of a file."""
@@ -79,7 +77,6 @@ class QuestSession(HttpSession):
         return self._open_sender()
 
     def close(self) -> None:
-        """Close the connections."""
         super().close()
         if "sender" in self.__dict__:
             with suppress(Exception):  # of the vendor's client
@@ -92,7 +89,6 @@ class QuestSession(HttpSession):
     # --- rows in
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks as lines, with the path of the request."""
         if mode == IMPORT:
             return _import_encoder(table, name)
         if mode == DRIVER:
@@ -107,7 +103,6 @@ class QuestSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that adds lines to the path of the request."""
         del form
         path = _path(tables[0])
         return lambda body, _rows: (path, gzip_body(body) if self._gzip else body)
@@ -143,7 +138,7 @@ class QuestSession(HttpSession):
         with contents(source) as content, memoryview(content) as rows:
             body = (begin, rows, END)
             headers = {**FORM, "Content-Length": str(sum(map(len, body)))}
-            reply = self.http.request("POST", path, body, headers, self._query_timeout_s)
+            reply = self.http.query("POST", path, body, headers)
         found = reply.json()
         answer = reply.body[:_SHOWN_BYTES].decode(errors="replace")
         expect_rows(int(found.get("rowsImported", 0)), payload.rows, answer=answer)
@@ -167,7 +162,7 @@ class QuestSession(HttpSession):
         """
         path = f"/exec?{urlencode({'query': statement})}"
         with self.waiting():
-            found = self.http.request("GET", path, timeout_s=self._query_timeout_s)
+            found = self.http.query("GET", path)
         reply = found.json()
         rows: list[list[Any]] = reply.get("dataset", [])
         columns = reply.get("columns", [])
@@ -177,13 +172,8 @@ class QuestSession(HttpSession):
         return rows
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
-
-    def size_of(self, data: Any) -> int | None:
-        """Return the size of a request's body; None if the driver makes it."""
-        return None if isinstance(data, DriverBatch) else super().size_of(data)
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         """Append the updates of a tag to the log; return the number of rows they concern.

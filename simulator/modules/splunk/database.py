@@ -4,7 +4,6 @@ https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data
 vendor's documentation and not run against the server.
 """
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal
@@ -32,6 +31,7 @@ from simulator.modules.shared.http.client import (
     basic,
     check_url,
 )
+from simulator.modules.shared.waits import wait_until_stable
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.modules.splunk.session import SplunkSession, code_of
@@ -116,11 +116,9 @@ class Splunk(HttpDatabase[SplunkSession]):
     remedies: ClassVar[Mapping[str, str]] = {"does not exist": "run an insert first"}
 
     def insert_mode(self, mode: str) -> str:
-        """Return the mode of batches that the options choose."""
         return RAW if mode == BATCH and self.options.endpoint == RAW else mode
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         if bool(options.username) != bool(options.password):
@@ -130,7 +128,6 @@ class Splunk(HttpDatabase[SplunkSession]):
         return found
 
     def open(self) -> SplunkSession:
-        """Return a session that has sent nothing yet."""
         options, secrets = self.options, self.options.secrets()
         if "search_token" in secrets:
             authorization = f"Bearer {secrets['search_token']}"
@@ -140,18 +137,15 @@ class Splunk(HttpDatabase[SplunkSession]):
         return SplunkSession(
             Http(options, {"Authorization": f"Splunk {secrets['token']}"}),
             Http(management, {"Authorization": authorization}),
-            options.query_timeout_s,
             options.timeout_s if options.acknowledge else None,
         )
 
     # --- tables -----------------------------------------------------------------------------------
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the indices."""
         return [*map(wire.index, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to indices."""
         found = {}
         with self.administration() as session:
             for name in names:
@@ -161,13 +155,11 @@ class Splunk(HttpDatabase[SplunkSession]):
         return found
 
     def columns_in(self, name: str) -> Columns:
-        """Return the fields of some events, including the fields of their rows."""
         with self.administration() as session:
             events = [*session.search(searches.some(name))]
         return dict.fromkeys((f for event in events for f in wire.fields_of(event["_raw"])), "")
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table, all of which are texts."""
         for table in tables:
             yield dict.fromkeys((wire.row_field(c.name) for c in table.columns), "")
 
@@ -179,7 +171,6 @@ class Splunk(HttpDatabase[SplunkSession]):
         return Contents(int(rows[0]["count"]) if rows else 0, size_bytes)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the indices, all or none, and the sourcetypes that define how lines are read."""
         with self.administration() as session, ExitStack() as undo:
             for table in tables:
                 wire.check_names(table)
@@ -192,7 +183,6 @@ class Splunk(HttpDatabase[SplunkSession]):
             undo.pop_all()
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the indices that exist."""
         with self.administration() as session:
             for name in names:
                 with _ignore(_NOT_FOUND):
@@ -202,12 +192,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         """Return once the number of searchable rows has not changed for `quiet_s`."""
         text = searches.count(names_of(tables))
         with self.administration() as session:
-            rows, since = [*session.search(text)], time.monotonic()
-            while (quiet_s := time.monotonic() - since) < self.options.quiet_s:
-                # The server reports no end of indexing.
-                time.sleep(min(_LOOK_S, self.options.quiet_s - quiet_s))
-                if (found := [*session.search(text)]) != rows:
-                    rows, since = found, time.monotonic()
+            wait_until_stable(lambda: [*session.search(text)], self.options.quiet_s, _LOOK_S)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the indices' buckets on all indexers."""
@@ -221,7 +206,6 @@ class Splunk(HttpDatabase[SplunkSession]):
     # --- the server -------------------------------------------------------------------------------
 
     def describe(self) -> Server:
-        """Return version and nodes, and what an acknowledgement means with these options."""
         with self.administration() as session:
             information = session.call("GET", "/services/server/info")["entry"][0]["content"]
             peers = session.call("GET", "/services/search/distributed/peers")["entry"]
@@ -238,11 +222,9 @@ class Splunk(HttpDatabase[SplunkSession]):
         )
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as searches."""
         return searches.render(query)
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try by the collector's code of the error."""
         return _OF_CODE.get(code_of(error)) or super().remedy(error)
 
 

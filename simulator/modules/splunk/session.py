@@ -13,6 +13,7 @@ from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, Row
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.modules.contract import Encoder, Envelope, Failure, Payload
+from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.http.client import (
     Http,
     HttpError,
@@ -50,12 +51,9 @@ def _said(error: Exception) -> dict[str, Any]:
 class SplunkSession(HttpSession):
     """A connection to the collector, with its own channel, and one to the management API."""
 
-    def __init__(
-        self, http: Http, management: Http, query_timeout_s: float, acknowledged_in_s: float | None
-    ) -> None:
+    def __init__(self, http: Http, management: Http, acknowledged_in_s: float | None) -> None:
         super().__init__(http)
         self._management = management
-        self._query_timeout_s = query_timeout_s
         self._acknowledged_in_s = acknowledged_in_s
         """How long rows may take until they are indexed; None: do not wait for it."""
         self._channel = str(uuid.uuid4())
@@ -64,24 +62,20 @@ class SplunkSession(HttpSession):
         """How many rows the last payload had."""
 
     def greet(self) -> None:
-        """Open both connections; HttpError if one of the endpoints refuses the credentials."""
         self.http.request("GET", "/services/collector/health")
         self.call("GET", "/services/server/info")
 
     def close(self) -> None:
-        """Close both connections."""
         super().close()
         self._management.close()
 
     @property
     def alive(self) -> bool:
-        """True if the last requests were answered."""
         return super().alive and self._management.alive
 
     # --- rows in ----------------------------------------------------------------------------------
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as a path and events or lines."""
         wire.check_names(table)
         text = wire.encoder(table, name, mode)
         path = _EVENTS
@@ -154,7 +148,7 @@ class SplunkSession(HttpSession):
         """Make a request to the management API; HttpError if it is refused."""
         body = None if form is None else urlencode(form).encode()
         path = f"{quote(path)}?output_mode=json&count=0"
-        return self._management.request(method, path, body, _FORM, self._query_timeout_s).json()
+        return self._management.query(method, path, body, _FORM).json()
 
     def search(self, text: str) -> Iterator[searches.Found]:
         """Run a search over all time and yield its results as they arrive."""
@@ -167,7 +161,7 @@ class SplunkSession(HttpSession):
         }
         body = urlencode(form).encode()
         path = "/services/search/v2/jobs/export"
-        pieces = self._management.stream("POST", path, body, _FORM, self._query_timeout_s)
+        pieces = self._management.stream("POST", path, body, _FORM)
         for line in lines(self.await_parts(pieces)):
             if not line.strip():
                 continue
@@ -179,7 +173,6 @@ class SplunkSession(HttpSession):
                 yield said["result"]
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement's searches and return the rows that they amount to."""
         with self.in_client():
             return self._read_answer(statement)
 
@@ -196,15 +189,8 @@ class SplunkSession(HttpSession):
                 return searches.own(self.search(statement.text), statement.outputs)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, as the events arrive."""
         (query,) = statement.parameters
-        events: list[searches.Found] = []
-        for event in self.search(statement.text):
-            events.append(event)
-            if len(events) == rows:
-                yield _read(query)(events, statement.outputs)
-                events = []
-        if events:
+        for events in portions(self.search(statement.text), rows):
             yield _read(query)(events, statement.outputs)
 
 

@@ -123,11 +123,9 @@ class Timescaledb(Postgres):
     }
 
     def open(self, connection: Any) -> PostgresSession:
-        """Return the session of a connection."""
         return TimescaledbSession(connection, self.dialect_of)
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         if self.options.aggregate_refresh_s and not self.interval_s:
             found.append("aggregate_refresh_s has no effect without aggregate_intervals_s")
@@ -136,13 +134,11 @@ class Timescaledb(Postgres):
     # --- what is made for a table -----------------------------------------------------------------
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the extension if it does not exist, and the tables, all or none."""
         self._extension()
         self.change(["CREATE EXTENSION IF NOT EXISTS timescaledb"])
         super().create(tables, batch_rows)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that create one hypertable, and its continuous aggregates."""
         statements = [
             *super().create_table(table, name, batch_rows),
             self._hypertable(table, name, self._extension()),
@@ -152,7 +148,6 @@ class Timescaledb(Postgres):
         return statements + self._continuous_aggregates(table, name)
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
-        """Return the definition of the column that the database fills, and the constraint."""
         id_column, constraint = super().key(table, batch_rows)
         if constraint:
             constraint = constraint.replace("{time}", self.dialect.name(table.time.name))

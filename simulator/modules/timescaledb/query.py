@@ -11,7 +11,6 @@ class TimescaledbDialect(PostgresDialect):
     """PostgreSQL's SQL, with TimescaleDB's function for time buckets."""
 
     def bucket(self, table: Table, width: int) -> str:
-        """Return the start of a row's time bucket, counted from 1970."""
         time, per_second = self.name(table.time.name), table.time_unit.per_second
         if table.time.type is not Type.TIMESTAMP:
             return f"time_bucket({width}, {time})"
@@ -24,11 +23,9 @@ class TimescaledbDialect(PostgresDialect):
         return f"CAST({seconds} * {per_second} AS BIGINT)"
 
     def unique(self, table: Table) -> list[str]:
-        """Return the columns of the key, of which hypertables require the time."""
         return [*super().unique(table), table.time.name]
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group, by the extension's own functions."""
         name, function = self.name(column.name), "last" if last else "first"
         some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
         return f"{function}({name}, {time}){some}"
@@ -38,9 +35,7 @@ class AggregatesDialect(TimescaledbDialect):
     """The dialect of queries that read continuous aggregates."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combine(self, table, aggregate)
 
     def of_answers(self) -> sql.Dialect:
-        """Return the dialect for tables that are made of answers."""
         return TimescaledbDialect()

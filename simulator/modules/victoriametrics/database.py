@@ -120,7 +120,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         Checks(block.table, block.name, self.options.decimals, (0, LAST_MS)).times(block)
 
     def open(self) -> VictoriaMetricsSession:
-        """Return a session that has sent nothing yet."""
         options, headers = self.options, {}
         if options.username is not None:
             password = options.password.get_secret_value() if options.password else ""
@@ -130,7 +129,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             self.render,
             prefix=options.prefix,
             decimals=options.decimals,
-            query_timeout_s=options.query_timeout_s,
         )
 
     def objects(self, table: Table) -> list[str]:
@@ -140,7 +138,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         return [*(prefix + name for name in table.names), *metrics]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are tables, or metrics of series that have no table."""
         with self.administration() as session:
             session.api.flush()  # only what is visible to queries is found
             tables = session.api.tables() & {*names}
@@ -247,7 +244,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             return int(session.api.page.total("vm_data_size_bytes"))
 
     def describe(self) -> Server:
-        """Return the version and what an acknowledgement means with the server's settings."""
         with self.administration() as session:
             page = session.api.page
         settings = {name: page.flag(name) for name in _SETTINGS if page.flag(name)}
@@ -262,7 +258,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         )
 
     def translate(self, query: Query) -> Statement:
-        """Return the query in MetricsQL."""
         return queries.render(self.options.prefix, query)
 
 

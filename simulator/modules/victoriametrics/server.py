@@ -80,30 +80,23 @@ def seconds(duration: str) -> float:
 class Api:
     """Requests to the server over one connection."""
 
-    def __init__(
-        self,
-        http: Http,
-        query_timeout_s: float,
-        waiting: Callable[[], AbstractContextManager[None]],
-    ) -> None:
+    def __init__(self, http: Http, waiting: Callable[[], AbstractContextManager[None]]) -> None:
         """Store the connection, and the context in which time is the database's."""
         self.page = MetricsPage({})
         """The page /metrics when it was last read."""
         self._http = http
-        self._query_timeout_s = query_timeout_s
         self._waiting = waiting
 
     def learn(self) -> MetricsPage:
         """Read the page /metrics."""
-        text = self._http.request("GET", "/metrics", timeout_s=self._query_timeout_s).body
+        text = self._http.query("GET", "/metrics").body
         self.page = MetricsPage.parsed(text.decode())
         return self.page
 
     def call(self, path: str, form: Mapping[str, str] | None = None) -> bytes:
         """Post a form and return the answer."""
-        body, wait_s = urlencode(form or {}).encode(), self._query_timeout_s
         with self._waiting():
-            return self._http.request("POST", path, body, _FORM, wait_s).body
+            return self._http.query("POST", path, urlencode(form or {}).encode(), _FORM).body
 
     def asked(self, head: str, expression: str, **more: str) -> Any:
         """Return the result of an expression, with the path and parameters of a statement."""
@@ -130,8 +123,7 @@ class Api:
     def export(self, series: str, first_ms: int, last_ms: int) -> Iterator[bytes]:
         """Yield the points of some series in pieces; the caller waits for them."""
         form = {"match[]": series, "start": wire.iso(first_ms), "end": wire.iso(last_ms)}
-        body, wait_s = urlencode(form).encode(), self._query_timeout_s
-        return self._http.stream("POST", "/api/v1/export", body, _FORM, wait_s)
+        return self._http.stream("POST", "/api/v1/export", urlencode(form).encode(), _FORM)
 
     def tables(self, *, ours: bool = True) -> set[str]:
         """Return the tables that have series like ours, with the prefix; else, like others'."""

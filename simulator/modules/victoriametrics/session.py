@@ -1,6 +1,7 @@
 """A session with VictoriaMetrics: rows are posted, queries are asked in MetricsQL."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.data.block import Block, Rows
@@ -25,6 +26,7 @@ from simulator.modules.contract import (
     QueryPlan,
     Unsupported,
 )
+from simulator.modules.shared import shapes
 from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import (
@@ -36,8 +38,8 @@ from simulator.modules.shared.metrics.rollups import (
     with_pieces,
 )
 from simulator.modules.shared.metrics.session import MetricSession
-from simulator.modules.victoriametrics import plans, wire
 from simulator.modules.victoriametrics import query as queries
+from simulator.modules.victoriametrics import wire
 from simulator.modules.victoriametrics.server import NOW, Api
 from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 
@@ -62,10 +64,9 @@ class VictoriaMetricsSession(MetricSession):
         *,
         prefix: str,
         decimals: int,
-        query_timeout_s: float,
     ) -> None:
         super().__init__(http, render)
-        self.api = Api(http, query_timeout_s, self.waiting)
+        self.api = Api(http, self.waiting)
         self._prefix = prefix
         self._decimals = decimals
 
@@ -89,7 +90,6 @@ class VictoriaMetricsSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that adds lines of one table to the path of the request."""
         del form
         if self._prefix:
             raise UnstorableError(
@@ -100,7 +100,6 @@ class VictoriaMetricsSession(MetricSession):
         return lambda body, _rows: (path, body)
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what makes blocks into requests with rows of several tables."""
         span_ms = self.api.page.span_ms()
         checks = [Checks(table, table.name, self._decimals, span_ms) for table in tables]
         bodies = MixedBodies(self._prefix, tables)
@@ -141,8 +140,8 @@ class VictoriaMetricsSession(MetricSession):
             if not head.startswith("/api/v1/query"):
                 raise Unsupported("the server traces queries only, and this exports points")
             for expression in expressions:
-                trace = plans.format_shown(self.api.trace(head, expression, **span))
-                yield QueryPlan(expression, trace, plans.shape_of(trace))
+                trace = format_shown(self.api.trace(head, expression, **span))
+                yield QueryPlan(expression, trace, shape_of_plan(trace))
 
     def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
         """Yield the parts of a statement, and the first span of time that each is asked for."""
@@ -157,7 +156,6 @@ class VictoriaMetricsSession(MetricSession):
                 yield span, text
 
     def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
-        """Run a statement and yield the rollups that it asks for."""
         return of_pieces(text, query, lambda own, piece: self._roll_up(own, piece, wanted))
 
     def _roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
@@ -200,7 +198,6 @@ class VictoriaMetricsSession(MetricSession):
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        """Return the points of these fields that are selected by tags and time."""
         since, until = selection.since, selection.until
         first = 0 if since is None else max(wire.ms(table, since), 0)
         last = wire.LAST_MS if until is None else wire.ms(table, until) - 1
@@ -247,3 +244,27 @@ class VictoriaMetricsSession(MetricSession):
                     key = tuple(known.get(name) for name in keys)
                     rows.setdefault(key, [None] * len(expressions))[place] = float(value)
         return [(*key, *values) for key, values in rows.items()]
+
+
+# --- query plans
+
+_EVALUATED = re.compile(
+    r"[\d.]+ ms: ((?:eval|aggregate|transform|(?:instant )?rollup|subquery)\b.*)"
+)
+"""Steps of the expression; how the server finds its series depends on what is in caches."""
+
+
+def format_shown(trace: Mapping[str, Any]) -> str:
+    """Return a trace as a text."""
+    return "\n".join(_lines(trace, 0))
+
+
+def shape_of_plan(text: str) -> str:
+    """Return the steps of the expression in a trace."""
+    return shapes.of_text(text, lambda line: found[1] if (found := _EVALUATED.match(line)) else "")
+
+
+def _lines(trace: Mapping[str, Any], depth: int) -> Iterator[str]:
+    yield f"{'  ' * depth}{trace['duration_msec']:g} ms: {trace['message']}"
+    for each in trace.get("children") or ():
+        yield from _lines(each, depth + 1)

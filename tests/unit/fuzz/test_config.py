@@ -44,7 +44,7 @@ SCALARS = st.one_of(
             "null",
             "a:b",
             "..os:x",
-            "simulator.modules.contract.base:Database",
+            "simulator.modules.contract:Database",
             "host=h",
             f"postgresql://u:{SECRET}",
             f"passwd={SECRET}",

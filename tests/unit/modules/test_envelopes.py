@@ -27,9 +27,7 @@ WIDTH = len(LINES) // len(POINTS)
 
 
 def opentsdb(*, prefix="", limit_bytes=None, request_points=None):
-    session = OpenTsdbSession(
-        None, None, prefix=prefix, sync=True, request_points=request_points, query_timeout_s=1.0
-    )
+    session = OpenTsdbSession(None, None, prefix=prefix, sync=True, request_points=request_points)
     session.limit_bytes = limit_bytes
     return session.envelope(TABLES, RecordFormat.OPENTSDB)
 
@@ -63,7 +61,7 @@ def test_opentsdb_gets_the_prefix_before_each_metric():
 
 
 def test_graphite_gets_the_path_of_the_newest_generation_of_each_table():
-    session = GraphiteSession(None, None, None, prefix="bench.", retention_s=9, query_timeout_s=1.0)
+    session = GraphiteSession(None, None, None, prefix="bench.", retention_s=9)
     session.generations._marked["created"] = {"cpu": 3, "cpu-total": 1, "bench": 7}
     lines = b"cpu.cpu.load 1 5\ncpu-total.bench.load 2 5\nbench.a.load 3 5\ncpu.b.load 4 6\n"
 

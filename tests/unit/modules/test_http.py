@@ -10,8 +10,7 @@ import trustme
 from pydantic import ValidationError
 
 from simulator.errors import SetupError
-from simulator.modules.contract import Failure
-from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.contract import Failure, RowCountMismatch, expect_rows
 from simulator.modules.shared.http.client import (
     Http,
     HttpError,

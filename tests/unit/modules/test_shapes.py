@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from simulator.modules.cratedb import plans as cratedb
-from simulator.modules.iotdb import plans as iotdb
-from simulator.modules.mysql import plans as mysql
-from simulator.modules.postgres import plans as postgres
+from simulator.modules.cratedb import session as cratedb
+from simulator.modules.iotdb import query as iotdb
+from simulator.modules.mysql import session as mysql
+from simulator.modules.postgres import session as postgres
 from simulator.modules.shared import shapes
 
 BY_INDEX = """\
@@ -37,9 +37,9 @@ BY_SCAN = AGAIN.replace("Index Only Scan using _hyper_1_8_k on", "Seq Scan on")
 
 
 def test_figures_literals_and_the_number_of_chunks_are_no_part_of_a_shape():
-    shape = postgres.shape_of(BY_INDEX)
+    shape = postgres.shape_of_plan(BY_INDEX)
 
-    assert shape == postgres.shape_of(AGAIN)
+    assert shape == postgres.shape_of_plan(AGAIN)
     assert shape.splitlines() == [
         "Aggregate",
         "  -> Append",
@@ -49,7 +49,7 @@ def test_figures_literals_and_the_number_of_chunks_are_no_part_of_a_shape():
 
 
 def test_another_way_to_read_is_another_shape():
-    assert postgres.shape_of(BY_SCAN) != postgres.shape_of(AGAIN)
+    assert postgres.shape_of_plan(BY_SCAN) != postgres.shape_of_plan(AGAIN)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_of_equal_neighbours_in_json_one_is_left():
 
 
 def test_the_shape_of_a_tree_of_mysql_has_no_figures():
-    shape = mysql.shape_of(
+    shape = mysql.shape_of_plan(
         "-> Aggregate: count(0)  (cost=5.1 rows=1) (actual time=0.04..0.05 rows=1 loops=1)\n"
         "    -> Covering index scan on events using k  (cost=3 rows=21)"
         " (actual time=0.02..0.03 rows=21 loops=1)\n"
@@ -94,13 +94,13 @@ def test_the_shape_of_a_tree_of_mysql_has_no_figures():
 
 
 def test_the_shape_of_a_plan_of_cratedb_has_no_figures():
-    assert cratedb.shape_of(
+    assert cratedb.shape_of_plan(
         "HashAggregate[count(*)] (rows=1)\n  └ Collect[doc.events | [] | true] (rows=unknown)"
     ).splitlines() == ["HashAggregate[count(*)]", "  Collect[doc.events | [] | true]"]
 
 
 def test_the_shape_of_a_plan_of_iotdb_is_that_of_its_nodes():
-    assert iotdb.shape_of(
+    assert iotdb.shape_of_plan(
         "Fragments Count: 2\n\nFRAGMENT-INSTANCE[Id: 2026_1.1.0][IP: 127.0.0.1]\n"
         "  Total Wall Time: 11 ms\n"
         "    [PlanNodeId 4]: TableScanNode(TableScanOperator)\n"

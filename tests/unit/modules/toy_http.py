@@ -8,8 +8,15 @@ from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder, TextFormat
-from simulator.modules.contract import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
-from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Encoder,
+    Payload,
+    Server,
+    expect_rows,
+)
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, HttpSession
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import SqlDatabase

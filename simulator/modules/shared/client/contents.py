@@ -1,11 +1,13 @@
-"""The content of a payload: bytes, or a file that the database imports (mode IMPORT)."""
+"""Contents of payloads, which may be files (mode IMPORT), and of answers, cut into portions."""
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+Item = TypeVar("Item")
 Content: TypeAlias = bytes | mmap.mmap
 """Anything with slices and a length."""
 
@@ -18,3 +20,10 @@ def contents(source: bytes | Path) -> Iterator[Content]:
         return
     with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         yield content
+
+
+def portions(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield rows as they arrive, a number of them at a time."""
+    arriving = iter(rows)
+    while portion := list(islice(arriving, size)):
+        yield portion

@@ -13,15 +13,15 @@ from typing import Any
 from pydantic import Field
 
 from simulator.data.block import Block
-from simulator.modules.contract import Encoder, Options, base
+from simulator.modules.contract import Encoder, Options, records
 
 
 class Client(StrEnum):
     """The sender of rows: this program, or the driver in the insert mode of this name."""
 
     OWN = "own"
-    DRIVER = base.DRIVER
-    DRIVER_COPY = base.DRIVER_COPY
+    DRIVER = records.DRIVER
+    DRIVER_COPY = records.DRIVER_COPY
 
 
 class DriverOptions(Options):

@@ -65,11 +65,9 @@ class Collected(Combiner):
         self._rows: list[Row] = []
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows."""
         self._rows += rows
 
     def rows(self) -> Sequence[Row]:
-        """Return the rows."""
         return self._rows
 
 
@@ -82,11 +80,9 @@ class Latest(Combiner):
         self._rows: list[Row] = []
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows."""
         self._rows = nlargest(self._number, chain(self._rows, rows), key=itemgetter(0))
 
     def rows(self) -> Sequence[Row]:
-        """Return the latest rows without their time."""
         return [row[1:] for row in self._rows]
 
 
@@ -99,7 +95,6 @@ class NewestRows(Combiner):
         self._newest: dict[Key, Row] = {}
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows."""
         newest, time = self._newest, self._tags
         for row in rows:
             tags = tuple(row[:time])
@@ -108,7 +103,6 @@ class NewestRows(Combiner):
                 newest[tags] = row
 
     def rows(self) -> Sequence[Row]:
-        """Return the newest rows without their time."""
         return [(*row[: self._tags], *row[self._tags + 1 :]) for row in self._newest.values()]
 
 
@@ -138,14 +132,12 @@ class Distinct(Combiner):
         self._new, self._waiting = [], 0
 
     def end_range(self) -> None:
-        """Forget the rows of a range, none of which can occur again."""
         if self._apart:
             self._sort()
             self._counted += len(self._seen)
             self._seen = self._seen[:0]
 
     def rows(self) -> Sequence[Row]:
-        """Return the number."""
         self._sort()
         return [(self._counted + len(self._seen),)]
 
@@ -195,7 +187,6 @@ class PartialGroups(Combiner):
             self._groups[()] = {}
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add the groups of a partial answer."""
         keys = len(self.query.by) + (self.query.bucket is not None)
         for row in rows:
             key = tuple(row[:keys])
@@ -324,7 +315,6 @@ class Merged(PartialGroups):
     """
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add partial aggregates."""
         for key, partial, value in rows:
             self.merge(key, partial, value)
 
@@ -358,7 +348,6 @@ class GroupedRows(PartialGroups):
         self._has_ends = any(partial.function in ENDS for partial in partials)
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows of the table."""
         for key, members in self._group(rows).items():
             columns = zip(*members, strict=True)
             times = next(columns) if self._has_ends else ()

@@ -30,7 +30,6 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import BenchError, SetupError
 from simulator.modules.contract import Database, Failure, Options, Session
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.http.tls import (
     CA,
     CA_FILE,
@@ -174,7 +173,7 @@ class Http:
         self.alive = True
         """False once connecting failed or the connection was lost."""
         self._where = options.url
-        self._timeout_s = options.timeout_s
+        self._timeout_s, self._query_timeout_s = options.timeout_s, options.query_timeout_s
         self._headers = dict(headers or {})
         for name, value in self._headers.items():
             if not (value.isascii() and value.isprintable()):
@@ -212,16 +211,25 @@ class Http:
             raise Refused(self._where, reply)
         return reply
 
+    def query(
+        self,
+        method: str,
+        path: str,
+        body: Body | Parts | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> HttpReply:
+        """Send a request that may take as long as a query, and return the complete answer."""
+        return self.request(method, path, body, headers, self._query_timeout_s)
+
     def stream(
         self,
         method: str,
         path: str,
         body: Body | None = None,
         headers: Mapping[str, str] | None = None,
-        timeout_s: float | None = None,
     ) -> Iterator[bytes]:
-        """Send a request and yield pieces of the answer as they arrive, in bounded memory."""
-        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
+        """Send a query and yield pieces of the answer as they arrive, in bounded memory."""
+        response = self._sent(method, path, body, headers, self._query_timeout_s)
         if response.status >= _FIRST_FAILURE:
             raise Refused(self._where, self._whole(response))
         finished = False
@@ -307,16 +315,13 @@ class HttpSession(Session):
         """Make the first request: HttpError if the server refuses the credentials."""
 
     def close(self) -> None:
-        """Close the connection."""
         self.http.close()
 
     @property
     def alive(self) -> bool:
-        """True if the last request was answered."""
         return self.http.alive
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows."""
         return classify(error)
 
 
@@ -345,16 +350,10 @@ class HttpDatabase(Database[HttpSession_co]):
         return session
 
     def words(self, error: Exception) -> str:
-        """Return the server's message, with its address."""
-        if isinstance(error, RowCountMismatch):
-            return str(error)
         return error.text if isinstance(error, HttpError) else super().words(error)
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try where no pattern of `remedies` fits."""
-        if isinstance(error, RowCountMismatch):
-            return "look at the server's log"
-        return error.remedy if isinstance(error, HttpError) else None
+        return error.remedy if isinstance(error, HttpError) else super().remedy(error)
 
 
 def _readable(connection: socket.socket) -> bool:

@@ -266,7 +266,6 @@ class NewestPoints(Combiner):
         """Series -> field -> its newest time and value; NEWEST: the time of the whole row."""
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add points."""
         for key, name, time, value in rows:
             fields = self._points.setdefault(key, {})
             fields[name] = time, value
@@ -274,7 +273,6 @@ class NewestPoints(Combiner):
                 fields[NEWEST] = time, None
 
     def rows(self) -> Sequence[Row]:
-        """Return the newest rows without their time."""
         for (_, *series), fields in self._points.items():
             time, _ = fields[NEWEST]
             row = [self._cell(column, series, fields, time) for column in self._columns]

@@ -70,7 +70,6 @@ class InfluxqlTexts(StatementLanguage):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The measurements of the table."""
         return {"table": source_of(self.table, self._database)}
 
     def literal(self, value: Value) -> str:

@@ -1,12 +1,13 @@
 """SQL that changes stored rows: upserts, and deletion by time. Pure."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 
 from simulator.data.dataset import Retag
 from simulator.data.query import Selection
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
-from simulator.modules.contract import Changes
+from simulator.modules.contract import Changes, Session
 from simulator.modules.shared.sql import language as sql
 
 CHANGES = Changes(
@@ -50,3 +51,20 @@ def before(dialect: sql.Dialect, table: Table, time: int) -> str:
     """Return the condition that a row is before a time."""
     (found,) = sql.conditions(dialect, table, Selection(until=time))
     return found
+
+
+class ChangingSession(Session):
+    """A session that changes stored rows by SQL."""
+
+    dialect_of: Callable[[Table], sql.Dialect]
+
+    @abstractmethod
+    def change(self, statement: str) -> int:
+        """Carry out a statement that changes rows; return how many it has changed."""
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        return sum(map(self.change, updates(self.dialect_of(table), table, retag, name)))
+
+    def delete_before(self, table: Table, until: int) -> None:
+        for statement in deletions(self.dialect_of(table), table, until):
+            self.change(statement)

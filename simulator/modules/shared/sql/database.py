@@ -22,7 +22,6 @@ from simulator.modules.contract import (
     Session,
     signature,
 )
-from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql import tables as sql_tables
 from simulator.modules.shared.sql.language import Dialect
@@ -67,6 +66,7 @@ class SqlDatabase(Database[SqlSession_co]):
     """The statement for what bears a name that an index cannot have then: name, kind and, of an
     index, its table. Empty where the names of indices matter to their table alone."""
     no_statements: ClassVar[str] = ""
+    mismatch: ClassVar[str] = "look for triggers, rules or policies on the table"
     relative: ClassVar[str] = ""
     """The module with a database that understands a user's texts as this one does."""
 
@@ -83,7 +83,6 @@ class SqlDatabase(Database[SqlSession_co]):
         self.change([statement])
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
         statements = [
             statement
             for table in tables
@@ -110,7 +109,6 @@ class SqlDatabase(Database[SqlSession_co]):
         return [f"COMMENT ON TABLE {dialect.name(name)} IS {dialect.text(signature(name))}"]
 
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that do not exist yet."""
         if not self.capabilities.indices:
             super().create_indices(tables)
         self.change(self._index_statements(tables, missing=True))
@@ -125,7 +123,6 @@ class SqlDatabase(Database[SqlSession_co]):
         ]
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the tables, all or none."""
         if statements := self.dropping(names):
             self.change(statements)
 
@@ -135,7 +132,6 @@ class SqlDatabase(Database[SqlSession_co]):
         return [f"DROP TABLE IF EXISTS {quote(name)}" for name in names]
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the tables bear their signature, by their comments."""
         if not self.comments:
             return {}
         with self.administration() as session:
@@ -149,7 +145,6 @@ class SqlDatabase(Database[SqlSession_co]):
         return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table."""
         text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
         with self.administration() as session:
             return {str(column): str(kind) for column, kind in session.run(Statement(text, ()))}
@@ -162,7 +157,6 @@ class SqlDatabase(Database[SqlSession_co]):
                 yield {column.name: dialect.read_catalogued(column) for column in table.columns}
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, by the catalogue."""
         fold = str.lower if self.folds_names else str
         with self.administration() as session:
             rows = session.run(Statement(self.catalogue, ()))
@@ -207,23 +201,11 @@ class SqlDatabase(Database[SqlSession_co]):
         return int(rows)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL."""
         return sql.render(self.dialect_of(innermost(query).table), query)
 
     def texts(self, table: Table) -> SqlTexts:
-        """Return SQL in the database's dialect."""
         keys = [key for key in (self.name, self.relative) if key]
         return SqlTexts(self.dialect_of(table), table, keys)
-
-    def remedy(self, error: Exception) -> str | None:
-        """Return what to try if no pattern of `remedies` matches the text."""
-        if isinstance(error, RowCountMismatch):
-            return "look for triggers, rules or policies on the table"
-        return super().remedy(error)
-
-    def words(self, error: Exception) -> str:
-        """Return the text of a driver's error."""
-        return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
 
 
 def _counting(dialect: Dialect, name: str) -> str:
@@ -250,7 +232,6 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         return super().existing(names) if self.path.exists() else {}
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
         found = super().problems(key, parts, mode, batch_rows)
         if str(self.path) in (".", ":memory:"):
             found.append("path: must be a file, because several processes open it")

@@ -24,7 +24,6 @@ class SqlTexts(StatementLanguage):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The table, or the union of its parts under its name."""
         return {"table": from_operand(self._dialect, self.table)}
 
     def literal(self, value: Value) -> str:

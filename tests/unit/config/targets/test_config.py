@@ -323,10 +323,10 @@ def test_a_module_of_ones_own_is_a_dotted_path(write):
         ("simulator.modules.null:Nil", "cannot be imported: .*has no attribute 'Nil'"),
         ("..os:x", "expected package.file:Class"),
         ("a b:c", "expected package.file:Class"),
-        ("simulator.modules.contract.base:Database", "Database lacks connect, create, describe"),
+        ("simulator.modules.contract:Database", "Database lacks connect, create, describe"),
         (
             "simulator.modules.null:Encoding",
-            "Encoding is not a simulator.modules.contract.base.Database",
+            "Encoding is not a simulator.modules.contract.Database",
         ),
     ],
 )
