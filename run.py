@@ -7,9 +7,9 @@ import sys
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a run starts, Ctrl-C just ends the program
     try:
-        from iotbench.entry import chosen
+        from iotbench.entry import choose
 
-        run = chosen()
+        run = choose()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("iotbench", "simulator"):
             raise

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from iotbench.config.completion.shells import answer, is_asked
 
 
-def chosen() -> Callable[[], None]:
+def choose() -> Callable[[], None]:
     """Return what to run."""
     if is_asked():
         return answer
@@ -16,4 +16,4 @@ def chosen() -> Callable[[], None]:
 
 def main() -> None:
     """Run what a shell or a user has asked for."""
-    chosen()()
+    choose()()

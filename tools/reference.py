@@ -14,8 +14,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from iotbench.commands.main import commands
-from iotbench.config.completion.helping import Helping, help_record_of
-from iotbench.config.completion.table import record_of
+from iotbench.config.completion.known import Table
 from iotbench.config.completion.words import TABLE
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
@@ -40,18 +39,17 @@ DOCUMENTS = [
 
 
 def completion_table() -> str:
-    """Return what shells complete, commands with options, and queries; and the commands' help."""
+    """Return commands with options and help, and what shells complete."""
     plain = (Insert(workload=name).options(None, 0, 0.0) for name in GENERATORS)
     empty = (empty_dataset(options, generator_params(options)) for options in plain)
     types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
-    helps = {
-        name: help_record_of(command)
-        for name, command in commands.commands.items()
-        if isinstance(command, Helping)
+    table = Table()
+    found = {
+        "commands": table.record(commands),
+        "parameters": table.parameters,
+        "queries": sorted(types),
     }
-    table = {"commands": record_of(commands), "queries": sorted(types), "help": helps}
-    lines = json.dumps(table).replace('{"param_decls"', '\n{"param_decls"')
-    return lines.replace('{"help"', '\n{"help"').replace('["-', '\n["-') + "\n"
+    return json.dumps(found).replace('{"', '\n{"') + "\n"
 
 
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"

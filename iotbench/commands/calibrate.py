@@ -70,7 +70,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
     """
     if problems := [*options.reach.cluster.problems(), *wanted.problems()]:
         raise ConfigError(problems)
-    plan = options.applied(_plan(wanted))
+    plan = options.apply_to(_plan(wanted))
     roster = roster_of(plan, options.targets, options.reach, run)
     if run.dry_run:
         print_out(forecast_of(plan.name, plan, roster, run.output))

@@ -3,28 +3,28 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any, ClassVar
 
 import click
 
-from iotbench.comparison.thresholds import EXIT_CODE, Scope, Threshold, parse
+from iotbench.comparison.thresholds import Scope, Threshold, parse
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.parameters import option_of
 from iotbench.config.input.values import Count, Number, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, TargetRun, writing_options
 from iotbench.config.options.declared import options_of
-from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
-from iotbench.execution.capacity import OfInserts, OfMixed, OfQueries, RateMeasuring
+from iotbench.execution.capacity import (
+    OfInserts,
+    OfMixed,
+    OfQueries,
+    RateMeasuring,
+    search_capacity,
+)
 from iotbench.execution.stored import find_inserted
-from iotbench.figures.verdicts import worst
-from iotbench.machine.interrupts import Interrupts, caught_interrupts
-from iotbench.machine.machine import this_machine
-from iotbench.machine.streams import print_out, say
-from iotbench.machine.terminal import width_of
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.streams import print_out, width_of
 from iotbench.measurements.insert import checks as insert_options
 from iotbench.measurements.insert.figures import WORKERS
 from iotbench.measurements.insert.kind import DrawnRows
@@ -41,15 +41,11 @@ from iotbench.measurements.shared.options import (
     Verification,
 )
 from iotbench.measurements.shared.plan import StoredBefore
-from iotbench.plans.capacity.record import Capacity, Of, findings
-from iotbench.plans.capacity.search import Bounds, Level, Trial, next_rate
-from iotbench.plans.capacity.tables import format_record
+from iotbench.plans.capacity import Of, format_record
 from iotbench.results import result_files
-from iotbench.results.result import Result
 from iotbench.results.result_files import ResultFile
 from iotbench.rows.files.prepare import reopen
-from simulator import __version__
-from simulator.errors import ConfigError, UnverifiableError
+from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
 Examples:
@@ -172,7 +168,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
             return
         result_files.prepare_folder(run.output)
         with caught_interrupts() as interrupts:
-            found = _search(task, options.tolerance, interrupts)
+            found = search_capacity(task, options.tolerance, interrupts)
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
     file = ResultFile(path)
     file.write(found)
@@ -251,60 +247,3 @@ def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Ra
         problems += option_problems(mixed)
         return OfMixed(**given.common(target), options=mixed, **more)
     return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
-
-
-def _search(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:
-    """Measure rate after rate until the capacity is known, or a run fails."""
-    created = result_files.now_utc()
-    sweep_id = result_files.new_id(created)
-    found: list[tuple[Path, Result]] = []
-    levels: list[Level] = []
-    unscheduled: tuple[float, ...] = ()
-    rate: float | None = 0.0
-    number = 0
-    while rate is not None:
-        if not task.quiet:
-            say(f"[{number}] {f'{rate:,.0f} {task.of.unit}' if rate else 'no schedule'}", err=True)
-        trials: list[Trial] = []
-        for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):
-            found.append((path, result))
-            if _has_failed(result):
-                break
-            trials += task.trials(result)
-        if _has_failed(found[-1][1]):
-            break
-        if rate:
-            levels.append(Level(rate, tuple(trials)))
-        else:
-            unscheduled = tuple(trial.per_s for trial in trials)
-        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), levels)
-        number += 1
-    last, said = found[-1][1], findings(levels)
-    verdict = worst([run for _, result in found for run in result.runs])
-    status, cause = last.status, last.cause
-    if status == "done" and _has_failed(last):
-        status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
-    return Capacity(
-        program_version=__version__,
-        sweep_id=sweep_id,
-        created=created,
-        status="failed" if status == "running" else status,
-        cause=cause,
-        target=task.target.name,
-        module=task.target.module,
-        of=task.of,
-        objective=tuple(each.text for each in task.objectives),
-        configuration={**last.configuration, "rate": None, "tolerance": tolerance},
-        command=build_given_command(task.target.options),
-        machine=this_machine(),
-        unscheduled_per_s=unscheduled,
-        **said,
-        verdict=verdict.value,
-        files=tuple(path.name for path, _ in found),
-        exit_code=last.exit_code if _has_failed(last) or said["holds_per_s"] else EXIT_CODE,
-    )
-
-
-def _has_failed(result: Result) -> bool:
-    """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
-    return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from iotbench.config.options.basic import Command, config_option, option
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.basic import Command, config_option, option, output_option
+from iotbench.config.options.choice import ClusterOptions
+from iotbench.config.options.declared import option_like
 from iotbench.config.targets import config as configuration
 from iotbench.machine.lock import remove_free_locks
 from iotbench.machine.scratch import left_folders, remove_folder
@@ -18,13 +19,11 @@ from simulator.errors import ConfigError, SetupError, counted
 
 @click.command(cls=Command)
 @config_option
-@option("--namespace", "-n", help="Namespace to clean up.  [default: the configuration's]")
-@option(
-    "--kubeconfig",
-    type=click.Path(path_type=Path),
-    help="Kubeconfig file.  [default: as kubectl finds it]",
+@option_like(
+    ClusterOptions, "namespace", help="Namespace to clean up.  [default: the configuration's]"
 )
-@option("--context", help="Context in the kubeconfig.  [default: the current context]")
+@option_like(ClusterOptions, "kubeconfig")
+@option_like(ClusterOptions, "context")
 @option("--run", "run_id", metavar="ID", help="Remove this sweep, even if another user started it.")
 @option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
 @option(
@@ -32,13 +31,7 @@ from simulator.errors import ConfigError, SetupError, counted
     is_flag=True,
     help="Only list the tables that inserts left, by the result files in --output.",
 )
-@option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="Folder of result files.",
-)
+@output_option
 def cleanup(  # noqa: PLR0913
     *,
     config: Path | None,
@@ -133,8 +126,11 @@ def _clean_cluster(
 ) -> None:
     from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415 - only here
     from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import is_abandoned  # noqa: PLC0415
-    from iotbench.execution.kubernetes.removal import found_sweeps, remove  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import (  # noqa: PLC0415
+        found_sweeps,
+        is_abandoned,
+        remove,
+    )
 
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()

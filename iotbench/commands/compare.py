@@ -22,8 +22,7 @@ from iotbench.comparison.thresholds import (
 from iotbench.config.options.basic import SHARE, Command, option, output_option
 from iotbench.config.options.declared import options_of
 from iotbench.figures.options import percentile_option
-from iotbench.machine.streams import print_out
-from iotbench.machine.terminal import width_of
+from iotbench.machine.streams import print_out, width_of
 from iotbench.measurements import summary_of
 from iotbench.plans.gates import Gates
 from iotbench.results.result_files import expect_whole, now_utc
@@ -103,13 +102,13 @@ def compare(  # noqa: PLR0913
         expect_comparable(sides)
         named = dict.fromkeys((*percentiles, *changed_percentiles(gates.fail_if)))
         comparisons = [compare_sides(sides[0], each, noise, known, [*named]) for each in sides[1:]]
-        thresholds = gates.expected(_scope(comparisons))
+        thresholds = gates.expect(_scope(comparisons))
         text = tables.format_record(comparisons, form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]
         cases = [case for each in comparisons for case in comparison_cases(each)]
     print_out(text)
     cases += check_cases("compare", checks)
-    code = gates.reported(f"compare with {sides[0].label}", now_utc(), cases, checks)
+    code = gates.report(f"compare with {sides[0].label}", now_utc(), cases, checks)
     click.get_current_context().exit(code)
 
 

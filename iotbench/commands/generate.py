@@ -19,9 +19,14 @@ from iotbench.measurements.insert.options import InsertOptions, RowOptions
 from iotbench.measurements.insert.plan import empty_dataset
 from iotbench.measurements.insert.workload_file import class_of
 from iotbench.results import result_files
-from iotbench.rows.recorded.manifest import beside, describes, read
-from iotbench.rows.recorded.output import COMPRESSIONS, WrittenFile, to_file, to_standard_output
-from iotbench.rows.recorded.processes import encode_file
+from iotbench.rows.recorded.output import (
+    COMPRESSIONS,
+    WrittenFile,
+    encode_file,
+    to_file,
+    to_standard_output,
+)
+from iotbench.rows.recorded.request import beside, describes, read
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS, distribute, lane_range
 from simulator.data.schema import PrimaryKey

@@ -1,5 +1,6 @@
 """`insert`: insert rows with several worker counts and measure the rate."""
 
+from functools import partial
 from typing import Any
 
 import click
@@ -10,11 +11,9 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, TargetRun, writing_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import conclude
-from iotbench.execution.source import Source
-from iotbench.execution.sources import source_of
+from iotbench.execution.collector import scan_in_pod
+from iotbench.execution.launch import conclude, sweep_of
 from iotbench.execution.stored import find_continued
-from iotbench.execution.sweeps import sweep_of
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.options import InsertOptions
@@ -24,6 +23,8 @@ from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.results import result_files
 from iotbench.rows.files.request import FileRows
+from iotbench.rows.source import Source
+from iotbench.rows.sources import source_of
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -60,7 +61,7 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     given = {**options.given, **file.given}
-    source = source_of(file, given, choice, run)
+    source = source_of(file, given, run, partial(scan_in_pod, choice, run))
     problems = [*source.conflicts(), *stage_conflicts(options.stages, given)]
     target = choice.resolve(choice.extra_options(problems), problems)
     starts = options.start_ms is not None
@@ -68,7 +69,7 @@ def insert(  # noqa: PLR0913
     kind = kind_named("insert")
     problems += kind.problems(options)
     subject = kind.subject(dict(options))
-    gates.parsed(Scope((subject,), workers=options.active, queries=()), problems)
+    gates.parse(Scope((subject,), workers=options.active, queries=()), problems)
     outputs.check(problems)
     problems += source.check(options, target)
     if problems or not target:

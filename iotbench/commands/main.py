@@ -10,8 +10,7 @@ from importlib import import_module
 
 import click
 
-from iotbench.config.completion.helping import HELP_OPTIONS, find_known_help
-from iotbench.config.completion.words import table
+from iotbench.config.completion.known import HELP_OPTIONS, find_known
 from iotbench.machine.interrupts import end_by_signals, end_on_signals, stop_on_signals
 from iotbench.machine.program import program_name
 from iotbench.machine.streams import OutputError, expect_printed, guard_streams, say
@@ -46,7 +45,7 @@ class _Commands(UserDict[str, click.Command]):
             raise KeyError(name)
         if name not in self.data:
             with end_by_signals():  # pydantic turns an exception into its own as it is imported
-                self.data[name] = find_known_help(name, sys.argv[1:]) or _import(name)
+                self.data[name] = find_known(name, sys.argv[1:]) or _import(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:
@@ -69,22 +68,7 @@ def _import(name: str) -> click.Command:
     return command_of(kind_named(name))
 
 
-class _Main(click.Group):
-    """The program: what it can do is shown without an import of the commands, which takes long."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their summaries, which `tools.reference` has collected."""
-        known = table()["commands"]["commands"]
-        shown = [
-            (name, known[name]["help"] if name in known else _import(name).get_short_help_str(80))
-            for name in self.list_commands(ctx)
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(shown)
-
-
 @click.group(
-    cls=_Main,
     commands=_Commands(),
     epilog=_EPILOG,
     context_settings={"help_option_names": HELP_OPTIONS},

@@ -8,9 +8,8 @@ from iotbench.comparison.thresholds import Scope
 from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, TargetRun, common_options, writing_options
 from iotbench.config.options.declared import options_of
-from iotbench.execution.launch import conclude
+from iotbench.execution.launch import conclude, sweep_of
 from iotbench.execution.stored import find_inserted
-from iotbench.execution.sweeps import sweep_of
 from iotbench.machine.program import SCRIPT
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.options import ResourceOptions
@@ -40,7 +39,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
         problems += kind.problems(options)
         if gates and outputs:
             subject = kind.subject(dict(options))
-            gates.parsed(Scope((subject,), workers=kind.active(options)), problems)
+            gates.parse(Scope((subject,), workers=kind.active(options)), problems)
             outputs.check(problems)
         if problems or not target:
             raise ConfigError(problems)

@@ -12,12 +12,12 @@ import click
 from iotbench.config.input.options import Opt
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
-from iotbench.execution.generated import as_prepared, as_promised
 from iotbench.machine.cleaning import in_shell
 from iotbench.machine.streams import print_out
 from iotbench.rows.files.objects import uri_of
 from iotbench.rows.files.prepare import convert_file
 from iotbench.rows.files.request import FilesRequest, ReadingOptions
+from iotbench.rows.generated import as_prepared, as_promised
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import NAME, describe

@@ -14,13 +14,12 @@ from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.machine import this_machine
-from iotbench.machine.streams import print_out
-from iotbench.machine.terminal import width_of
+from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import format_before_runs
 from iotbench.plans.items import digest_of
-from iotbench.plans.machine import hardware_of
+from iotbench.plans.lines import hardware_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.published import documents
@@ -32,7 +31,7 @@ from iotbench.plans.published.documents import (
     read_document,
 )
 from iotbench.plans.published.evaluate import Experiment
-from iotbench.plans.published.memory import caches, in_memory
+from iotbench.plans.published.measurements import caches, in_memory
 from iotbench.plans.published.record import OWN, Reproduction
 from iotbench.plans.published.tables import format_record
 from iotbench.results.result_files import ResultFile
@@ -80,9 +79,9 @@ def reproduce(
     reach = options.reach
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    plan = options.applied(plan_of(document, ExperimentSize(size)))
+    plan = options.apply_to(plan_of(document, ExperimentSize(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
-    thresholds = gates.beside(plan.thresholds).expected(plan.scope)
+    thresholds = gates.beside(plan.thresholds).expect(plan.scope)
     read = keep_measured(read_document(document), plan)
     roster = roster_of(plan, options.targets, reach, run)
     if run.dry_run:

@@ -11,8 +11,7 @@ from iotbench.config.completion.words import complete_result, complete_target
 from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
 from iotbench.figures.options import percentile_option
 from iotbench.machine import outfile
-from iotbench.machine.streams import print_out, say
-from iotbench.machine.terminal import is_fitted, width_of
+from iotbench.machine.streams import is_fitted, print_out, say, width_of
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import ResultName, id_of, parse_name

@@ -17,8 +17,7 @@ from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.machine import this_machine
-from iotbench.machine.streams import print_out
-from iotbench.machine.terminal import width_of
+from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
     Installation,
@@ -27,12 +26,11 @@ from iotbench.plans.installing import (
     installations_of,
 )
 from iotbench.plans.items import digest_of
-from iotbench.plans.lines import item_records, lines_of
-from iotbench.plans.machine import hardware_of
+from iotbench.plans.lines import hardware_of, item_records, lines_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.record import OWN, PlanRecord
-from iotbench.plans.searches import chosen, curves
+from iotbench.plans.searches import curves, keep_best
 from iotbench.plans.tables import format_record
 from iotbench.results.result_files import ResultFile
 from simulator import __version__
@@ -70,11 +68,11 @@ def run(
     reach = options.reach
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    read = options.applied(read_plan(plan))
+    read = options.apply_to(read_plan(plan))
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
-    thresholds = gates.beside(read.thresholds).expected(read.scope)
+    thresholds = gates.beside(read.thresholds).expect(read.scope)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
     names = options.targets or read.target_names or None
     roster = roster_of(read, names, reach, run, installations)
@@ -112,7 +110,7 @@ def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[s
     """Return the installations of the targets that can be measured, for display."""
     targets = {name: [p.target for p in roster.pairs if p.target.name == name]
                for name in installations}  # fmt: skip
-    return {name: installations[name].redacted(own) for name, own in targets.items() if own}
+    return {name: installations[name].redact(own) for name, own in targets.items() if own}
 
 
 def _describe(
@@ -148,7 +146,7 @@ def _carry_out(
         first=created[0] if created else None,
         last=created[-1] if created else None,
         items=item_records(found),
-        lines=lines_of(chosen(found)),
+        lines=lines_of(keep_best(found)),
         curves=tuple(curves(found)),
         not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
         installs=tuple(installing.records),

@@ -8,8 +8,7 @@ import click
 
 from iotbench.config.completion.words import complete_result
 from iotbench.config.options.basic import BYTES, FORMATS, Command, option, output_option
-from iotbench.machine.streams import print_out
-from iotbench.machine.terminal import width_of
+from iotbench.machine.streams import print_out, width_of
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.notes import days_until_full
 from iotbench.results import result_files

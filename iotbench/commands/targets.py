@@ -12,9 +12,8 @@ from rich.table import Table
 from iotbench.config.completion.words import complete_target
 from iotbench.config.options.basic import Command, config_option, option
 from iotbench.config.targets import config as configuration
-from iotbench.machine.streams import print_out, say
+from iotbench.machine.streams import print_out, say, width_of
 from iotbench.machine.tables import draw, measure, new_table
-from iotbench.machine.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 

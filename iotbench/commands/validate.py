@@ -14,9 +14,8 @@ from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.options.choice import Choice, Reach, RunOptions, reach_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import Sweep, carry_out
+from iotbench.execution.launch import Sweep, carry_out, sweep_of
 from iotbench.execution.stored import find_inserted
-from iotbench.execution.sweeps import sweep_of
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from iotbench.comparison.statistics import Scatter, noise_of, scatter_of
-from iotbench.machine.folders import state_folder
 from iotbench.machine.outfile import write
+from iotbench.machine.program import state_folder
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen

@@ -12,10 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 from iotbench.config.targets import config as configuration
-from iotbench.machine.capacity import free_memory_bytes, too_many
-from iotbench.machine.folders import find_shipped
-from iotbench.machine.machine import this_machine
-from iotbench.machine.program import INSTALLED, program_name
+from iotbench.machine.machine import free_memory_bytes, this_machine, too_many
+from iotbench.machine.program import INSTALLED, find_shipped, program_name
 from simulator.errors import ConfigError, counted
 
 _PROJECT = "iot-database-benchmark"

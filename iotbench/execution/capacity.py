@@ -1,27 +1,34 @@
-"""The measurement at each rate of a search: inserts, queries, or queries during inserts."""
+"""The search for a capacity, rate after rate: of inserts, queries, or queries during inserts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar
 
-from iotbench.comparison.thresholds import Threshold
+from iotbench.comparison.thresholds import EXIT_CODE, Threshold
 from iotbench.config.input.options import Options
 from iotbench.config.options.choice import Choice
+from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import carry_out
-from iotbench.execution.sweeps import sweep_of
+from iotbench.execution.launch import carry_out, sweep_of
 from iotbench.figures.rows import INSERTS, Row
+from iotbench.figures.verdicts import worst
 from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.machine import this_machine
+from iotbench.machine.streams import say
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
 from iotbench.measurements.shared.plan import StoredBefore
-from iotbench.plans.capacity.record import Of
-from iotbench.plans.capacity.search import Trial
+from iotbench.plans.capacity import Capacity, Of, findings
+from iotbench.plans.rates import Bounds, Level, Trial, next_rate
+from iotbench.results import result_files
 from iotbench.results.result import Result
+from simulator import __version__
+from simulator.errors import UnverifiableError
 
 _FEWEST = 20
 """Batches or answers of each worker and repeat, at the lowest rate."""
@@ -211,3 +218,60 @@ class OfMixed(RateMeasuring):
             summary = summary_of(result.model_copy(update={"runs": [run]}))
             asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
             yield self._trial(summary.every, summary.totals or asked)
+
+
+def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:
+    """Measure rate after rate until the capacity is known, or a run fails."""
+    created = result_files.now_utc()
+    sweep_id = result_files.new_id(created)
+    found: list[tuple[Path, Result]] = []
+    levels: list[Level] = []
+    unscheduled: tuple[float, ...] = ()
+    rate: float | None = 0.0
+    number = 0
+    while rate is not None:
+        if not task.quiet:
+            say(f"[{number}] {f'{rate:,.0f} {task.of.unit}' if rate else 'no schedule'}", err=True)
+        trials: list[Trial] = []
+        for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):
+            found.append((path, result))
+            if _has_failed(result):
+                break
+            trials += task.trials(result)
+        if _has_failed(found[-1][1]):
+            break
+        if rate:
+            levels.append(Level(rate, tuple(trials)))
+        else:
+            unscheduled = tuple(trial.per_s for trial in trials)
+        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), levels)
+        number += 1
+    last, said = found[-1][1], findings(levels)
+    verdict = worst([run for _, result in found for run in result.runs])
+    status, cause = last.status, last.cause
+    if status == "done" and _has_failed(last):
+        status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
+    return Capacity(
+        program_version=__version__,
+        sweep_id=sweep_id,
+        created=created,
+        status="failed" if status == "running" else status,
+        cause=cause,
+        target=task.target.name,
+        module=task.target.module,
+        of=task.of,
+        objective=tuple(each.text for each in task.objectives),
+        configuration={**last.configuration, "rate": None, "tolerance": tolerance},
+        command=build_given_command(task.target.options),
+        machine=this_machine(),
+        unscheduled_per_s=unscheduled,
+        **said,
+        verdict=verdict.value,
+        files=tuple(path.name for path, _ in found),
+        exit_code=last.exit_code if _has_failed(last) or said["holds_per_s"] else EXIT_CODE,
+    )
+
+
+def _has_failed(result: Result) -> bool:
+    """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
+    return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

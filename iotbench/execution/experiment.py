@@ -13,15 +13,13 @@ from iotbench.execution.installing import Installing, Ready
 from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
 from iotbench.execution.roster import Roster
 from iotbench.machine.machine import this_machine
-from iotbench.machine.streams import say
-from iotbench.machine.terminal import width_of
+from iotbench.machine.streams import say, width_of
 from iotbench.plans.engine import Found, MeasuredItem, complete_results, measure_items
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
 from iotbench.plans.items import Item, Pair, items_of
-from iotbench.plans.machine import hardware_of
+from iotbench.plans.lines import hardware_of, unsure
 from iotbench.plans.plan import Plan
-from iotbench.plans.precision import unsure
 from iotbench.plans.record import Status
 from iotbench.plans.searches import all_pairs, first_pairs, next_pairs
 from iotbench.results import result_files

@@ -3,17 +3,16 @@
 import time
 from collections.abc import Iterator
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.runners import runner_for
-from iotbench.machine.interrupts import Interrupts, caught_interrupts
+from iotbench.execution.collector import STOPPED, ask_collector
+from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements.shared import plan
 from iotbench.results import result_files
 from simulator.errors import BenchError, Interrupted, SetupError
-from simulator.protocol.events import CheckEvent, Outcome
+from simulator.protocol.events import CheckEvent
 from simulator.protocol.spec import Work
 
-STOPPED = "stopped by the user"
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
 READY_S = 60.0
@@ -75,19 +74,9 @@ def database_facts(
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Work.CHECK, sweep_id, target)
     spec = spec.model_copy(update={"timeout_s": timeout_s})
-    with (
-        caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, options, interrupts, spec) as runner,
-    ):
-        for event in runner.run(spec):
-            if isinstance(event, CheckEvent):
-                yield event
-            if isinstance(event, Outcome) and event.status == "interrupted":
-                raise Interrupted(event.cause)
-            if isinstance(event, Outcome) and event.status != "done":
-                raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
-        if interrupts.requested:
-            raise Interrupted(STOPPED)
+    for event in ask_collector(spec, target, options):
+        if isinstance(event, CheckEvent):
+            yield event
 
 
 def silence(target: Target, options: ClusterOptions) -> str:

@@ -9,12 +9,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from iotbench.config.options.cluster import ClusterOptions
-from iotbench.execution.facts import STOPPED, silence
+from iotbench.config.options.choice import ClusterOptions
+from iotbench.execution.collector import STOPPED
+from iotbench.execution.facts import silence
 from iotbench.execution.shell import Shell
 from iotbench.machine import outfile
-from iotbench.machine.folders import state_folder
 from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.program import state_folder
 from iotbench.machine.streams import say
 from iotbench.plans.installing import Installation
 from iotbench.plans.items import Pair
@@ -69,7 +70,7 @@ class _Database:
         self._how = how
         self._found = found
         targets = self._targets = [pair.target for pair in pairs]
-        self._shown = found.redacted(targets)
+        self._shown = found.redact(targets)
         self._log = how.output / f"{how.name}-{found.target}.log"
         self._mark = _mark_of(how.output, found)
         self._shell = Shell(

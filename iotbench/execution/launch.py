@@ -1,4 +1,4 @@
-"""A sweep is started, carried out, and its result printed."""
+"""Prepares a sweep, carries it out, and prints its result."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,31 +6,33 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.input.options import Options
-from iotbench.config.options.choice import Choice, TargetRun
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import Choice, ClusterOptions, TargetRun
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.config.targets.packages import package_versions
-from iotbench.execution.before import Before, BeforeRun
-from iotbench.execution.faults.injection import Failing
+from iotbench.execution.faults import Failing
 from iotbench.execution.runners import bystanders_for, manifests, meter_for, runner_for
+from iotbench.execution.shell import Before, BeforeRun
 from iotbench.execution.sweep import FaultInjector, run_sweep
-from iotbench.machine.caches import drop_caches
+from iotbench.machine.disk import drop_caches
 from iotbench.machine.interrupts import Interrupts, caught_interrupts
 from iotbench.machine.listener import elsewhere
 from iotbench.machine.machine import this_machine
+from iotbench.machine.owner import user_at_host
 from iotbench.machine.resources import ResourceMeter
-from iotbench.machine.streams import print_out, say
-from iotbench.machine.terminal import has_room, width_of
+from iotbench.machine.streams import has_room, print_out, say, width_of
 from iotbench.measurements import kind_of, subject_of
+from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.shared.faults import Faults
+from iotbench.measurements.shared.kind import Kind, Wanted
 from iotbench.measurements.shared.options import MachineOptions
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.output.live.outputs import LiveOutput, Outputs
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.course import Course
@@ -165,7 +167,7 @@ def conclude(  # noqa: PLR0913
     """
     sweep.result.tags = list(dict.fromkeys(run.result_tags))
     sweep.result.command = build_given_command(sweep.target.options)
-    thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
+    thresholds = gates.expect(_scope(sweep, planned)) if gates else ()
     if run.dry_run:
         print_out(_dry_run(sweep, planned, choice))
         return
@@ -247,3 +249,34 @@ def _format(sweep: Sweep, run: TargetRun) -> bool:
     if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
     return file.print(result, text)
+
+
+def sweep_of(  # noqa: PLR0913
+    kind: Kind[Any],
+    target: Target,
+    output: Path,
+    options: Options,
+    stored: StoredBefore,
+    *,
+    rows: Rows | None = None,
+    sweep_id: str = "",
+    force: bool = False,
+    quiet: bool = True,
+) -> tuple[Sweep, list[PlannedRun]]:
+    """Return a sweep on the rows of `stored`; ConfigError if it cannot run.
+
+    Say which queries are left out, unless `quiet`.
+    """
+    ranges = stored.dataset.ranges if kind.needs_rows else ()
+    dataset = stored.dataset.model_copy(update={"ranges": ranges})
+    sweep = start(kind.name, target, output, dataset, sweep_id)
+    planned = kind.plan(
+        Wanted(
+            sweep.result.sweep_id, target, options, stored,
+            by=user_at_host(), force=force, rows=rows,
+        )
+    )  # fmt: skip
+    for name, problem in planned.left_out.items() if not quiet else ():
+        say(f"query {name} is left out: {problem}", err=True)
+    sweep.result.configuration = dict(planned.configuration)
+    return sweep, planned.runs

@@ -1,16 +1,15 @@
 """An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import Sweep, carry_out
+from iotbench.execution.launch import Sweep, carry_out, sweep_of
 from iotbench.execution.runners import meter_for
-from iotbench.execution.sweeps import sweep_of
-from iotbench.execution.time_limit import TimeLimit
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
 from iotbench.measurements.change.options import Change
@@ -23,11 +22,37 @@ from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item
 from iotbench.plans.options import PlanOptions, PlanRun
-from iotbench.plans.settings import Setting
-from iotbench.plans.words import build_asked_command, insert_command
+from iotbench.plans.settings import Setting, build_asked_command, insert_command
 from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator.errors import BenchError, Interrupted
+
+
+class TimeLimit:
+    """The time of a command, from its beginning; 0: no limit."""
+
+    def __init__(self, limit_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
+        """Store the limit, and the clock that it refers to."""
+        self._clock, self._limit_s = clock, limit_s
+        self._began_s = clock()
+        self._longest_s = 0.0
+        """Duration of the longest measured item."""
+        self.left = 0
+        """Items that were not begun."""
+
+    def allows(self, item: Item) -> bool:
+        """Return whether an item would end in time if it takes as long as the longest one."""
+        if not self._limit_s:
+            return True
+        insert = item.setting.insert
+        needed_s = max(insert.warm_s + insert.timed_s, self._longest_s)
+        is_in_time = self._clock() - self._began_s + needed_s <= self._limit_s
+        self.left += not is_in_time
+        return is_in_time
+
+    def note(self, seconds: float) -> None:
+        """Record the duration of an item."""
+        self._longest_s = max(self._longest_s, seconds)
 
 
 def insert_of(  # noqa: PLR0913

@@ -14,7 +14,7 @@ from iotbench.machine.cleaning import in_shell
 from iotbench.machine.machine import this_machine
 from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, writing_kinds
-from iotbench.plans.capacity.record import Capacity
+from iotbench.plans.capacity import Capacity
 from iotbench.plans.published.record import Reproduction
 from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files

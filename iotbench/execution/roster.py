@@ -5,8 +5,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iotbench.config.options.choice import Reach
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions, Reach
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
 from iotbench.execution.facts import first_line, silence

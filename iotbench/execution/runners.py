@@ -1,14 +1,14 @@
 """The runner of a target. What only one runner needs is imported only for that runner."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Protocol
 
-from iotbench.config.options.cluster import ClusterOptions
-from iotbench.config.targets.address import address_key
-from iotbench.config.targets.config import Target
+from iotbench.config.options.choice import ClusterOptions
+from iotbench.config.targets.config import Target, address_key
 from iotbench.config.targets.packages import missing_packages
 from iotbench.execution.local.runner import LocalRunner
-from iotbench.execution.runner import Runner
 from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.counters import ProcessSource
 from iotbench.machine.interrupts import Interrupts
@@ -17,7 +17,25 @@ from iotbench.machine.lock import hold_lock
 from iotbench.machine.resources import ResourceMeter
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
+from simulator.protocol.events import Event
 from simulator.protocol.spec import RunSpec, Work
+
+
+class Runner(AbstractContextManager["Runner"], Protocol):
+    """Runs one run at a time; a context that leaves nothing behind."""
+
+    def run(self, spec: RunSpec) -> Iterator[Event]:
+        """Start the run and yield its events; the last is always an Outcome.
+
+        However it ends, even if the iterator is closed early, no process or pod keeps running.
+        """
+
+    def facts(self) -> dict[str, str]:
+        """Return where the last run ran, apart from this machine, by name."""
+
+    def logs(self) -> dict[str, str]:
+        """Return the last log lines of the last run, by process."""
+
 
 _WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
 """Runs that may proceed at the same time as another one on the same database."""
@@ -44,8 +62,7 @@ def runner_for(
     from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
     from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
     from iotbench.execution.kubernetes.lock import ClusterLock  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
-    from iotbench.execution.kubernetes.removal import remove  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import Release, remove  # noqa: PLC0415
     from iotbench.execution.kubernetes.runner import KubernetesRunner  # noqa: PLC0415
 
     manifests(target, sweep_id, options, first)
@@ -71,8 +88,7 @@ def meter_for(
         embedded = target.open().capabilities.embedded
         return ResourceMeter(ProcessSource(server_of(target.options, embedded=embedded)))
     from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
-    from iotbench.execution.kubernetes.database import database_pods  # noqa: PLC0415
-    from iotbench.execution.kubernetes.kubelet import KubeletSource  # noqa: PLC0415
+    from iotbench.execution.kubernetes.kubelet import KubeletSource, database_pods  # noqa: PLC0415
     from iotbench.execution.kubernetes.permissions import FOR_RESOURCES  # noqa: PLC0415
     from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
 

@@ -1,23 +1,25 @@
-"""Commands of the user's, run in bash for a target; their output goes to a log."""
+"""Commands of the user in bash: for a target, and before each run; their output goes to a log."""
 
 import os
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 import yaml
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.facts import STOPPED, lasting_silence
+from iotbench.execution.collector import STOPPED
+from iotbench.execution.facts import lasting_silence
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
+from iotbench.machine.streams import say
 
 _LONGEST_S = 1800.0
 """Longest time of one command."""
@@ -88,7 +90,7 @@ class Shell:
             text = target.options.redact(text)
         return text
 
-    def waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
+    def wait_for(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
         """Wait for a command; return why it was not waited for to its end."""
         deadline_s = time.monotonic() + _LONGEST_S
         while process.poll() is None:
@@ -99,7 +101,7 @@ class Shell:
             time.sleep(_POLL_S)  # a signal does not end `Popen.wait`
         return ""
 
-    def logged(self, command: str, output: IO[bytes]) -> str:
+    def add_to_log(self, command: str, output: IO[bytes]) -> str:
         """Add a command and its output to the log; return the output, without credentials."""
         output.seek(0)
         text = self.redact(output.read().decode(errors="replace"))
@@ -144,10 +146,10 @@ class Later:
         process.stdin.close()
         with self._output as output:
             try:
-                ended = self._shell.waited(process, stops=stops)
+                ended = self._shell.wait_for(process, stops=stops)
             finally:
                 _end(process)
-                text = self._shell.logged(command, output)
+                text = self._shell.add_to_log(command, output)
         problem = ""
         if ended or process.returncode:
             found = f"`{command}`: {ended or f'exit code {process.returncode}'}"
@@ -184,3 +186,46 @@ def _kubeconfig(
     file.touch(mode=0o600)
     file.write_text(yaml.safe_dump(content))
     return file
+
+
+Before = Callable[[], str]
+"""Called before each run; returns why it cannot start."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeRun:
+    """The command in bash before each run of a sweep."""
+
+    command: str
+    environment: Mapping[str, str] = field(repr=False)
+    """That of the command line, with the variables that hold credentials."""
+
+    def of(  # noqa: PLR0913
+        self,
+        target: Target,
+        log: Path,
+        cluster: ClusterOptions,
+        interrupts: Interrupts,
+        *,
+        stack: ExitStack,
+        quiet: bool,
+    ) -> Before:
+        """Return what runs it, and waits until the target answers again."""
+        shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
+        shown = shell.redact(self.command)
+
+        def before() -> str:
+            if not quiet:
+                say(f"before the run: {shown}", err=True)
+            ran = shell.run(self.command, stops=True)
+            if interrupts.requested:
+                return STOPPED
+            if ran.problem:
+                lines = f": {ran.last_lines}" if ran.last_lines else ""
+                return f"--before-run: {ran.problem}{lines}; see {log}"
+            reason = shell.silence()
+            if not reason or reason == STOPPED:
+                return reason
+            return f"--before-run: done, and the target does not answer: {reason}; see {log}"
+
+        return before

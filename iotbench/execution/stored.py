@@ -5,8 +5,7 @@ from pathlib import Path
 
 from iotbench.config.options.choice import Choice, RunOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.runners import runner_for
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.execution.collector import ask_collector
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
@@ -15,7 +14,7 @@ from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
+from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Work
@@ -83,18 +82,7 @@ def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
     """Return the marks in the database, which a collector reads where a run would connect."""
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Work.MARKS, sweep_id, target)
-    with (
-        caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
-    ):
-        for event in runner.run(spec):
-            if isinstance(event, Outcome):
-                if event.status != "done":
-                    raise _failure(event, target)
-                return event.marks
+    for event in ask_collector(spec, target, choice.cluster):
+        if isinstance(event, Outcome):
+            return event.marks
     return ()
-
-
-def _failure(outcome: Outcome, target: Target) -> BenchError:
-    kind = Interrupted if outcome.status == "interrupted" else SetupError
-    return kind(f"{target.name}: {target.options.redact(outcome.cause)}")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from iotbench.execution.runner import Runner
+from iotbench.execution.runners import Runner
 from iotbench.machine.bystanders import Bystanders, OtherWork
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.resources import AFTER, BEFORE, ResourceMeter, Resources
@@ -220,7 +220,7 @@ class _Record:
                 run=self._planned.run,
                 level=self._planned.level,
                 stages=spec.clocking.stages,
-                outcome=_kept(outcome),
+                outcome=_thin(outcome),
                 metrics=with_outages(
                     insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
                     outages,
@@ -248,7 +248,7 @@ class _Record:
         return outages_of(_of_inserts(outcome, self._planned.spec), injected)
 
 
-def _kept(outcome: Outcome) -> Outcome:
+def _thin(outcome: Outcome) -> Outcome:
     """Return what a result keeps of an outcome: series of bounded length."""
     workers = tuple(thin_report(each) for each in outcome.workers)
     return outcome.model_copy(update={"workers": workers})

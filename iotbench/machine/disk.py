@@ -1,9 +1,31 @@
-"""A disk of this machine that is filled for a while."""
+"""Disks of this machine: their caches are dropped, and one is filled for a time."""
 
 import errno
 import os
 import tempfile
 from pathlib import Path
+
+DROPPED = "dropped"
+_DROP = Path("/proc/sys/vm/drop_caches")
+_EVERYTHING = "3"
+"""Pages of files, and what the system knows of names and inodes."""
+
+
+def drop_caches(elsewhere: str = "") -> str:
+    """Write what waits for the disk and drop the caches; return DROPPED, or why it was not done.
+
+    `elsewhere` is why the server's files are not on this machine.
+    """
+    if elsewhere:
+        return elsewhere
+    try:
+        with _DROP.open("r+") as switch:
+            os.sync()
+            switch.write(_EVERYTHING)
+    except OSError as error:
+        return f"{_DROP}: {error.strerror or error}"
+    return DROPPED
+
 
 _LARGEST_BYTES, _SMALLEST_BYTES = 1 << 30, 1 << 12
 

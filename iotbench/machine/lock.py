@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from iotbench.machine.folders import state_folder, temporary_folders
 from iotbench.machine.owner import user_name
+from iotbench.machine.program import state_folder, temporary_folders
 from simulator.errors import ConfigError
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

@@ -1,4 +1,4 @@
-"""The client machine: part of every result, since a number means little without it."""
+"""The client machine, which every result describes, and the number of workers that it can run."""
 
 import os
 import platform
@@ -50,3 +50,69 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor()
+
+
+WORKERS_PER_CORE = 8
+_ALWAYS_ALLOWED = 16
+"""The largest worker count of the default sweep."""
+_COLLECTOR_BYTES = 256 << 20
+_WORKER_BYTES = 96 << 20
+"""A worker with its driver and small batches takes 60 to 90 MiB."""
+_BATCH_ROW_BYTES = 512
+_CONNECTION_BYTES = 40 << 10
+"""Memory of each connection after the first: 10,000 to MySQL took 36 KiB each."""
+_CGROUPS = (
+    # (limit, usage) of cgroup v2, then v1
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
+
+
+def worker_bytes(batch_rows: int, connections: int = 1) -> int:
+    """Return the approximate memory of a worker that writes batches of this size."""
+    return _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows + _CONNECTION_BYTES * (connections - 1)
+
+
+def too_many(
+    workers: int, batch_rows: int, option: str = "--workers", connections: int = 1
+) -> list[str]:
+    """Return why this machine cannot run that many workers, one sentence for each bound.
+
+    `option` is where their number comes from.
+    """
+    problems = []
+    cores = usable_cores()
+    most = max(WORKERS_PER_CORE * cores, _ALWAYS_ALLOWED)
+    if workers > most:
+        problems.append(
+            f"{option}: {workers:,} workers are too many for the {cores} cores of this machine;"
+            f" use {most} or fewer, --runner kubernetes, or --force to insist"
+        )
+    free, each = free_memory_bytes(), worker_bytes(batch_rows, connections)
+    fitting = max((free - _COLLECTOR_BYTES) // each, 0)
+    if workers > fitting:
+        remedy = f"use {fitting:,} or fewer, a smaller --batch" if fitting else "free some memory"
+        problems.append(
+            f"{option}: {workers:,} workers need about"
+            f" {_gib(_COLLECTOR_BYTES + workers * each)} of memory, and {_gib(free)} are free;"
+            f" {remedy}, --runner kubernetes, or --force to insist"
+        )
+    return problems
+
+
+def free_memory_bytes() -> int:
+    """Return the memory that new processes can take within the container limit, if any."""
+    free = psutil.virtual_memory().available
+    for limit, usage in _CGROUPS:
+        try:
+            free = min(free, int(limit.read_text()) - int(usage.read_text()))
+        except (OSError, ValueError):
+            continue  # no such file, or "max": there is no limit
+    return max(free, 0)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB"

@@ -1,6 +1,8 @@
-"""The user's name for this program: `python run.py` in a checkout, `iotbench` once installed."""
+"""The user's name for this program, files that come with it, and folders that outlive a command."""
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,3 +25,29 @@ def command_line(words: Iterable[str]) -> str:
 def program() -> str:
     """Return the words that start a command, for messages that suggest one."""
     return INSTALLED if program_name() == INSTALLED else f"python {SCRIPT}"
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def temporary_folders() -> list[Path]:
+    """Return the folder for temporary files, or nothing if none can be written."""
+    try:
+        return [Path(tempfile.gettempdir())]
+    except OSError:
+        return []
+
+
+def state_folder() -> Path:
+    """Return the folder for locks and rescued results; it may not exist yet.
+
+    https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_STATE_HOME)
+    """
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser() / "iotbench"
+
+
+def find_shipped(name: str) -> Path:
+    """Return what comes with the program, such as config.yaml: in a checkout, or as a package."""
+    installed = _PACKAGE / "shipped" / name
+    return installed if installed.exists() else _PACKAGE.parent / name

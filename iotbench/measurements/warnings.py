@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iotbench.machine.caches import DROPPED
+from iotbench.machine.disk import DROPPED
 from iotbench.measurements import kind_of
 from iotbench.results.result import Result, much_other_work
 from simulator.data.workloads.file import File, FileParams

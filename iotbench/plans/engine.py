@@ -1,13 +1,15 @@
-"""Items one after the other; what has a complete result in the folder is not measured again."""
+"""Measures items one after the other, unless the folder has their results; and their verdicts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from iotbench.plans.items import Item
+from iotbench.plans.record import FAILED
 from iotbench.results.result import Result
 from iotbench.results.result_files import of_sweep
+from simulator.protocol.verdict import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +65,32 @@ def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
     whole = MeasuredItem(results)
     is_whole = len(results) == len(kinds) and created == sorted(created)
     return whole if is_whole and whole.is_complete else None
+
+
+_WORST_FIRST = (
+    FAILED,
+    Status.MISMATCH,
+    Status.INCOMPLETE,
+    Status.UNKNOWN,
+    Status.UNCHECKED,
+    Status.OFF,
+)
+
+
+def verdict_of(found: MeasuredItem) -> str:
+    """Return the verdict of an item, over all its runs."""
+    if not found.is_complete:
+        return FAILED
+    verdicts = [run.outcome.verdict for _, result in found.results for run in result.runs]
+    return worst(each.status if each else Status.UNKNOWN for each in verdicts)
+
+
+def worst_of(items: Iterable[MeasuredItem]) -> str:
+    """Return the worst verdict of several items."""
+    return worst(verdict_of(each) for each in items)
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of these verdicts."""
+    found = {*verdicts}
+    return next((str(each) for each in _WORST_FIRST if each in found), Status.VERIFIED.value)

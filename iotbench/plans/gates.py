@@ -43,16 +43,16 @@ class Gates(Options):
         """Return the gates with further thresholds."""
         return self.model_copy(update={"fail_if": (*texts, *self.fail_if)})
 
-    def parsed(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
+    def parse(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
         """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
         if self.junit and (problem := outfile.problem_with(self.junit, OWN)):
             problems.append(f"--junit: {problem}")
         return parse(self.fail_if, scope, problems)
 
-    def expected(self, scope: Scope) -> tuple[Threshold, ...]:
+    def expect(self, scope: Scope) -> tuple[Threshold, ...]:
         """Return the thresholds; ConfigError with everything that is wrong with them."""
         problems: list[str] = []
-        thresholds = self.parsed(scope, problems)
+        thresholds = self.parse(scope, problems)
         if problems:
             raise ConfigError(problems)
         return thresholds
@@ -63,7 +63,7 @@ class Gates(Options):
         is_done = result.status == "done"
         checks = tuple(checks_of(thresholds, summary_of(result))) if is_done else ()
         cases = [*result_cases(result), *check_cases(suite, checks)]
-        return self.reported(suite, result.created, cases, checks)
+        return self.report(suite, result.created, cases, checks)
 
     def conclude_items(
         self,
@@ -94,10 +94,10 @@ class Gates(Options):
         cases += check_cases(name, checks)
         for problem in unread:
             say(f"error: {problem}", err=True)
-        failed = self.reported(name, now_utc(), cases, checks)
+        failed = self.report(name, now_utc(), cases, checks)
         return 1 if unread else failed
 
-    def reported(
+    def report(
         self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]
     ) -> int:
         """Print the thresholds that failed and write the file; return 99 if there are any."""

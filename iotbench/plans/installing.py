@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from iotbench.config.targets.config import Target
-from iotbench.machine.folders import find_shipped
+from iotbench.machine.program import find_shipped
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan, PlanTarget
 from simulator.errors import ConfigError, nearest
@@ -49,7 +49,7 @@ class Installation:
         """Commands that list what `remove` would remove, as far as that is known."""
         return tuple(filter(None, map(_look, self.remove)))
 
-    def redacted(self, targets: Iterable[Target]) -> "Installation":
+    def redact(self, targets: Iterable[Target]) -> "Installation":
         """Return it for display: without the credentials of these targets."""
 
         def without(command: str) -> str:

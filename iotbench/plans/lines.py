@@ -1,10 +1,16 @@
-"""Computes the lines of a plan's record from the results of its items. Pure."""
+"""Computes lines and warnings of a plan's record from results of its items. Pure."""
 
-from iotbench.plans.engine import Found
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from iotbench.comparison.statistics import precision
+from iotbench.plans.engine import Found, MeasuredItem, verdict_of, worst_of
+from iotbench.plans.items import Item, Pair
 from iotbench.plans.measures import measures_of
+from iotbench.plans.plan import Plan
 from iotbench.plans.record import ItemRecord, PlanLine
-from iotbench.plans.verdicts import verdict_of, worst_of
 from iotbench.results.result import much_other_work
+from simulator.errors import counted
 
 
 def item_records(found: Found) -> tuple[ItemRecord, ...]:
@@ -48,3 +54,64 @@ def _line(setting: str, target: str, found: Found) -> PlanLine:
         measures={name: tuple(m[name] for m in measured if name in m) for name in names},
         verdict=worst_of(own),
     )
+
+
+def hardware_of(*found: MeasuredItem) -> dict[str, int]:
+    """Return processor, cores and memory -> how many results of local workers are of them."""
+    results = (result for each in found for _, result in each.results)
+    return dict(Counter(each.machine.hardware for each in results if each.runner == "local"))
+
+
+def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Iterator[str]:
+    """Yield warnings of mixed hardware, and of targets disturbed by other work."""
+    if len(hardware) > 1:
+        where = "; ".join(f"{name} ({counted(n, 'result')})" for name, n in hardware.items())
+        yield (
+            f"warning: measured on different hardware, so rates differ for that alone: {where};"
+            " measure all of it on one machine, into an empty folder (--output)"
+        )
+    disturbed = [item for item in items if item.other_work]
+    for target in dict.fromkeys(item.target for item in disturbed):
+        own = [item.other_work for item in disturbed if item.target == target and item.other_work]
+        yield (
+            f"warning: {target}: other work took a tenth of the cores or more beside"
+            f" {counted(len(own), 'item')}, at most {max(own, key=lambda each: each.cores)}, so"
+            " rates may be lower than without it; remove their result files, which have this"
+            " warning, and run the same command again"
+        )
+
+
+RATE = "rows_per_s"
+
+
+def unsure(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
+    """Return the pairs of a group with a mean rate that is less precise than the plan asks.
+
+    Pairs with a failed last repeat, or without any measurement, are left out.
+    """
+    if plan.until_within is None:
+        return []
+    own: dict[tuple[str, str], list[tuple[Item, MeasuredItem]]] = {}
+    for item, each in found:
+        own.setdefault((item.setting.name, item.target.name), []).append((item, each))
+    unsure_ones = []
+    for pair in group:
+        items = own.get((pair.setting.name, pair.target.name), [])
+        if pair.setting.search or pair.setting.repeats or not items:
+            continue
+        last, each = max(items, key=lambda entry: entry[0].repeat)
+        if each.is_complete and not _is_known([one for _, one in items], plan.until_within):
+            unsure_ones.append(Pair(last.setting, last.target))
+    return unsure_ones
+
+
+def within_of(line: PlanLine) -> float | None:
+    """Return how well the mean rate of a line is known; None with fewer than two repeats."""
+    return precision(line.measures.get(RATE, ()))
+
+
+def _is_known(own: Sequence[MeasuredItem], wanted: float) -> bool:
+    measures = [measures_of(result for _, result in each.results)
+                for each in own if each.is_complete]  # fmt: skip
+    found = precision([each[RATE] for each in measures if RATE in each])
+    return found is not None and found <= wanted

@@ -43,7 +43,7 @@ class PlanOptions:
     table_prefix: str | None
     before_run: str | None
 
-    def applied(self, plan: Plan) -> Plan:
+    def apply_to(self, plan: Plan) -> Plan:
         """Return the plan with what holds for all of its settings."""
         return plan.add_prefix(self.table_prefix).with_before_run(self.before_run)
 
@@ -74,7 +74,7 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         option_like(Replacing, "replace_tables", group=group),
     )
 
-    def added(command: _Function) -> _Function:
+    def decorate(command: _Function) -> _Function:
         @functools.wraps(command)
         def gather(**given: Any) -> Any:
             names = PlanOptions.__slots__
@@ -85,4 +85,4 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
             decorated = add(decorated)
         return cast("_Function", decorated)
 
-    return added
+    return decorate

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from iotbench.machine.bystanders import OtherWork
 from iotbench.machine.machine import Machine
-from iotbench.plans.search import Sought
+from iotbench.plans.settings import Sought
 from iotbench.results.result import FileBeside
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen

@@ -4,13 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Found, MeasuredItem
+from iotbench.plans.engine import Found, MeasuredItem, worst_of
 from iotbench.plans.items import Item, Pair
 from iotbench.plans.measures import measures_of
 from iotbench.plans.record import Curve, CurvePoint
-from iotbench.plans.search import best_number
-from iotbench.plans.settings import Setting
-from iotbench.plans.verdicts import worst_of
+from iotbench.plans.settings import Setting, best_number
 
 _RATE = "rows_per_s"
 _Rates = Mapping[tuple[str, str], Mapping[int, tuple[float, ...]]]
@@ -87,7 +85,7 @@ def next_pairs(
     return following
 
 
-def chosen(found: Found) -> list[tuple[Item, MeasuredItem]]:
+def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
     """Return the items, of each search only those with the best number."""
     best = {key: best_number(rates) for key, rates in _rates(found).items()}
     return [pair for pair in found if best.get(_key(pair[0])) in (None, pair[0].setting.number)]

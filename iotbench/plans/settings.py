@@ -1,18 +1,71 @@
-"""The settings of a plan: what is measured once, with the options of commands as keys of YAML."""
+"""The settings of a plan: the options of commands as keys of YAML, and searches for a number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count, takewhile
+from statistics import fmean
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from iotbench.config.input.records import Record
 from iotbench.config.input.values import Count
+from iotbench.config.targets.config import Target, as_kept
 from iotbench.measurements.change.options import Change
 from iotbench.measurements.insert.options import MOST_TABLES, Insert
 from iotbench.measurements.query.options import Mixed, Query
+from iotbench.measurements.shared.faults import COMMANDS
 from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS
-from iotbench.plans.search import FIRST_BATCH_ROWS, Search, Sought
+from iotbench.results.command import GivenCommand
 from simulator.data.dataset import PartsBy
+
+FIRST_BATCH_ROWS = 1000
+Rates = Mapping[int, Sequence[float]]
+"""Number of shards, or rows of a batch -> the rates of its repeats."""
+
+
+class Sought(StrEnum):
+    """The object of the search."""
+
+    SHARDS = "shards"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search for a number, up to the largest that may be tried."""
+
+    sought: Sought
+    most: int
+
+    def numbers(self) -> list[int]:
+        """Return all numbers that may be measured: 1, 2, 4, ... or 1,000, 3,000, 10,000, ..."""
+        doubled = (2**power for power in count())
+        rounded = (
+            FIRST_BATCH_ROWS * 10 ** (power // 2) * (3 if power % 2 else 1) for power in count()
+        )
+        series = doubled if self.sought is Sought.SHARDS else rounded
+        return [*takewhile(lambda number: number < self.most, series), self.most]
+
+    def next_number(self, rates: Rates) -> int | None:
+        """Return the number to measure next; None: the best is found, or the largest was tried."""
+        if not rates:
+            return self.numbers()[0]
+        last = max(rates)
+        has_ended = not rates[last] or _is_above(rates[best_number(rates)], rates[last])
+        return None if has_ended else next((each for each in self.numbers() if each > last), None)
+
+
+def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
+    """Return whether all repeats of one side exceed all of the other; each has several."""
+    return min(len(ones), len(others)) > 1 and min(ones) > max(others)
+
+
+def best_number(rates: Rates) -> int:
+    """Return the number with the highest mean rate; of equal ones, or without rates, the least."""
+    return max(sorted(rates), key=lambda number: fmean(rates[number] or (0.0,)))
+
 
 MOST_REPEATS = 1000
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
@@ -103,3 +156,65 @@ class Setting(Record):
     def concerns(self, module: str) -> bool:
         """Return whether targets with this module are measured."""
         return not self.only or module in self.only
+
+
+_Stored = dict[str, bool | tuple[str, ...]]
+
+
+def insert_command(
+    setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
+) -> GivenCommand:
+    """Return the insert; `given`: other options, by name without dashes."""
+    options = _of_target(setting, target, given) | {"runs": ("1",)}
+    options |= _list_own_options(setting.insert, target) | _common(setting, timeout_s)
+    return GivenCommand(name="insert", options=options)
+
+
+def build_asked_command(
+    setting: Setting,
+    asked: Query | Mixed | Change,
+    target: Target,
+    given: Mapping[str, Any],
+    timeout_s: float,
+) -> GivenCommand:
+    """Return a command on the rows of the insert; `asked` is one of the setting's."""
+    (name,) = (kind for kind, each in setting.asked.items() if each is asked)
+    options = _of_target(setting, target, given) | _list_own_options(asked, target)
+    return GivenCommand(name=name, options=options | _common(setting, timeout_s))
+
+
+def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
+    """Return what is not a default, without credentials."""
+    commands = {
+        name: target.options.redact(command)
+        for name in ("before_run", *COMMANDS)
+        if (command := getattr(options, name, None))
+    }
+    options = options.model_copy(update=commands)
+    staged = isinstance(options, Mixed | Change) or options.stages
+    return options.stored(*() if staged else ("workers",))
+
+
+def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _Stored:
+    found = _list_stored_options({"target": target.name, **given, "runner": target.runner})
+    own = setting.options_of(target.module).items()
+    words = tuple(as_kept(key, value, target.options) for key, value in own)
+    return found | ({"extra-option": words} if words else {})
+
+
+def _common(setting: Setting, timeout_s: float) -> _Stored:
+    timeout = {"timeout": f"{timeout_s:g}s"} if timeout_s else {}
+    return _list_stored_options({**timeout, "resources": setting.resources})
+
+
+def _list_stored_options(options: Mapping[str, Any]) -> _Stored:
+    """Return options that were given; a tuple is an option that is given several times."""
+    return {
+        name.replace("_", "-"): value if value is True else _texts(value)
+        for name, value in options.items()
+        if value not in (None, False, ())
+    }
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)

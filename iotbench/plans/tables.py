@@ -9,10 +9,9 @@ from iotbench.figures.figures import FIGURES, spread_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.machine.program import command_line
 from iotbench.machine.tables import draw, new_table
-from iotbench.plans.machine import warnings_of
-from iotbench.plans.precision import within_of
+from iotbench.plans.lines import warnings_of, within_of
 from iotbench.plans.record import FAILED, PlanLine, PlanRecord
-from iotbench.plans.search import Sought
+from iotbench.plans.settings import Sought
 from simulator.errors import counted
 
 _INSERTS = ("rows_per_s", "rows_per_s_stored", "p50_ms", "p99_ms", "bytes_per_row")

@@ -14,10 +14,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from iotbench.machine.folders import state_folder, temporary_folders
 from iotbench.machine.outfile import whole
 from iotbench.machine.owner import Owner
-from iotbench.machine.program import command_line
+from iotbench.machine.program import command_line, state_folder, temporary_folders
 from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, shares_of

@@ -10,13 +10,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from iotbench.comparison.sides import Side
-from iotbench.plans.capacity.record import Capacity
-from iotbench.plans.capacity.tables import format_record as capacity_text
+from iotbench.plans.capacity import Capacity
+from iotbench.plans.capacity import format_record as capacity_text
+from iotbench.plans.engine import worst
 from iotbench.plans.published.record import Reproduction, is_reproduction
 from iotbench.plans.published.tables import format_record as reproduction_text
 from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.plans.tables import format_record as plan_text
-from iotbench.plans.verdicts import worst
 from iotbench.results import packed, result_files
 from iotbench.results.names import id_of
 from iotbench.store.lookup import path_of

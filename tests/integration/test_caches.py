@@ -9,10 +9,10 @@ from tests.integration.conftest import CommandLine, Finished
 
 SCRIPT = """
 from pathlib import Path
-from iotbench.machine import caches
+from iotbench.machine import disk
 from iotbench.commands.main import main
 
-caches._DROP = Path("switch")
+disk._DROP = Path("switch")
 main()
 """
 LITE = ("--target=sqlite", "--extra-option=path=bench.db", "--runs=1", "--workers=1")

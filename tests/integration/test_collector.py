@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from iotbench.rows.recorded.manifest import read
+from iotbench.rows.recorded.request import read
 from simulator.protocol.events import Outcome, PhaseEvent, parse_event
 from simulator.protocol.spec import Work
 from tests.integration.conftest import ROOT, CommandLine

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from iotbench.rows.recorded.manifest import read
+from iotbench.rows.recorded.request import read
 from simulator.data.dataset import DatasetReader
 from simulator.records.formats import FORMATS
 from tests import ROOT

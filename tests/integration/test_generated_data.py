@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from iotbench.rows.recorded.manifest import read
 from iotbench.rows.recorded.output import COMPRESSIONS
+from iotbench.rows.recorded.request import read
 from simulator.data.dataset import DatasetReader
 from simulator.records.formats import FORMATS
 from simulator.records.prepared import read_prepared_file

@@ -81,7 +81,7 @@ def test_a_configuration_in_the_folder_comes_first(installed: Path, tmp_path: Pa
 def test_the_chart_and_the_configuration_are_installed(installed: Path) -> None:
     python = installed.parent / "python"
     code = (
-        "from iotbench.machine.folders import find_shipped as find;"
+        "from iotbench.machine.program import find_shipped as find;"
         " print(find('config.yaml'), find('deployment'))"
     )
     done = run(python, installed.parent, "-c", code)

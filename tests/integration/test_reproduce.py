@@ -41,7 +41,7 @@ targets:
 SCRIPT = """
 import sys
 from pathlib import Path
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.measure import Measuring
 from iotbench.commands.reproduce import reproduce_document
 from iotbench.config.options.choice import Reach

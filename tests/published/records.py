@@ -9,7 +9,7 @@ from typing import Any
 from iotbench.machine.machine import this_machine
 from iotbench.plans.plan import read_plan
 from iotbench.plans.record import Curve, PlanRecord
-from iotbench.plans.search import Search
+from iotbench.plans.settings import Search
 from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from iotbench.config.input.yamlfile import read_yaml
+from iotbench.config.input.records import read_yaml
 from iotbench.config.targets.config import Config
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest

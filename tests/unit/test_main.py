@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from iotbench.commands.main import _run, commands
-from iotbench.config.completion.helping import Helping, find_known_help
+from iotbench.config.completion.known import Grouped, find_known
 from tests import ROOT
 
 
@@ -54,12 +54,12 @@ def test_the_help_of_a_command_is_known_word_by_word(name, width):
         parent = commands.make_context("run.py", [name], terminal_width=width)
         return command.get_help(click.Context(command, info_name=name, parent=parent))
 
-    known = find_known_help(name, [name, "--help"])
+    known = find_known(name, [name, "--help"])
     command = commands.commands[name]
 
-    assert (known is not None) == isinstance(command, Helping)
+    assert (known is not None) == isinstance(command, Grouped)
     assert shown(known or command) == shown(command)
-    assert find_known_help(name, [name, "--help", "--quiet"]) is None
+    assert find_known(name, [name, "--help", "--quiet"]) is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from iotbench.machine.bystanders import OtherWork
 from iotbench.output.published.folder import problems_of
 from iotbench.plans.plan import read_plan
 from iotbench.plans.record import Curve, CurvePoint, PlanRecord
-from iotbench.plans.search import Sought
+from iotbench.plans.settings import Sought
 from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__

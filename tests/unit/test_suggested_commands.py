@@ -7,7 +7,7 @@ import pytest
 from iotbench.machine.program import command_line
 from tests import ROOT
 
-MAY_NAME_THE_PROGRAM = {"iotbench/machine/program.py", "iotbench/config/completion/helping.py"}
+MAY_NAME_THE_PROGRAM = {"iotbench/machine/program.py", "iotbench/config/completion/known.py"}
 SOURCES = sorted(path for room in ("iotbench", "simulator") for path in (ROOT / room).rglob("*.py"))
 
 

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from iotbench.execution import sweep
 from iotbench.execution.sweep import run_sweep
 from iotbench.machine.bystanders import Bystanders
-from iotbench.machine.caches import DROPPED
+from iotbench.machine.disk import DROPPED
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.machine import this_machine
 from iotbench.measurements.shared.plan import PlannedRun

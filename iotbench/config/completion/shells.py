@@ -7,11 +7,18 @@ called as it was typed: `./run.py`, `python run.py` or `iotbench`.
 import os
 import sys
 from pathlib import Path
+from textwrap import shorten
 
 import click
-from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+)
 
-from iotbench.config.completion.table import command_tree
+from iotbench.config.completion.known import command_tree
 from iotbench.machine.program import INSTALLED, program_name
 
 _BASH_PYTHON = """
@@ -30,8 +37,19 @@ complete -p python >/dev/null 2>&1 ||
 _ZSH_GUARD = "(( ! $+commands[%(prog_name)s] )) && return 1"
 _ZSH_PROGRAM = "local program=$words[1]; [[ $program != */* && -x $program ]] && program=./$program"
 
+_LONGEST_HELP = 72
 
-class _Bash(BashComplete):
+
+class _Short(ShellComplete):
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """Return the words that may follow, with the beginning of their help."""
+        found = super().get_completions(args, incomplete)
+        for each in found:
+            each.help = shorten(each.help or "", _LONGEST_HELP, placeholder=" ...")
+        return found
+
+
+class _Bash(_Short, BashComplete):
     def source(self) -> str:
         python = "" if self.prog_name == INSTALLED else _BASH_PYTHON
         return super().source() + python % self.source_vars()
@@ -42,13 +60,13 @@ class _Bash(BashComplete):
         return [word for word in args if word != "="], incomplete
 
 
-class _Zsh(ZshComplete):
+class _Zsh(_Short, ZshComplete):
     source_template = ZshComplete.source_template.replace(_ZSH_GUARD, _ZSH_PROGRAM).replace(
         "zsh_complete %(prog_name)s", "zsh_complete ${~program}"
     )
 
 
-class _Fish(FishComplete):
+class _Fish(_Short, FishComplete):
     source_template = FishComplete.source_template.replace(
         "(commandline -t) %(prog_name)s", "(commandline -t) (commandline -opc)[1]"
     ).replace("string split", "string split -m 1")  # a value may be a list with commas

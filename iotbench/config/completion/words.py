@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from iotbench.machine.folders import find_shipped
+from iotbench.machine.program import find_shipped
 from iotbench.results.names import results_in
 
 TABLE = Path(__file__).with_name("commands.json")

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from iotbench.config.completion.helping import Helping, Sections
+from iotbench.config.completion.known import Grouped, GroupedOption
 from iotbench.config.input.quantities import (
     parse_bytes,
     parse_count,
@@ -26,10 +26,8 @@ ARGUMENTS = "arguments"
 """Key of a command's arguments, as given, in its context."""
 _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
-_OTHERS = "Other options"
 FORMATS = ("table", "json", "csv")
 """Forms in which a command prints a result."""
-_LAST = ("Run and output", "Kubernetes", _OTHERS)
 _Value = TypeVar("_Value")
 
 
@@ -41,8 +39,8 @@ class Unreadable(click.BadParameter):
         self.problems = problems
 
 
-class Command(Helping):
-    """A command that reports all unusable options at once and lists its options in groups."""
+class Command(Grouped):
+    """A command that reports all unusable options at once."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options; ConfigError with everything that is wrong with them."""
@@ -60,25 +58,12 @@ class Command(Helping):
             raise ConfigError(problems)
         return rest
 
-    def sections(self, ctx: click.Context) -> Sections:
-        """Return the options in their groups; options of every command come last."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record:
-                groups.setdefault(getattr(parameter, "group", _OTHERS), []).append(record)
-        titles = sorted(groups, key=lambda each: _LAST.index(each) if each in _LAST else -1)
-        return [(title, groups[title]) for title in titles]
 
+class _Option(GroupedOption):
+    """An option of a Command: it collects what is wrong with its value."""
 
-class _Option(click.Option):
-    """An option of a Command: it belongs to a group and collects what is wrong with its value."""
-
-    def __init__(
-        self, *args: Any, group: str = _OTHERS, repeats: bool | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, repeats: bool | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.group = group
         self.repeats = repeats
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:

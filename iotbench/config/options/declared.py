@@ -40,18 +40,18 @@ def options_of(model: type[Options], name: str = "options") -> Callable[[_Functi
     shown = _format(model)
     drawn = [*parameters()] if _PARAMS in model.model_fields else []
 
-    def added(command: _Function) -> _Function:
+    def decorate(command: _Function) -> _Function:
         @functools.wraps(command)
-        def built(**given: Any) -> Any:
+        def build(**given: Any) -> Any:
             values = {field: given.pop(field) for field in (*(e.field for e in shown), *drawn)}
             return command(**{name: instance(model, values)}, **given)
 
-        decorated: Any = built
+        decorated: Any = build
         for add in reversed([*map(_option, shown), *map(_parameter, drawn)]):
             decorated = add(decorated)
         return cast("_Function", decorated)
 
-    return added
+    return decorate
 
 
 def _format(model: type[_Model]) -> list[DeclaredField]:

@@ -77,7 +77,7 @@ def _parse(
         if each.is_flag:
             found[_key(each)] = bool(texts[-1])
         elif options:
-            found[_key(each)] = tuple(_kept(each, str(text), options) for text in texts)
+            found[_key(each)] = tuple(_keep(each, str(text), options) for text in texts)
         else:
             found[_key(each)] = tuple(map(str, texts))
     return GivenCommand(name=name, options=found)
@@ -87,7 +87,7 @@ def _key(option: click.Option) -> str:
     return max(option.opts, key=len).removeprefix("--")
 
 
-def _kept(option: click.Option, text: str, options: Options) -> str:
+def _keep(option: click.Option, text: str, options: Options) -> str:
     """Return the value of an option; a text may have a credential in it, a number or name not."""
     if option.name == "extra_option":
         key, _, value = text.partition("=")

@@ -11,10 +11,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, RootModel, StrictBool, StrictInt, model_validator
 
-from iotbench.config.input.records import Record
+from iotbench.config.input.records import Record, read_yaml
 from iotbench.config.input.values import Share
-from iotbench.config.input.yamlfile import read_yaml
-from iotbench.machine.folders import find_shipped
+from iotbench.machine.program import find_shipped
 
 _FILE = "dbinstall/settings.yaml"
 SUFFIX = "_advised"

@@ -1,5 +1,6 @@
 """config.yaml: the targets, checked as a whole; every problem is reported at once."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -7,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from iotbench.config.input.quantities import as_option
+from iotbench.config.input.records import read_yaml
 from iotbench.config.input.validation import format_key, format_shown, problems_of
-from iotbench.config.input.yamlfile import read_yaml
-from iotbench.machine.folders import find_shipped
+from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import Database, Options
@@ -313,3 +314,26 @@ def _validate(  # noqa: PLR0913, PLR0917
             else:
                 problems.append(f"{place}: {sentence}")
         return None
+
+
+_PARTS = (
+    "connection_string", "database", "host", "hosts", "keyspace", "org", "path", "port", "prefix",
+    "uri", "url",
+)  # fmt: skip
+_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@|\b(?:user|password|passwd)\s*=\s*(?:'[^']*'|\S+)")
+
+
+def address_key(options: Options) -> str:
+    """Return a short digest of the address, the same for all users; empty if there is none."""
+    values = {name: _text(name, getattr(options, name, None)) for name in _PARTS}
+    given = [f"{name}={value}" for name, value in values.items() if value]
+    return hashlib.sha256("\n".join(given).encode()).hexdigest()[:16] if given else ""
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+    if name == "path":
+        return os.path.realpath(text)
+    return " ".join(_CREDENTIALS.sub("", text).rstrip("/").split())

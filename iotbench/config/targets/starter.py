@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from iotbench.config.targets.config import FILE
-from iotbench.machine.folders import find_shipped
 from iotbench.machine.inputs import read_text
+from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class
 

@@ -10,8 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from iotbench.config.options.cluster import ClusterOptions
-from iotbench.execution.kubernetes.connection import kubectl_flags
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes.permissions import PERMISSIONS, Permission
 from iotbench.execution.kubernetes.wire import (
     METADATA,
@@ -21,6 +20,7 @@ from iotbench.execution.kubernetes.wire import (
     Expired,
     NotFound,
     NotYet,
+    kubectl_flags,
 )
 from simulator.errors import BenchError, SetupError
 

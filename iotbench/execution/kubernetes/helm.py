@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from iotbench.config.options.cluster import ClusterOptions
-from iotbench.machine.folders import find_shipped
+from iotbench.config.options.choice import ClusterOptions
+from iotbench.machine.program import find_shipped
 from iotbench.machine.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
 

@@ -158,13 +158,13 @@ class PodRun:
         """Process all events, or up to the next event of the collector."""
         heard = self._watcher.next(_POLL_S)
         for _ in range(_AT_ONCE):
-            event = self._taken(heard)
+            event = self._take(heard)
             if event or heard is None:
                 return event
             heard = self._watcher.next(0)
-        return self._taken(heard)
+        return self._take(heard)
 
-    def _taken(self, heard: Heard | None) -> Event | None:
+    def _take(self, heard: Heard | None) -> Event | None:
         match heard:
             case PodChanged(pod=pod) if self._is_ours(pod):
                 self._pods[pod["metadata"]["name"]] = pod

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager, suppress
 from secrets import token_urlsafe
 from typing import Self
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, Lifetime
 from iotbench.execution.kubernetes.pods import PodRun
-from iotbench.execution.kubernetes.release import Release
-from iotbench.execution.kubernetes.removal import remove
+from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.watcher import Watcher
 from iotbench.execution.kubernetes.wire import NotFound, Unreachable
 from iotbench.machine.interrupts import Interrupts

@@ -2,12 +2,39 @@
 
 import queue
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from iotbench.execution.kubernetes.api import Cluster, Object
-from iotbench.execution.kubernetes.seen import seen_event, seen_pod
 from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import BenchError
+
+_OF_PODS: Mapping[str, Iterable[str]] = {
+    "metadata": ("name", "labels", "deletionTimestamp"),
+    "spec": ("nodeName", "containers"),
+    "status": ("phase", "reason", "message", "conditions", "containerStatuses"),
+}
+_OF_CONTAINERS = ("name", "image", "resources")
+
+
+def trim_pod(pod: Object) -> Object:
+    """Return a pod without the fields that are never read."""
+    found = {part: _choose(pod.get(part, {}), names) for part, names in _OF_PODS.items()}
+    containers = found["spec"].get("containers", ())
+    found["spec"]["containers"] = [_choose(each, _OF_CONTAINERS) for each in containers]
+    return found
+
+
+def trim_event(event: Object) -> Object:
+    """Return what an event is about, its reason and its message."""
+    about = event.get("involvedObject", {})
+    return {"involvedObject": _choose(about, ("name",)), **_choose(event, ("reason", "message"))}
+
+
+def _choose(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: given[name] for name in names if name in given}
+
 
 _AGAIN_S = 0.25
 _PING_S = 5.0
@@ -117,7 +144,7 @@ class Watcher:
             try:
                 pods, version = self._cluster.objects("pods", self._selector)
                 self._heard.put(SourceReached("pods"))
-                pods = [*map(seen_pod, pods)]
+                pods = [*map(trim_pod, pods)]
                 present = {pod["metadata"]["name"]: pod for pod in pods}
                 for name in known.keys() - present.keys():
                     self._heard.put(PodGone(known.pop(name)))
@@ -129,7 +156,7 @@ class Watcher:
                         version = pod["metadata"]["resourceVersion"]
                         if kind == "BOOKMARK":
                             continue
-                        seen = seen_pod(pod)
+                        seen = trim_pod(pod)
                         if kind == "DELETED":
                             known.pop(seen["metadata"]["name"], None)
                             self._heard.put(PodGone(seen))
@@ -153,7 +180,7 @@ class Watcher:
                         version = event["metadata"]["resourceVersion"]
                         about = event.get("involvedObject", {}).get("name", "")
                         if about.startswith(self._prefix):
-                            self._heard.put(Happened(seen_event(event)))
+                            self._heard.put(Happened(trim_event(event)))
             except Expired:
                 version = ""
             except BenchError as error:

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from iotbench.config.input.parameters import instant, is_end, option_of, parameters
 from iotbench.config.input.validation import problems_of
 from iotbench.config.targets.config import Target
-from iotbench.machine.capacity import too_many
 from iotbench.machine.disk import unfillable
 from iotbench.machine.listener import elsewhere
+from iotbench.machine.machine import too_many
 from iotbench.measurements.insert.options import DEFAULT_ROWS, TABLES, InsertOptions
 from iotbench.measurements.insert.workload_file import is_file, read_workload
 from iotbench.measurements.shared.distribution import YEAR_10000_MS, Split

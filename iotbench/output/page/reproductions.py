@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from iotbench.figures.numbers import significant
 from iotbench.output.page.content import PageTable, Section, table_of_records
+from iotbench.plans.engine import worst
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.record import FigureLine, Reproduction
 from iotbench.plans.published.tables import (
@@ -15,7 +16,6 @@ from iotbench.plans.published.tables import (
     system_name,
 )
 from iotbench.plans.record import ItemRecord
-from iotbench.plans.verdicts import worst
 
 
 def section_of(index: int, record: Reproduction) -> Section:

@@ -10,8 +10,8 @@ from typing import Any
 from rich.table import Table
 
 from iotbench.machine.cleaning import csv_text
+from iotbench.machine.streams import width_of
 from iotbench.machine.tables import draw, new_table
-from iotbench.machine.terminal import width_of
 from iotbench.output.terminal.notes import mismatches_of
 from iotbench.results.agreement import Agreement
 from iotbench.results.result import Result

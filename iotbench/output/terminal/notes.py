@@ -9,7 +9,7 @@ from typing import Any
 from iotbench.figures.resources import measure_used
 from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.figures.verdicts import level_of
-from iotbench.machine.caches import DROPPED
+from iotbench.machine.disk import DROPPED
 from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, summary_of
 from iotbench.output.terminal.occurrences import occurrences_of, seconds_text

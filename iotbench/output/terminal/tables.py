@@ -14,8 +14,8 @@ from iotbench.figures.figures import FIGURES, Unit, unit_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import Subject, Summary
+from iotbench.machine.streams import width_of
 from iotbench.machine.tables import draw, measure, new_table
-from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.notes import notes_of
 from iotbench.output.terminal.plots import plot_of

@@ -11,10 +11,9 @@ from iotbench.plans.lines import item_records
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen, judge
 from iotbench.plans.published.documents import Document, DocumentClaim, PublishedFigure, Term
-from iotbench.plans.published.measurements import Measurements
+from iotbench.plans.published.measurements import Measurements, Systems
 from iotbench.plans.published.record import Cell, ClaimRecord, ClaimSide, FigureLine, Matrix
 from iotbench.plans.published.scaling import claims_of_gains, matrix
-from iotbench.plans.published.systems import Systems
 from iotbench.plans.record import Curve, ItemRecord
 from iotbench.plans.searches import curves
 
@@ -211,7 +210,7 @@ class Experiment:
     def _side(self, term: Term, system: str, target: str) -> ClaimSide:
         targets = self._systems.targets_of(term.system) if term.system else [target]
         name = term.system or system
-        compared = ((target, self._measurements.compared(target, term)) for target in targets)
+        compared = ((target, self._measurements.compare(target, term)) for target in targets)
         measured, values = next(
             ((target, values) for target, values in compared if values), ("", ())
         )

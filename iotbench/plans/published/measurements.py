@@ -1,16 +1,54 @@
-"""The measurements of a reproduction's items, by target and setting."""
+"""The systems of a document, and what was measured of them, by target and setting."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Item
+from iotbench.measurements import kind_of
+from iotbench.plans.engine import MeasuredItem, worst_of
+from iotbench.plans.items import Candidate, Item
 from iotbench.plans.measures import measures_of
-from iotbench.plans.published.documents import Term
-from iotbench.plans.searches import chosen
-from iotbench.plans.verdicts import worst_of
+from iotbench.plans.published.documents import System, Term
+from iotbench.plans.searches import keep_best
+from iotbench.results.result import Result
+
+
+@dataclass(frozen=True)
+class Systems:
+    """The systems of a document, by name, and the targets that may be measured."""
+
+    systems: Mapping[str, System]
+    candidates: Sequence[Candidate]
+
+    def candidates_of(self, system: str) -> list[Candidate]:
+        """Return the targets that are a system, also those that cannot be measured."""
+        return [target for target in self.candidates if self.systems[system].has(target)]
+
+    def targets_of(self, system: str) -> list[str]:
+        """Return the names of the targets that are a system and can be measured."""
+        return [target.name for target in self.candidates_of(system) if not target.not_had]
+
+    def system_of(self, target: str) -> str:
+        """Return the system that a target is; empty if it is none of the document's."""
+        return next((name for name in self.systems if target in self.targets_of(name)), "")
+
+    def of_module(self, module: str) -> list[str]:
+        """Return the names of the targets of a module that can be measured."""
+        own = (target for target in self.candidates if target.module == module)
+        return [target.name for target in own if not target.not_had]
+
+    @property
+    def others(self) -> list[Candidate]:
+        """The targets that are no system of the document."""
+        systems = {target.name for name in self.systems for target in self.candidates_of(name)}
+        return [target for target in self.candidates if target.name not in systems]
+
+    def absence(self, system: str) -> str:
+        """Return why no target that is a system can be measured."""
+        tried = [f"{target.name}: {target.not_had}" for target in self.candidates_of(system)]
+        modules = " or ".join(self.systems[system].modules)
+        return "; ".join(tried) or f"no target with module {modules} is among the targets"
 
 
 @dataclass(frozen=True)
@@ -26,7 +64,7 @@ class Measurements:
         repeats = self._measures.get((target, setting), [])
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
-    def compared(self, target: str, term: Term) -> tuple[float, ...]:
+    def compare(self, target: str, term: Term) -> tuple[float, ...]:
         """Return the values that a claim compares: values of a setting, or ratios to another's."""
         ones, *others = (self.values(target, setting, term.measure) for setting in term.settings)
         if not others:
@@ -36,7 +74,7 @@ class Measurements:
 
     @cached_property
     def _chosen(self) -> Sequence[tuple[Item, MeasuredItem]]:
-        return chosen(self.measured)
+        return keep_best(self.measured)
 
     @cached_property
     def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
@@ -81,3 +119,45 @@ class Measurements:
         if not tried:
             return "not measured"
         return f"the database reports no {measure.partition(' ')[0]}"
+
+
+def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
+    """Return target -> its largest data and the memory that holds all of it."""
+    largest: dict[str, tuple[int, int, str]] = {}
+    for item, found in measured:
+        for _, result in found.results:
+            for size, memory, whose in _sizes(result):
+                largest[item.target.name] = max(
+                    (size, memory, whose), largest.get(item.target.name, (0, 0, ""))
+                )
+    return {
+        target: f"{_format(size)} of {_format(memory)} {whose}"
+        for target, (size, memory, whose) in largest.items()
+        if size < memory
+    }
+
+
+def caches(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, int]:
+    """Return what became of the system's file caches before an insert -> number of items."""
+    found: dict[str, int] = {}
+    for _, each in measured:
+        for _, result in each.results[:1]:
+            if result.caches:
+                found[result.caches] = found.get(result.caches, 0) + 1
+    return found
+
+
+def _sizes(result: Result) -> Iterator[tuple[int, int, str]]:
+    """Yield the size of the tables after each insert, and the memory that might hold them."""
+    for run in () if kind_of(result).asks else result.runs:
+        size, server = run.outcome.size_bytes, run.outcome.server
+        if size is None or server is None:
+            continue
+        if server.buffer_bytes is not None:
+            yield size, server.buffer_bytes, "of the server's buffers"
+        elif result.runner == "local":
+            yield size, result.machine.memory_bytes, "of this machine's memory"
+
+
+def _format(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"

@@ -8,7 +8,7 @@ from rich.table import Table
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
 from iotbench.machine.tables import draw, new_table
-from iotbench.plans.machine import warnings_of
+from iotbench.plans.lines import warnings_of
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.record import (

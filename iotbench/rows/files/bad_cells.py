@@ -46,7 +46,7 @@ class Checker:
         self._places = places
         self._tallies: dict[int, Tally] = {}
 
-    def checked(self, portion: Portion) -> Portion:
+    def check(self, portion: Portion) -> Portion:
         """Return a portion's typed values; Retyped or ConfigError for a bad cell, as chosen."""
         arrays, kept = [], np.ones(len(portion.rows), np.bool_)
         problems = []

@@ -1,4 +1,4 @@
-"""Preparing the user's file for a sweep, and preparing it again for the queries after it."""
+"""Prepares the user's file for a sweep, and again for the queries after it."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -9,13 +9,13 @@ from iotbench.machine.inputs import problem_of
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 from iotbench.rows.files import preview
-from iotbench.rows.files.keys import expect_key, with_key
 from iotbench.rows.files.objects import here, name_of, uri_of
 from iotbench.rows.files.request import FilesRequest
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.schema import PrimaryKey, Role
+from simulator.data.schema import ID, PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
+from simulator.records.keys import MAX_ROWS, are_distinct, has_key, key_columns
 from simulator.records.prepared import read_prepared_file
 
 _SHOWN_DIGITS = 12
@@ -33,7 +33,7 @@ def prepare_file(request: FilesRequest, *, quiet: bool, sha256: str = "") -> Ite
         yield params
 
 
-def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
+def read_folder(path: Path, primary_key: PrimaryKey) -> FileParams:
     """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
     params = read_prepared_file(path, str(path)).params
     where = {"folder": str(path.resolve()), "source": str(path.resolve())}
@@ -54,7 +54,7 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         yield dataset
         return
     if before.kept:
-        _expect_same(before, kept(Path(before.source), dataset.primary_key))
+        _expect_same(before, read_folder(Path(before.source), dataset.primary_key))
         yield dataset
         return
     files = tuple(map(Path, before.files or (before.source,)))
@@ -167,3 +167,28 @@ def convert_file(
     if not quiet:
         preview.show(params, found)
     return params
+
+
+def with_key(params: FileParams) -> FileParams:
+    """Return the parameters with `unique` set, if the rows have a key and are few enough."""
+    return params.model_copy(update={"unique": True}) if has_key(params) else params
+
+
+def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
+    """Raise ConfigError if the primary key needs a natural key, and the rows have none.
+
+    Whether its parts, concatenated, are different too is only known of rows of this machine.
+    """
+    if primary_key is not PrimaryKey.CLIENT:
+        return
+    names = ", ".join(column.name for column in key_columns(params))
+    if not params.unique:
+        raise ConfigError(
+            f"--primary-key client: needs ({names}) to be different in every row and never NULL, in"
+            f" a file of at most {MAX_ROWS:,} rows; name more --tags, or use another primary key"
+        )
+    if not (params.claim or are_distinct(params, [ID.name], PrimaryKey.CLIENT)):
+        raise ConfigError(
+            f"--primary-key client: ({names}), concatenated, are equal for two rows; use another"
+            " primary key"
+        )

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from iotbench.machine.streams import width_of
 from iotbench.machine.tables import measure, new_table
-from iotbench.machine.terminal import width_of
 from simulator.data.workloads.file import FileParams
 from simulator.errors import counted
 

@@ -174,7 +174,7 @@ class FilesRequest:
     def files(self) -> tuple[Path, ...]:
         """Return the files that are meant, in order; ConfigError for what names none."""
         problems: list[str] = []
-        found = [file for each in self.named for file in _meant(each, problems)]
+        found = [file for each in self.named for file in _find_files(each, problems)]
         seen: dict[object, Path] = {}
         for file in found:
             if first := seen.get(identity := _identity(file)):
@@ -202,7 +202,7 @@ class FilesRequest:
             raise ConfigError(problems)
 
 
-def _meant(named: Path, problems: list[str]) -> list[Path]:
+def _find_files(named: Path, problems: list[str]) -> list[Path]:
     """Return the files that a path, a folder or a pattern means."""
     if uri_of(named):
         return [named]

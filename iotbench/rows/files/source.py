@@ -114,7 +114,7 @@ class FileSource:
         self._rejects: dict[str, Tally] = {}
         self._places = [_places(part, parts[0]) for part in parts]
         self._types = _unify(parts)
-        self.columns = _chosen(parts[0], request.reading)
+        self.columns = _choose(parts[0], request.reading)
         self.names = tuple(name for name, _ in self.columns)
         times = named(request.reading.time_column, parts[0].names)
         self.time = "_".join(times)
@@ -273,7 +273,7 @@ def _is_kept(found: Any, wanted: Any) -> bool:
     return is_time or bool(_common([found, wanted]) == wanted)
 
 
-def _chosen(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _choose(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Return the columns to be stored, and where their cells are; ConfigError for unknown names.
 
     Where several make the time, it is at the place of the first of them.

@@ -11,8 +11,7 @@ from typing import IO
 
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
-from iotbench.rows.recorded.manifest import read
-from iotbench.rows.recorded.request import RecordsRequest
+from iotbench.rows.recorded.request import RecordsRequest, read
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.errors import ConfigError, counted
@@ -72,7 +71,7 @@ def prepare(  # noqa: PLR0913
     with scratch_folder("data") as folder:
         if not quiet:
             say(f"reading {request.name}", err=True)
-        path = _kept(request, folder)
+        path = _keep(request, folder)
         manifest = read(request.manifest_file) if request.manifest_file else None
         empty = empty_of(manifest)
         reader = DatasetReader(empty)
@@ -129,7 +128,7 @@ def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowR
     ]
 
 
-def _kept(request: RecordsRequest, folder: Path) -> Path:
+def _keep(request: RecordsRequest, folder: Path) -> Path:
     """Return the file; standard input, and the content of a compressed file, are copied first.
 
     Copying standard input also waits for its manifest.

@@ -1,18 +1,76 @@
 """The user's description of a file of records, and the options that it excludes."""
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iotbench.config.input.parameters import option_of, parameters
+from iotbench.machine.inputs import read_bytes
 from iotbench.rows.files.request import STANDARD_INPUT, ReadingOptions
-from iotbench.rows.recorded.manifest import beside
-from iotbench.rows.recorded.volume import VolumeFile, in_volume, volume_file
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError
+from simulator.protocol.records import VOLUME_FOLDER, FileManifest
+from simulator.records.manifest import MOST_BYTES, parse
+
+
+def beside(file: Path) -> Path:
+    """Return where the manifest of a file is, unless --manifest names another place."""
+    return file.with_name(f"{file.name}.json")
+
+
+def read(path: Path) -> FileManifest:
+    """Read a manifest; ConfigError if it is none."""
+    return parse(read_bytes(path, MOST_BYTES), str(path))
+
+
+_PREFIX = "claim:"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+_MOST_CHARACTERS = 253
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeFile:
+    """A file in a volume claim."""
+
+    claim: str
+    path: str
+    """Below the claim's root."""
+
+    def __str__(self) -> str:
+        return f"{_PREFIX}{self.claim}/{self.path}"
+
+    @property
+    def in_pods(self) -> str:
+        """Path of the file in pods."""
+        return f"{VOLUME_FOLDER}/{self.path}"
+
+    @property
+    def manifest(self) -> "VolumeFile":
+        """The place of its manifest."""
+        return VolumeFile(self.claim, f"{self.path}.json")
+
+
+def in_volume(file: Path | None) -> bool:
+    """Return whether the user names a file in a volume claim."""
+    return str(file or "").startswith(_PREFIX)
+
+
+def volume_file(file: Path, option: str) -> VolumeFile:
+    """Return the file that the user names; ConfigError if it cannot be one."""
+    claim, _, path = str(file).removeprefix(_PREFIX).partition("/")
+    parts = PurePosixPath(path).parts
+    if not _NAME.fullmatch(claim) or len(claim) > _MOST_CHARACTERS or not parts or ".." in parts:
+        raise ConfigError(
+            f"{option}: {file}: expected {_PREFIX}NAME/PATH: the name of a PersistentVolumeClaim,"
+            " and the path of a file in it, without `..`"
+        )
+    return VolumeFile(claim, str(PurePosixPath(*parts)).lstrip("/"))
+
 
 _TWICE = "every record of the file is sent once"
 _TYPED = "the columns of the file are those of a workload"
@@ -146,3 +204,12 @@ def list_repeated(given: Mapping[str, Any]) -> list[str]:
         for name in _IN_MANIFEST
         if name in given
     ]
+
+
+def describes(manifest: FileManifest, file: Path) -> bool:
+    """Return whether a file has the content of a manifest."""
+    from iotbench.rows.files.source import digest_of  # noqa: PLC0415 - loads pyarrow
+
+    with suppress(ConfigError):  # damaged, so it is another file
+        return digest_of(file, file.name) == manifest.sha256
+    return False

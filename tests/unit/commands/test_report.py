@@ -92,15 +92,6 @@ def test_an_unknown_id_is_named(folder):
         report(folder, "no-such-id", "-o", folder / "page.html")
 
 
-def test_a_file_that_is_no_page_is_not_replaced(folder):
-    (result, *_) = folder.glob("*.json")
-    before = result.read_bytes()
-
-    with pytest.raises(ConfigError, match="exists, and this program did not write it"):
-        report(folder, "last", "-o", result)
-    assert result.read_bytes() == before
-
-
 @pytest.mark.parametrize(
     ("name", "problem"),
     [("none/page.html", "cannot be written: No such file"), (".", "is a folder")],

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from iotbench.execution.faults.injection import Injector, OfWorkers
-from iotbench.execution.faults.victims import ServerProcesses
+from iotbench.execution.faults import Injector, OfWorkers, ServerProcesses
 from iotbench.execution.shell import Shell
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements.shared.faults import Fault, Faults

@@ -7,8 +7,8 @@ import pytest
 from iotbench.config.targets.config import Target
 from iotbench.execution import experiment
 from iotbench.execution.experiment import all_measured
+from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.execution.time_limit import TimeLimit
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.config.options.choice import Reach
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions, Reach
 from iotbench.config.targets.config import Config
 from iotbench.execution import facts as running_facts
 from iotbench.execution.roster import candidates_of, roster_of

@@ -10,13 +10,12 @@ from contextlib import ExitStack
 import pytest
 from pydantic import SecretStr
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution import facts
 from iotbench.execution import shell as shells
-from iotbench.execution.before import BeforeRun
-from iotbench.execution.facts import STOPPED
-from iotbench.execution.shell import Shell
+from iotbench.execution.collector import STOPPED
+from iotbench.execution.shell import BeforeRun, Shell
 from iotbench.machine.interrupts import Interrupts
 from simulator.modules.contract import Options
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from iotbench.execution.time_limit import TimeLimit
+from iotbench.execution.measure import TimeLimit
 from iotbench.measurements.insert.options import Insert
 
 INSTANT = [0.0]

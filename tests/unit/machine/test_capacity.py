@@ -2,8 +2,8 @@
 
 import pytest
 
-from iotbench.machine import capacity
-from iotbench.machine.capacity import free_memory_bytes, too_many
+from iotbench.machine import machine as module
+from iotbench.machine.machine import free_memory_bytes, too_many
 
 GIB = 2**30
 
@@ -11,8 +11,8 @@ GIB = 2**30
 @pytest.fixture
 def machine(monkeypatch):
     def of(cores, free_gib):
-        monkeypatch.setattr(capacity, "usable_cores", lambda: cores)
-        monkeypatch.setattr(capacity, "free_memory_bytes", lambda: int(free_gib * GIB))
+        monkeypatch.setattr(module, "usable_cores", lambda: cores)
+        monkeypatch.setattr(module, "free_memory_bytes", lambda: int(free_gib * GIB))
 
     return of
 
@@ -71,7 +71,7 @@ def test_a_hundred_thousand_workers_are_too_many_for_cores_and_memory(machine):
 
 def test_a_containers_limit_bounds_the_free_memory(tmp_path, monkeypatch):
     limit, usage = tmp_path / "memory.max", tmp_path / "memory.current"
-    monkeypatch.setattr(capacity, "_CGROUPS", [(limit, usage)])
+    monkeypatch.setattr(module, "_CGROUPS", [(limit, usage)])
     unlimited = free_memory_bytes()
     limit.write_text("max\n")
     usage.write_text("5\n")

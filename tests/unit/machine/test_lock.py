@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from iotbench.machine.folders import state_folder
 from iotbench.machine.lock import hold_lock, remove_free_locks
+from iotbench.machine.program import state_folder
 from simulator.errors import ConfigError
 from tests import ROOT
 
@@ -58,19 +58,6 @@ def test_a_held_lock_is_refused_with_its_holder(holder):
     assert f"process {holder.pid}" in message
     assert "UTC" in message
     assert refused.value.exit_code == 2
-
-
-def test_another_database_is_free(holder):
-    with hold_lock("other", "query"):
-        assert holder.poll() is None
-
-
-def test_a_lock_ends_with_its_process(holder):
-    holder.stdin.close()
-    holder.wait(10)
-
-    with hold_lock("k", "query"):
-        pass
 
 
 def test_the_lock_of_a_killed_process_is_taken_over(holder, state):

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.machine.folders import state_folder
-from iotbench.machine.program import program, program_name
+from iotbench.machine.program import program, program_name, state_folder
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iotbench.config.targets.config import Target
-from iotbench.machine.folders import find_shipped
+from iotbench.machine.program import find_shipped
 from iotbench.plans.installing import Installation, format_shown, groups_of, installations_of
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.plan import Plan, read_plan
@@ -158,5 +158,5 @@ def test_credentials_of_the_target_are_not_shown():
     target = Target("pg", "postgres", "local", options, {})
     found = Installation("pg", ("createuser s3cret-word",), ("drop s3cret-word",), Path())
 
-    assert "s3cret-word" not in format_shown([found.redacted([target])])
-    assert format_shown([found.redacted([target])]).count("***") == 2
+    assert "s3cret-word" not in format_shown([found.redact([target])])
+    assert format_shown([found.redact([target])]).count("***") == 2

@@ -6,8 +6,7 @@ from iotbench.config.targets.config import Target
 from iotbench.machine.bystanders import OtherWork
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair, items_of
-from iotbench.plans.lines import item_records
-from iotbench.plans.machine import hardware_of, warnings_of
+from iotbench.plans.lines import hardware_of, item_records, warnings_of
 from iotbench.plans.plan import Plan
 from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made

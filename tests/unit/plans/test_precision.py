@@ -8,8 +8,8 @@ from iotbench.comparison.statistics import precision
 from iotbench.config.targets.config import Target
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item, Pair
+from iotbench.plans.lines import unsure, within_of
 from iotbench.plans.plan import Plan
-from iotbench.plans.precision import unsure, within_of
 from iotbench.plans.record import PlanLine
 from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made

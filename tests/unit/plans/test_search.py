@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.plans.search import Search, Sought, best_number
+from iotbench.plans.settings import Search, Sought, best_number
 
 
 @pytest.mark.parametrize(

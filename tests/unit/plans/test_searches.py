@@ -6,7 +6,7 @@ from iotbench.config.targets.config import Target
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.plan import Plan
-from iotbench.plans.searches import all_pairs, chosen, curves, first_pairs, next_pairs
+from iotbench.plans.searches import all_pairs, curves, first_pairs, keep_best, next_pairs
 from simulator.data.dataset import PartsBy
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict
@@ -65,7 +65,7 @@ def test_each_round_doubles_what_still_rises():
 def test_the_figure_is_that_of_the_best_number_and_the_curve_has_all():
     _, found, _ = rounds()
 
-    kept = [(item.setting.name, item.setting.insert.tables) for item, _ in chosen(found)]
+    kept = [(item.setting.name, item.setting.insert.tables) for item, _ in keep_best(found)]
     assert sorted(kept) == [("best", 2)] * 2 + [("plain", 1)] * 2
     (curve,) = curves(found)
     assert (curve.setting, curve.target, curve.best) == ("best", "lite", 2)

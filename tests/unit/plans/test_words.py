@@ -13,7 +13,7 @@ from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
 from iotbench.plans.measures import is_measure, unit_of
 from iotbench.plans.plan import Plan, read_plan
-from iotbench.plans.words import build_asked_command, insert_command
+from iotbench.plans.settings import build_asked_command, insert_command
 from simulator.data.schema import PrimaryKey
 from simulator.modules.sqlite import SqliteOptions
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.config.input.yamlfile import MAX_BYTES, read_yaml
+from iotbench.config.input.records import MAX_BYTES, read_yaml
 from simulator.errors import ConfigError
 
 BOMB = "a: &a [" + "x, " * 9 + "x]\n" + "".join(

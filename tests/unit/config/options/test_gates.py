@@ -27,7 +27,7 @@ def held(folder, found, *texts):
     result_files.write(folder / "a.json", sweep("a", 1.0))
     result_files.write(folder / "b.json", asked("b", 10, 30))
     gates = Gates(fail_if=texts, junit=folder / "out.xml")
-    thresholds = gates.expected(Scope((WORKERS, QUERY)))
+    thresholds = gates.expect(Scope((WORKERS, QUERY)))
     code = gates.conclude_items("plan.p", found.status, found.items, folder, thresholds)
     (suite,) = ET.parse(folder / "out.xml").getroot()
     return code, {case.get("name"): [why.tag for why in case] for case in suite}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.config.targets.address import address_key
+from iotbench.config.targets.config import address_key
 from simulator.modules import database_class
 
 

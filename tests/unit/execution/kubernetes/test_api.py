@@ -19,7 +19,7 @@ import pytest
 import trustme
 import yaml
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes import api, wire
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
@@ -578,7 +578,7 @@ def test_a_host_without_an_address_is_named(tmp_path):
 FIND = """
 import sys
 from iotbench.execution.kubernetes.api import Cluster
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from simulator.errors import ConfigError
 try:
     cluster = Cluster(ClusterOptions(context=(sys.argv[1:] or [None])[0]), "ns")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 

@@ -3,7 +3,7 @@
 import pytest
 
 from iotbench.config.targets.config import Target
-from iotbench.execution.kubernetes.database import DatabasePod, database_pods, pod_names
+from iotbench.execution.kubernetes.kubelet import DatabasePod, database_pods, pod_names
 from simulator.modules import database_class
 
 POD = DatabasePod("data", "pg-0", "node3")

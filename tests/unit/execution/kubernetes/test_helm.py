@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes import helm as cli_helm
 from iotbench.execution.kubernetes.helm import CHART, Helm
 from simulator.errors import ConfigError, SetupError

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from iotbench.execution.kubernetes import kubelet
-from iotbench.execution.kubernetes.database import DatabasePod
-from iotbench.execution.kubernetes.kubelet import KubeletSource
+from iotbench.execution.kubernetes.kubelet import DatabasePod, KubeletSource
 from iotbench.machine.resources import CounterOwner
 from simulator.errors import SetupError
 

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from iotbench.execution.kubernetes.lock import ClusterLock
-from iotbench.execution.kubernetes.release import NAME, OWNER, PROGRAM, SWEEP
-from iotbench.execution.kubernetes.removal import found_sweeps
+from iotbench.execution.kubernetes.release import NAME, OWNER, PROGRAM, SWEEP, found_sweeps
 from iotbench.execution.kubernetes.wire import Exists, NotFound
 from simulator.errors import ConfigError
 from tests import ROOT

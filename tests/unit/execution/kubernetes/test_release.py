@@ -154,10 +154,6 @@ def test_workers_that_ask_have_the_memory_of_the_chart():
     assert RELEASE.propose(run_spec(workers=(Ask(place=0, every=1, runs=3),))) == {}
 
 
-def test_values_name_the_options_that_are_in_the_secret():
-    assert RELEASE.values(spec())["run"]["options"] == ["password", "key"]
-
-
 def test_an_option_from_a_secret_of_the_cluster_is_only_referred_to():
     release = Release(SWEEP_ID, target(secret_refs={"password": SecretRef("theirs", "pass")}))
 
@@ -239,16 +235,6 @@ def test_a_process_that_lives_has_abandoned_nothing_until_it_is_dead():
 
     assert not while_it_lived
     assert is_abandoned(owner)
-
-
-def test_what_this_process_owns_is_not_abandoned():
-    assert not is_abandoned(this_owner())
-
-
-def test_a_later_process_with_the_same_number_is_another():
-    machine, pid, created = this_owner().split(".")
-
-    assert is_abandoned(f"{machine}.{pid}.{int(created) - 3600}")
 
 
 @pytest.mark.parametrize("attribute", ["user", "machine"])

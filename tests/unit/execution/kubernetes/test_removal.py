@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from iotbench.execution.kubernetes import removal
-from iotbench.execution.kubernetes.removal import remove
+from iotbench.execution.kubernetes import release
+from iotbench.execution.kubernetes.release import remove
 from simulator.errors import SetupError
 
 HELM = SimpleNamespace(uninstall=lambda _: None)
@@ -39,7 +39,7 @@ class Cluster:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(removal, "_POLL_S", 0.0)
+    monkeypatch.setattr(release, "_POLL_S", 0.0)
 
 
 def test_of_many_pods_few_are_deleted_between_two_looks():
@@ -49,15 +49,15 @@ def test_of_many_pods_few_are_deleted_between_two_looks():
     asked = [
         after - before for before, after in zip(cluster.looks, cluster.looks[1:], strict=False)
     ]
-    assert max(asked) == removal._AT_ONCE
+    assert max(asked) == release._AT_ONCE
     assert len({name for name, _ in cluster.deleted}) == len(cluster.deleted) < 600
     assert cluster.pods == {}
 
 
 def test_what_does_not_go_is_deleted_without_grace_and_then_named(monkeypatch):
-    monkeypatch.setattr(removal, "_GRACE_S", 0.05)
-    monkeypatch.setattr(removal, "_FORCED_S", 0.05)
-    monkeypatch.setattr(removal, "_EACH_S", 0.0)
+    monkeypatch.setattr(release, "_GRACE_S", 0.05)
+    monkeypatch.setattr(release, "_FORCED_S", 0.05)
+    monkeypatch.setattr(release, "_EACH_S", 0.0)
     cluster = Cluster(pods=2, ended_each_look=0)
 
     with pytest.raises(SetupError, match="these objects still exist: pods/p0, pods/p1; remove"):

@@ -3,7 +3,7 @@
 import json
 
 from iotbench.execution.kubernetes.diagnosis import symptoms, waiting_for
-from iotbench.execution.kubernetes.seen import seen_event, seen_pod
+from iotbench.execution.kubernetes.watcher import trim_event, trim_pod
 
 POD = {
     "metadata": {
@@ -41,16 +41,16 @@ EVENT = {
 
 def test_the_diagnosis_finds_the_same_in_what_is_kept():
     whole = [*symptoms([POD], [EVENT], workers_are_due=True)]
-    kept = [*symptoms([seen_pod(POD)], [seen_event(EVENT)], workers_are_due=True)]
+    kept = [*symptoms([trim_pod(POD)], [trim_event(EVENT)], workers_are_due=True)]
 
     assert kept == whole
     assert "out of memory: its limit is 1Gi" in whole[0].cause
-    assert waiting_for([seen_pod(POD)], 2) == waiting_for([POD], 2)
+    assert waiting_for([trim_pod(POD)], 2) == waiting_for([POD], 2)
 
 
 def test_most_is_not_kept():
-    assert len(json.dumps(seen_pod(POD))) < len(json.dumps(POD)) / 2
-    assert seen_event(EVENT) == {
+    assert len(json.dumps(trim_pod(POD))) < len(json.dumps(POD)) / 2
+    assert trim_event(EVENT) == {
         "involvedObject": {"name": "bench-s-worker-0-x"},
         "reason": "FailedMount",
         "message": "no such volume",

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 
 from iotbench.execution.kubernetes import watcher
-from iotbench.execution.kubernetes.seen import seen_pod
 from iotbench.execution.kubernetes.watcher import (
     Happened,
     LogEnded,
@@ -17,6 +16,7 @@ from iotbench.execution.kubernetes.watcher import (
     Trouble,
     Watcher,
     WrittenLine,
+    trim_pod,
 )
 from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import SetupError
@@ -104,11 +104,11 @@ def pod(name, version="1"):
 
 
 def changed(name, version="1"):
-    return PodChanged(seen_pod(pod(name, version)))
+    return PodChanged(trim_pod(pod(name, version)))
 
 
 def gone(name, version="1"):
-    return PodGone(seen_pod(pod(name, version)))
+    return PodGone(trim_pod(pod(name, version)))
 
 
 def event(name, version):

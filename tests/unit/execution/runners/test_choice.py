@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes import api
 from iotbench.execution.runners import meter_for

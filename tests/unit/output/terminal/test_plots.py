@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from iotbench.machine.terminal import has_room
+from iotbench.machine.streams import has_room
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.plots import plot_of
 from iotbench.output.terminal.tables import format_record

@@ -3,8 +3,7 @@
 import json
 
 from iotbench.machine.machine import this_machine
-from iotbench.plans.capacity.record import Capacity, Of
-from iotbench.plans.capacity.tables import format_record
+from iotbench.plans.capacity import Capacity, Of, format_record
 
 FIRST = {
     "kind": "capacity", "format_version": 2, "program_version": "0.1.0", "sweep_id": "s",

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from iotbench.plans.capacity.search import (
+from iotbench.plans.rates import (
     Bound,
     Bounds,
     Level,

@@ -7,14 +7,14 @@ import pytest
 
 from iotbench.commands.reproduce import reproduce_document
 from iotbench.config.targets.config import Target
+from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.execution.time_limit import TimeLimit
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Pair, items_of
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document
-from iotbench.plans.published.memory import caches, in_memory
+from iotbench.plans.published.measurements import caches, in_memory
 from simulator.errors import ConfigError
 from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made

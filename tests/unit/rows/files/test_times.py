@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iotbench.rows.files.formats import suggest
+from iotbench.rows.files.roles import suggest
 
 NOON = int(datetime(2024, 3, 5, 12, 0, tzinfo=UTC).timestamp()) * 10**6
 DAY = 86_400 * 10**6

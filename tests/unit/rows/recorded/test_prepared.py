@@ -10,8 +10,7 @@ import pytest
 from iotbench.config.targets.config import Target
 from iotbench.measurements.shared.plan import collector_run, spec_of
 from iotbench.rows.files import prepare
-from iotbench.rows.files.keys import expect_key
-from iotbench.rows.files.prepare import convert_file, kept, reopen
+from iotbench.rows.files.prepare import convert_file, expect_key, kept, reopen
 from iotbench.rows.files.request import FilesRequest
 from simulator.control.database.scanning import scan_file
 from simulator.data.records import RecordFormat

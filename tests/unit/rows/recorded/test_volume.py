@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.rows.recorded.request import RecordsRequest, place_problems
-from iotbench.rows.recorded.volume import in_volume, volume_file
+from iotbench.rows.recorded.request import RecordsRequest, in_volume, place_problems, volume_file
 from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
 from simulator.protocol.records import RecordsFile

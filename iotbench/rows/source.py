@@ -1,12 +1,12 @@
 """A source of the rows of an insert."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-from iotbench.config.options.choice import Choice, TargetRun
+from iotbench.config.options.choice import TargetRun
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import target_problems
 from iotbench.measurements.insert.kind import Rows
@@ -14,6 +14,14 @@ from iotbench.measurements.insert.options import InsertOptions
 from iotbench.rows.files.request import FileRows, conflicts
 from iotbench.rows.recorded.request import place_problems
 from simulator.errors import ConfigError
+from simulator.protocol.records import Scanned
+from simulator.protocol.spec import RunSpec
+
+Scan: TypeAlias = Callable[[Target, RunSpec, str], Scanned | None]
+"""Scans a file, which has a name for messages, in a pod; None: a dry run printed what would start.
+
+Only pods mount volume claims.
+"""
 
 
 @dataclass
@@ -23,8 +31,8 @@ class Source(ABC):
     file: FileRows
     given: Mapping[str, Any]
     """Options as the user gave them, by name."""
-    choice: Choice
     run: TargetRun
+    scan: Scan
     workload: ClassVar[str | None] = None
     """Workload of the rows; None: the options name it."""
 

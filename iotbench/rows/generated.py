@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from iotbench.machine.inputs import problem_of
 from iotbench.rows.files.request import FileRows, FilesRequest, ReadingOptions
-from iotbench.rows.recorded.manifest import beside, read
-from iotbench.rows.recorded.volume import in_volume
+from iotbench.rows.recorded.request import beside, in_volume, read
 from simulator.data.dataset import DatasetReader
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table

@@ -5,20 +5,23 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from iotbench.config.options.choice import Choice, TargetRun
+from iotbench.config.options.choice import TargetRun
 from iotbench.config.targets.config import Target
-from iotbench.execution.generated import as_generated, as_promised
-from iotbench.execution.records import RecordedFile
-from iotbench.execution.source import Source
-from iotbench.execution.volumes import find_prepared_in_volume
 from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.kind import DrawnRows, Rows
 from iotbench.measurements.insert.options import InsertOptions
-from iotbench.rows.files.prepare import kept, prepare_file
+from iotbench.measurements.shared import plan
+from iotbench.results import result_files
+from iotbench.rows.files.prepare import expect_key, prepare_file, read_folder
 from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
-from iotbench.rows.recorded.volume import in_volume, volume_file
+from iotbench.rows.generated import as_generated, as_promised
+from iotbench.rows.recorded.request import in_volume, volume_file
+from iotbench.rows.recorded_file import RecordedFile
+from iotbench.rows.source import Scan, Source
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import File
+from simulator.data.workloads.file import File, FileParams
+from simulator.protocol.records import ScanTask
+from simulator.protocol.spec import Work
 from simulator.records.prepared import is_prepared
 
 
@@ -74,7 +77,7 @@ class PreparedRows(Generated):
 
     def find(self, options: InsertOptions) -> None:
         """Read the description in the folder."""
-        self._params = kept(self.file.data[0], options.key)
+        self._params = read_folder(self.file.data[0], options.key)
 
 
 @dataclass
@@ -88,11 +91,20 @@ class PreparedInVolume(PreparedRows):
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
         """Return the rows as a pod has found them."""
         volume = volume_file(self.file.data[0], "--data")
-        params = find_prepared_in_volume(self, volume, options, target)
-        return nullcontext(DrawnRows(params) if params else None)
+        task = ScanTask(prepared=volume.in_pods, volume_claim=volume.claim)
+        sweep_id = result_files.new_id(result_files.now_utc())
+        spec = plan.collector_run(
+            Work.SCAN, sweep_id, target, scan=task, timeout_s=options.timeout_s
+        )
+        scanned = self.scan(target, spec, str(volume))
+        if scanned is None:
+            return nullcontext(None)
+        params = FileParams(**scanned.params)
+        expect_key(params, options.key)
+        return nullcontext(DrawnRows(params))
 
 
-def source_of(file: FileRows, given: Mapping[str, Any], choice: Choice, run: TargetRun) -> Source:
+def source_of(file: FileRows, given: Mapping[str, Any], run: TargetRun, scan: Scan) -> Source:
     """Return the source that the options name; a manifest next to a file completes them."""
     file = as_generated(file)
     kind: type[Source] = OwnFile
@@ -104,7 +116,7 @@ def source_of(file: FileRows, given: Mapping[str, Any], choice: Choice, run: Tar
         kind = PreparedInVolume
     elif file.place and is_prepared(file.place):
         kind = PreparedRows
-    return kind(file, given, choice, run)
+    return kind(file, given, run, scan)
 
 
 def _list_joined(file: FileRows) -> Iterator[str]:

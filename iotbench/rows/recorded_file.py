@@ -7,8 +7,6 @@ from functools import partial
 from typing import Any
 
 from iotbench.config.targets.config import Target
-from iotbench.execution.source import Source
-from iotbench.execution.volumes import records_in_volume
 from iotbench.machine.inputs import problem_of
 from iotbench.machine.streams import say
 from iotbench.measurements.insert import plan
@@ -16,16 +14,24 @@ from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.insert.options import InsertOptions, default_key
 from iotbench.measurements.shared.kind import Wanted
-from iotbench.measurements.shared.plan import PlannedRun, Recorded
-from iotbench.rows.recorded.prepare import PreparedRecords, prepare
-from iotbench.rows.recorded.request import RecordsRequest, conflicts, list_repeated
-from iotbench.rows.recorded.volume import in_volume
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, collector_run
+from iotbench.results import result_files
+from iotbench.rows.recorded.prepare import PreparedRecords, prepare, records_of
+from iotbench.rows.recorded.request import (
+    RecordsRequest,
+    VolumeFile,
+    conflicts,
+    in_volume,
+    list_repeated,
+    read,
+)
+from iotbench.rows.source import Source
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError, counted
 from simulator.modules.contract import Database
-from simulator.protocol.records import FileManifest
-from simulator.protocol.spec import RunSpec
+from simulator.protocol.records import FileManifest, RecordsFile, ScanTask
+from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 
 _NO_ROWS: dict[str, Any] = {"ranges": ()}
@@ -92,11 +98,48 @@ class RecordedFile(Source):
     def _scan(
         self, options: InsertOptions, target: Target
     ) -> AbstractContextManager[PreparedRecords | None]:
-        request, empty_of = self._request, partial(self._empty, options, target)
-        if volume := request.volume:
-            return nullcontext(records_in_volume(self, request, volume, empty_of, options, target))
+        request = self._request
+        if request.volume:
+            return nullcontext(self._scan_in_pod(request, request.volume, options, target))
+        empty_of = partial(self._empty, options, target)
         counts = options.workers, options.batch_rows, options.limit
         return prepare(request, empty_of, *counts, quiet=self.run.quiet)
+
+    def _scan_in_pod(
+        self, request: RecordsRequest, volume: VolumeFile, options: InsertOptions, target: Target
+    ) -> PreparedRecords | None:
+        manifest = read(request.manifest_file) if request.manifest_file else None
+        known = None
+        if manifest or "--workload" in self.given:
+            known = self._empty(options, target, manifest)
+        beside = request.manifest_volume
+        spec = collector_run(
+            Work.SCAN,
+            result_files.new_id(result_files.now_utc()),
+            target,
+            known,
+            records=RecordsFile(
+                path=volume.in_pods,
+                format=request.form,
+                volume_claim=volume.claim,
+                skip=request.skip,
+            ),
+            scan=ScanTask(
+                workers=options.workers,
+                batch_rows=options.batch_rows,
+                limit=options.limit,
+                manifest=manifest,
+                manifest_path=beside.in_pods if beside and not manifest else "",
+                needs_manifest=request.manifest is not None or known is None,
+            ),
+            timeout_s=options.timeout_s,
+        )
+        scanned = self.scan(target, spec, request.name)
+        if scanned is None:
+            return None
+        manifest = manifest or scanned.manifest
+        empty = self._empty(options, target, manifest)
+        return records_of(request, volume.in_pods, manifest, empty, scanned, limit=options.limit)
 
     def _empty(
         self, options: InsertOptions, target: Target, manifest: FileManifest | None

@@ -1,0 +1,140 @@
+"""Commands with a help in groups, and what is known of them without their imports.
+
+`tools.reference` writes `commands.json`. Its commands do nothing, but complete words and show their
+help; importing the real ones takes ten times as long.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import click
+
+from iotbench.config.completion import words
+from iotbench.machine.program import SCRIPT, program
+
+HELP_OPTIONS = ["-h", "--help"]
+OTHERS = "Other options"
+_LAST = ("Run and output", "Kubernetes", OTHERS)
+
+
+class GroupedOption(click.Option):
+    """An option that belongs to a group."""
+
+    def __init__(self, *args: Any, group: str = OTHERS, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+
+class Grouped(click.Command):
+    """A command that lists its options in groups, and examples."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the same names in each context: click keeps the option of the first one."""
+        return [*HELP_OPTIONS]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options group by group; options of every command come last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
+        for title in sorted(groups, key=lambda each: _LAST.index(each) if each in _LAST else -1):
+            with formatter.section(title):
+                formatter.write_dl(groups[title], col_max=24)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples with the name by which the program was called."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog.replace(f"python {SCRIPT}", program()))
+
+
+class Table:
+    """Records of commands; equal parameters of several commands are kept once."""
+
+    _KEPT: ClassVar = ("nargs", "multiple", "is_flag", "group")
+
+    def __init__(self) -> None:
+        self.parameters: list[dict[str, Any]] = []
+
+    def record(self, command: click.Command) -> dict[str, Any]:
+        """Return a command as a record: arguments of click's constructors."""
+        ctx = click.Context(command, info_name=command.name)
+        found = {
+            "help": command.help,
+            "epilog": command.epilog,
+            "context_settings": command.context_settings,
+            "params": [self._number(each, ctx) for each in command.params],
+        }
+        if isinstance(command, click.Group):
+            found["commands"] = {name: self.record(each) for name, each in command.commands.items()}
+        return {name: value for name, value in found.items() if value}
+
+    def _number(self, parameter: click.Parameter, ctx: click.Context) -> int:
+        record = self._parameter(parameter, ctx)
+        if record not in self.parameters:
+            self.parameters.append(record)
+        return self.parameters.index(record)
+
+    def _parameter(self, parameter: click.Parameter, ctx: click.Context) -> dict[str, Any]:
+        record = parameter.get_help_record(ctx)
+        completer = getattr(parameter, "_custom_shell_complete", None)
+        names = [parameter.name]
+        if isinstance(parameter, click.Option):
+            names = ["/".join([parameter.opts[0], *parameter.secondary_opts]), *parameter.opts[1:]]
+            names.append(parameter.name)
+        found = {
+            "param_decls": names,
+            "help": record[1] if record else "",
+            "metavar": "" if getattr(parameter, "is_flag", False) else parameter.make_metavar(ctx),
+            "shell_complete": completer and completer.__name__,
+            **{name: getattr(parameter, name, None) for name in self._KEPT},
+        }
+        if isinstance(parameter.type, click.Choice):
+            found["type"] = [str(choice) for choice in parameter.type.choices]
+        elif isinstance(parameter.type, click.Path):
+            found["type"] = "path"
+        return {name: value for name, value in found.items() if value}
+
+
+@cache
+def command_tree() -> click.Group:
+    """Return the known commands."""
+    table = words.table()
+    tree = _command(None, table["commands"], table["parameters"])
+    assert isinstance(tree, click.Group)
+    return tree
+
+
+def _command(
+    name: str | None, record: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]]
+) -> click.Command:
+    numbers = record.get("params", ())
+    about = {**record, "name": name, "params": [_parameter(parameters[each]) for each in numbers]}
+    if "commands" not in record:
+        return Grouped(**about)
+    children = record["commands"]
+    about["commands"] = {each: _command(each, children[each], parameters) for each in children}
+    return click.Group(**about)
+
+
+def _parameter(record: Mapping[str, Any]) -> click.Parameter:
+    kind = record.get("type")
+    about = {
+        **record,
+        "type": click.Choice(kind) if isinstance(kind, list) else click.Path() if kind else None,
+        "shell_complete": getattr(words, record.get("shell_complete", ""), None),
+    }
+    is_option = record["param_decls"][0].startswith("-")
+    return GroupedOption(**about) if is_option else click.Argument(**about, required=False)
+
+
+def find_known(name: str, arguments: Sequence[str]) -> click.Command | None:
+    """Return a command that shows its help, if the arguments ask for no more and it is known."""
+    asks = [
+        [],
+        *([option] for option in HELP_OPTIONS),
+        *([name, option] for option in HELP_OPTIONS),
+    ]
+    return command_tree().commands.get(name) if [*arguments] in asks else None

@@ -1,1 +1,0 @@
-"""Faults that a run injects, and their victims."""

@@ -1,0 +1,208 @@
+"""The record of a search for the capacity of a target, and its text."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from enum import StrEnum
+from statistics import fmean
+from typing import Any, Literal
+
+from rich.table import Table
+
+from iotbench.figures.figures import spread_of
+from iotbench.figures.numbers import significant
+from iotbench.machine.machine import Machine
+from iotbench.machine.tables import draw, new_table
+from iotbench.plans.rates import Bound, Level, bracket_of, knee_of
+from iotbench.results.command import GivenCommand
+from iotbench.results.result import FileBeside
+from simulator.frozen import Frozen
+
+FORMAT_VERSION: Literal[2] = 2
+
+
+class Of(StrEnum):
+    """The operations that a rate counts."""
+
+    INSERTS = "inserts"
+    QUERIES = "queries"
+
+    @property
+    def unit(self) -> str:
+        """The unit of a rate."""
+        return "rows/s" if self is Of.INSERTS else "queries/s"
+
+
+class RateRecord(Frozen):
+    """A rate, and what its repeats came to."""
+
+    rate_per_s: float
+    holds: bool
+    held: int
+    """Repeats that kept the schedule and met the objective."""
+    repeats: int
+    reached: Bound | None
+    """Bound that most of the other repeats reached; None if the rate holds."""
+    per_s: tuple[float, ...]
+    """Acknowledged rows, or answers, of each repeat."""
+    p50_ms: tuple[float, ...]
+    p99_ms: tuple[float, ...]
+    client_share: tuple[float, ...]
+    sends: int
+    """Batches of the shortest repeat."""
+
+
+class Capacity(Frozen):
+    """The curve of a target, and the rates between which its capacity lies."""
+
+    kind: Literal["capacity"] = "capacity"
+    format_version: Literal[2] = FORMAT_VERSION
+    program_version: str
+    sweep_id: str
+    """The sweeps of its rates have ids that begin so."""
+    created: datetime
+    status: Literal["done", "failed", "interrupted"]
+    cause: str = ""
+    target: str
+    module: str
+    of: Of = Of.INSERTS
+    objective: tuple[str, ...]
+    """Conditions that a rate must meet, all of them."""
+    configuration: dict[str, Any]
+    command: GivenCommand | tuple[str, ...] = ()
+    """Command, as in the result of a sweep."""
+    machine: Machine
+    unscheduled_per_s: tuple[float, ...] = ()
+    """The same without a schedule, of each repeat."""
+    rates: tuple[RateRecord, ...] = ()
+    """Rates in the order of their measurement."""
+    holds_per_s: float | None = None
+    """The capacity: the highest rate that holds; None: none does."""
+    fails_per_s: float | None = None
+    """The lowest rate above it that does not hold; None: no rate was too high."""
+    knee_per_s: float | None = None
+    """Highest rate with a p99 of at most twice the p99 at the lowest rate."""
+    bound: Bound | None = None
+    """Bound that the rate above the capacity reached."""
+    verdict: str = ""
+    """The worst of all runs."""
+    files: tuple[FileBeside, ...] = ()
+    """The result files of the rates."""
+    exit_code: int
+
+
+def rate_record(level: Level) -> RateRecord:
+    """Return the record of a rate."""
+    trials = level.trials
+    return RateRecord(
+        rate_per_s=level.rate_per_s,
+        holds=level.holds,
+        held=level.held,
+        repeats=len(trials),
+        reached=level.reached,
+        per_s=tuple(trial.per_s for trial in trials),
+        p50_ms=tuple(trial.p50_ms for trial in trials),
+        p99_ms=tuple(trial.p99_ms for trial in trials),
+        client_share=tuple(trial.client_share for trial in trials),
+        sends=min(trial.sends for trial in trials),
+    )
+
+
+def findings(levels: list[Level]) -> dict[str, Any]:
+    """Return the conclusions from all rates, as fields of the record."""
+    bracket, knee = bracket_of(levels), knee_of(levels)
+    return {
+        "rates": tuple(map(rate_record, levels)),
+        "holds_per_s": bracket.holds and bracket.holds.rate_per_s,
+        "fails_per_s": bracket.fails and bracket.fails.rate_per_s,
+        "knee_per_s": knee and knee.rate_per_s,
+        "bound": bracket.fails and bracket.fails.reached,
+    }
+
+
+_FEW_SENDS = 100
+_REMEDIES = {
+    Bound.DATABASE: "the database: what was due waited for it, and the schedule was not kept;"
+    " more --workers may carry more, if they waited for answers",
+    Bound.CLIENT: "the client: the workers were busy drawing and encoding; use more --workers, or"
+    " more machines",
+    Bound.OBJECTIVE: "the objective: the schedule was kept, and answers took longer than that",
+}
+
+
+def format_record(record: Capacity, path: str, width: int) -> str:
+    """Return a record as text that fits a width."""
+    curve: list[Table | str] = [_curve(record), ""] if record.rates else []
+    return draw([*curve, *_lines(record, path)], width)
+
+
+def _curve(record: Capacity) -> Table:
+    table = new_table()
+    unit = record.of.unit
+    titles = (f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms", "Client", "Held")
+    for title in titles:
+        table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
+    table.add_column("Reached first", vertical="bottom")
+    for rate in sorted(record.rates, key=lambda rate: rate.rate_per_s):
+        table.add_row(*_cells(rate))
+    return table
+
+
+def _cells(rate: RateRecord) -> tuple[str, ...]:
+    return (
+        f"{rate.rate_per_s:,.0f}",
+        f"{fmean(rate.per_s):,.0f}",
+        significant(fmean(rate.p50_ms)),
+        significant(fmean(rate.p99_ms)),
+        f"{fmean(rate.client_share):.1%}",
+        f"{rate.held} of {rate.repeats}",
+        rate.reached.value if rate.reached else "-",
+    )
+
+
+def _lines(record: Capacity, path: str) -> Iterator[str]:
+    if record.status != "done":
+        yield f"capacity {record.status}: {record.cause}"
+    elif record.holds_per_s is None:
+        yield f"no rate was found at which {record.target} keeps {_objective(record)}"
+    else:
+        yield (
+            f"capacity of {record.target}: {record.holds_per_s:,.0f} {record.of.unit} keep"
+            f" {_objective(record)}"
+        )
+        yield from _bound(record)
+    if record.knee_per_s is not None:
+        yield (
+            f"knee: up to {record.knee_per_s:,.0f} {record.of.unit}, p99 is at most twice that of"
+            " the lowest rate"
+        )
+    if record.unscheduled_per_s:
+        rates = record.unscheduled_per_s
+        spread = spread_of(rates)
+        known = "one run" if spread is None else f"spread {spread:.1%} of {len(rates)} runs"
+        yield f"without a schedule: {fmean(rates):,.0f} {record.of.unit} ({known})"
+    few = min((rate.sends for rate in record.rates), default=_FEW_SENDS)
+    if few < _FEW_SENDS:
+        what = "batches" if record.of is Of.INSERTS else "answers"
+        yield (
+            f"note: the shortest repeat has {few} {what}, so its slowest one stands for p99;"
+            " use a longer --duration, or smaller batches"
+        )
+    if record.verdict:
+        yield f"verdict: {record.verdict}, the worst of {_runs(record)} runs"
+    yield f"result file: {path}"
+
+
+def _objective(record: Capacity) -> str:
+    return " and ".join(record.objective)
+
+
+def _bound(record: Capacity) -> Iterator[str]:
+    if record.fails_per_s is None or record.bound is None:
+        yield "no rate above it was too high; the true capacity lies higher"
+    else:
+        failing = f"{record.fails_per_s:,.0f} {record.of.unit} do not hold"
+        yield f"{failing}; bound by {_REMEDIES[record.bound]}"
+
+
+def _runs(record: Capacity) -> int:
+    return len(record.unscheduled_per_s) + sum(rate.repeats for rate in record.rates)

@@ -1,1 +1,0 @@
-"""The highest rate of inserts at which a target meets its requirements."""
