@@ -10,7 +10,7 @@ from importlib import import_module
 
 import click
 
-from iotbench.config.completion.known import HELP_OPTIONS, find_known
+from iotbench.config.completion.known import HELP_OPTIONS, asks_for_help, find_known
 from iotbench.machine.interrupts import end_by_signals, end_on_signals, stop_on_signals
 from iotbench.machine.program import program_name
 from iotbench.machine.streams import OutputError, expect_printed, guard_streams, say
@@ -40,12 +40,15 @@ Exit codes:
 class _Commands(UserDict[str, click.Command]):
     """The commands by name; each is imported when it is first asked for, as all take long."""
 
+    shows_help = False
+    """True if only help is asked for, which needs no import."""
+
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:
             raise KeyError(name)
         if name not in self.data:
             with end_by_signals():  # pydantic turns an exception into its own as it is imported
-                self.data[name] = find_known(name, sys.argv[1:]) or _import(name)
+                self.data[name] = (self.shows_help and find_known(name)) or _import(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:
@@ -68,8 +71,11 @@ def _import(name: str) -> click.Command:
     return command_of(kind_named(name))
 
 
+_COMMANDS = _Commands()
+
+
 @click.group(
-    commands=_Commands(),
+    commands=_COMMANDS,
     epilog=_EPILOG,
     context_settings={"help_option_names": HELP_OPTIONS},
 )
@@ -93,6 +99,7 @@ def _run() -> int:
     """Run the command; print an error as text and return its exit code."""
     try:
         _check_arguments(sys.argv)
+        _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
         code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
         if not code:  # another code says more than that its message could not be printed
             expect_printed()

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from iotbench.commands.main import _run, commands
-from iotbench.config.completion.known import Grouped, find_known
+from iotbench.config.completion.known import asks_for_help, find_known
 from tests import ROOT
 
 
@@ -54,12 +54,12 @@ def test_the_help_of_a_command_is_known_word_by_word(name, width):
         parent = commands.make_context("run.py", [name], terminal_width=width)
         return command.get_help(click.Context(command, info_name=name, parent=parent))
 
-    known = find_known(name, [name, "--help"])
+    known = find_known(name)
     command = commands.commands[name]
 
-    assert (known is not None) == isinstance(command, Grouped)
-    assert shown(known or command) == shown(command)
-    assert find_known(name, [name, "--help", "--quiet"]) is None
+    assert shown(known) == shown(command)
+    assert asks_for_help([name, "--help"])
+    assert not asks_for_help([name, "--help", "--quiet"])
 
 
 @pytest.mark.parametrize(

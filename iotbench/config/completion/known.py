@@ -130,11 +130,12 @@ def _parameter(record: Mapping[str, Any]) -> click.Parameter:
     return GroupedOption(**about) if is_option else click.Argument(**about, required=False)
 
 
-def find_known(name: str, arguments: Sequence[str]) -> click.Command | None:
-    """Return a command that shows its help, if the arguments ask for no more and it is known."""
-    asks = [
-        [],
-        *([option] for option in HELP_OPTIONS),
-        *([name, option] for option in HELP_OPTIONS),
-    ]
-    return command_tree().commands.get(name) if [*arguments] in asks else None
+def asks_for_help(arguments: Sequence[str]) -> bool:
+    """Return whether arguments ask for the help of the program, or of one command, and no more."""
+    *name, last = arguments or HELP_OPTIONS[:1]
+    return last in HELP_OPTIONS and len(name) < 2
+
+
+def find_known(name: str) -> click.Command | None:
+    """Return a command that shows its help; None for one that `tools.reference` did not write."""
+    return command_tree().commands.get(name)

@@ -51,7 +51,7 @@ def test_an_item_without_results_and_an_interruption_are_errors(tmp_path):
 def test_a_file_that_cannot_be_written_is_an_error_of_its_own(tmp_path, capsys):
     (tmp_path / "out.xml").mkdir()
 
-    assert Gates(junit=tmp_path / "out.xml").reported("n", sweep("a", 1.0).created, [], []) == 1
+    assert Gates(junit=tmp_path / "out.xml").report("n", sweep("a", 1.0).created, [], []) == 1
     assert "--junit" in capsys.readouterr().err
 
 
