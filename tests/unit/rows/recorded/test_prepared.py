@@ -10,7 +10,7 @@ import pytest
 from iotbench.config.targets.config import Target
 from iotbench.measurements.shared.plan import collector_run, spec_of
 from iotbench.rows.files import prepare
-from iotbench.rows.files.prepare import convert_file, expect_key, kept, reopen
+from iotbench.rows.files.prepare import convert_file, expect_key, read_folder, reopen
 from iotbench.rows.files.request import FilesRequest
 from simulator.control.database.scanning import scan_file
 from simulator.data.records import RecordFormat
@@ -49,7 +49,7 @@ def test_a_folder_is_known_by_its_description(folder):
 
 
 def test_it_is_read_in_place_here(folder):
-    params = kept(folder, PrimaryKey.CLIENT)
+    params = read_folder(folder, PrimaryKey.CLIENT)
     assert (params.folder, params.kept, params.claim) == (str(folder), True, "")
     assert params.unique
 
@@ -71,7 +71,7 @@ def test_pods_mount_the_claim_of_a_scan_and_of_the_rows(folder):
     target = Target("x", "null", "kubernetes", NullOptions(), {})
     scan = collector_run(Work.SCAN, "s", target, scan=ScanTask(prepared="/r", volume_claim="fleet"))
     assert scan.volume_claim == "fleet"
-    params = kept(folder, PrimaryKey.NONE).model_copy(update={"claim": "other"})
+    params = read_folder(folder, PrimaryKey.NONE).model_copy(update={"claim": "other"})
     stored = run_spec(workers=()).dataset.model_copy(
         update={"params": params.model_dump(mode="json")}
     )
@@ -101,7 +101,7 @@ def test_a_damaged_folder_is_refused_by_its_name(folder, damage, words):
 
 
 def test_queries_need_the_folder_as_it_was_inserted(folder):
-    params = kept(folder, PrimaryKey.NONE)
+    params = read_folder(folder, PrimaryKey.NONE)
     stored = run_spec(workers=()).dataset.model_copy(
         update={"workload": File.name, "workload_version": File.version, "primary_key": "none",
                 "params": params.model_dump(mode="json"), "ranges": ()}
@@ -122,7 +122,7 @@ def test_queries_need_the_folder_as_it_was_inserted(folder):
 def test_no_file_without_content_is_read_again(folder, tmp_path, monkeypatch, name):
     """A result or a database may name any file; reading one of the kernel may never end."""
     monkeypatch.setattr(prepare, "_digest", lambda paths: pytest.fail(f"{paths} was read"))
-    params = kept(folder, PrimaryKey.NONE).model_copy(
+    params = read_folder(folder, PrimaryKey.NONE).model_copy(
         update={"kept": False, "source": str(tmp_path / name)}
     )
     stored = run_spec(workers=()).dataset.model_copy(
@@ -152,4 +152,4 @@ def test_a_folder_whose_description_is_elsewhere_is_refused_unread(folder):
     (folder / NAME).symlink_to("/proc/kmsg")
 
     with pytest.raises(ConfigError, match=r"file.json is a link, pipe or device, expected a file"):
-        kept(folder, PrimaryKey.NONE)
+        read_folder(folder, PrimaryKey.NONE)
