@@ -37,21 +37,10 @@ def since(dataset: Dataset, begin_ms: int) -> Dataset:
     """
     reader, kept = DatasetReader(dataset), list[RowRange]()
     for item in dataset.ranges:
-        kept += item.part(_place_at(reader, item, begin_ms), len(item))
+        begin = in_unit(begin_ms, reader.tables[item.table].time_unit)
+        (first,) = reader.places_at(item, [begin]).tolist()
+        kept += item.part(first, len(item))
     return dataset.with_ranges(kept)
-
-
-def _place_at(reader: DatasetReader, rows: RowRange, begin_ms: int) -> int:
-    """Return the place of the first row of a range that is not before a time."""
-    begin = in_unit(begin_ms, reader.tables[rows.table].time_unit)
-    low, high = 0, len(rows)
-    while low < high:
-        middle = (low + high) // 2
-        if reader.time_at(rows, middle) < begin:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def in_unit(time_ms: int, unit: TimeUnit) -> int:

@@ -44,16 +44,20 @@ def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     return {name: values.ravel()[chosen] for name, values in drawn.items()}
 
 
+def chosen_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
+    """Return the numbers of the series that have the selection's tags."""
+    chosen = np.ones(len(next(iter(tags.values()))), np.bool_)
+    for one in selection.one_of:
+        values = np.array([value.encode() for value in one.values])
+        chosen &= np.isin(tags[one.column], values)
+    return np.flatnonzero(chosen)
+
+
 def chosen_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: range, all_ticks: int
 ) -> Rows | None:
     """Return the rows at some ticks that have the selection's tags; None if they are too many."""
-    series = len(next(iter(tags.values())))
-    chosen = np.ones(series, np.bool_)
-    for one in selection.one_of:
-        values = np.array([value.encode() for value in one.values])
-        chosen &= np.isin(tags[one.column], values)
-    numbers = np.flatnonzero(chosen)
+    series, numbers = len(next(iter(tags.values()))), chosen_members(tags, selection)
     if len(numbers) * len(ticks) * _WORTHWHILE > series * all_ticks:
         return None
     rows: Rows = np.arange(ticks.start, ticks.stop)[:, None] * series + numbers

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from simulator.control.rejected import Rejected
+from simulator.control.script import Rejected
 from simulator.protocol.arrivals import ArrivalPart, FreshAnswers, SentBatches
 
 MOST_BYTES = 256 << 20

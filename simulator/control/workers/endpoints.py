@@ -20,8 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator.clock import instant_s
-from simulator.control.rejected import Rejected
-from simulator.control.script import MOST_ANSWER_BYTES
+from simulator.control.script import MOST_ANSWER_BYTES, Rejected
 from simulator.control.workers.gate import Gate
 from simulator.host import boot_id
 from simulator.protocol.arrivals import FreshAnswers, SentBatches

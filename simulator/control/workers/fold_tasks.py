@@ -7,8 +7,7 @@ collector folds what is not brought back.
 import asyncio
 from base64 import b64decode
 
-from simulator.control.rejected import Rejected
-from simulator.control.script import Script
+from simulator.control.script import Rejected, Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.folding import Folded, FoldReply, QueryName
 from simulator.verify.truth.fold_tasks import FoldTasks

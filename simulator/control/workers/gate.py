@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from simulator import __version__
 from simulator.control.answers.arrivals import Arrivals
-from simulator.control.rejected import Rejected
-from simulator.control.script import MOST_ANSWER_BYTES, Script
+from simulator.control.script import MOST_ANSWER_BYTES, Rejected, Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.control.workers.fold_tasks import SharedFoldTasks
 from simulator.control.workers.reports import check_report
@@ -66,7 +65,7 @@ class Gate:
         return await self.run.held(self.run.tables_ready)
 
     def _register(self, message: Registration, uid: str) -> None:
-        index, workers = message.index, len(self.script.tasks)
+        index, workers = message.index, len(self.script.spec.workers)
         if index >= workers:
             known = f"this run has workers 0..{workers - 1}" if workers else "this run has none"
             raise Rejected(f"worker {index}: {known}")
@@ -111,7 +110,7 @@ class Gate:
     def take_part(self, message: SentBatches | FreshAnswers, uid: str) -> None:
         """Keep a part of what a worker reports of rows that arrive."""
         self._admit(message.index, uid)
-        if not self.script.fresh:
+        if not self.script.spec.load.fresh_ms:
             raise Rejected(f"worker {message.index}: this run has no queries about fresh rows")
         if isinstance(message, FreshAnswers) and message.query not in self._answers:
             raise Rejected(f"worker {message.index}: this run has no query {message.query!r}")

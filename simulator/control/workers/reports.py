@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from simulator.control.answers.arrivals import Arrivals
-from simulator.control.rejected import Rejected
-from simulator.control.script import Script, row_count
+from simulator.control.script import Rejected, Script, row_count
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, WorkerReport
 from simulator.protocol.spec import Ask, ChangeTask, InsertTask
 
@@ -22,11 +21,11 @@ def check_report(
     `answers`: query -> instance and digest of the answers that the worker has sent. Something may
     be left out if the report has an error or the run was stopped.
     """
-    task = script.tasks[report.index]
+    task = script.spec.workers[report.index]
     whole = report.error is None and not stopped
     if isinstance(task, InsertTask):
-        _check_rows(report, task, whole=whole, by_time=bool(script.clocking.duration_s))
-        if script.fresh and whole and not arrivals.has_sent(report.index):
+        _check_rows(report, task, whole=whole, by_time=bool(script.spec.clocking.duration_s))
+        if script.spec.load.fresh_ms and whole and not arrivals.has_sent(report.index):
             raise _reject(report, "its rows, and has not sent all of its batches")
     elif isinstance(task, Ask):
         _check_answers(report, task, script, answers, arrivals, whole=whole)
@@ -72,16 +71,16 @@ def _check_answers(  # noqa: PLR0913
     whole: bool,
 ) -> None:
     names, queries = {times.name for times in report.queries}, {*script.queries}
-    may_lack_some = script.ramps or not whole
+    may_lack_some = script.spec.load.ramp or not whole
     if not names <= queries or (names < queries and not may_lack_some):
         raise _reject(report, f"{len(names)} queries of {len(queries)}, and no error")
-    least = 0 if script.in_turn or script.clocking.stages else 1
+    least = 0 if script.in_turn or script.spec.clocking.stages else 1
     for times in report.queries:
-        wanted = task.weighted(script.weights.get(times.name, 1)).runs
+        wanted = task.weighted(script.spec.load.weights.get(times.name, 1)).runs
         if times.runs != (wanted or max(times.runs, least)):
             ran = f"{times.runs} of {wanted or f'at least {least}'} times"
             raise _reject(report, f"that query {times.name} ran {ran}")
-        if script.fresh:
+        if script.spec.load.fresh_ms:
             got = 1 + times.warmup_runs + times.runs
             sent = arrivals.count_answered(times.name, report.index)
             if whole and sent != got:

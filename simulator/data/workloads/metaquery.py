@@ -27,14 +27,14 @@ bits with full precision.
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.mixer import below, draw, fractions, key_of
+from simulator.data.mixer import below, key_of
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -48,13 +48,18 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, compute_wanted_series, texts
+from simulator.data.workloads.shared.fleets import (
+    DAY_MS,
+    HOUR_MS,
+    compute_wanted_series,
+    random_shares,
+    texts,
+)
 from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
 
 MOST_SCALE = 1 << 20
 OCCURRING = 1 - 1 / math.e
 """The share of the combinations of tags that occur."""
-LEVELS = 1 << 13
 _TABLE, _TAGS, _TAG = "example_measurement", ("x", "y"), "Tag-%d"
 _HIGH_CARD = "group-window-transpose-high-card"
 _HOURS = 12
@@ -163,9 +168,7 @@ class Metaquery(Workload):
         key = key_of(self.seed, f"{_TABLE}.{column.name}")
         if column.role is Role.TAG:
             return Coded(below(key, rows, self.params.scale), self._texts())
-        if self.params.precision is Precision.FULL:
-            return Values(fractions(draw(key, rows)))
-        return Coded(below(key, rows, LEVELS), _levels())
+        return random_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's time; None if most rows are."""
@@ -217,8 +220,3 @@ def _by_tag(table: Table, name: str, function: Function, windows: Windows) -> Qu
         return AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS, selection=window)
 
     return windows.type_of(name, _HOURS, HOUR_MS, instance)
-
-
-@cache
-def _levels() -> Array:
-    return np.arange(LEVELS) / LEVELS

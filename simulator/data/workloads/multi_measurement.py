@@ -21,24 +21,22 @@ precision.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.mixer import below, draw, fractions, key_of
+from simulator.data.block import ColumnData, Rows, Values
+from simulator.data.mixer import below, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery, Selection
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS
+from simulator.data.workloads.shared.fleets import DAY_MS, random_shares
 
 TABLES_PER_SCALE = 50
 POINTS = 50
 MOST_SCALE = 200
-LEVELS = 1 << 13
 _MOST_SECTION_MS = (1 << 31) - 1
 _NAME = "measurement_%04d"
 """Four digits, so that the parts of a table do not have the name of another one."""
@@ -131,9 +129,7 @@ class MultiMeasurement(Workload):
         if column.role is Role.TIME:
             section = self.params.section_ms
             return Values(self.start_ms + rows * section + below(key, rows, section))
-        if self.params.precision is Precision.FULL:
-            return Values(fractions(draw(key, rows)))
-        return Coded(below(key, rows, LEVELS), _levels())
+        return random_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the sections that the selection's time touches."""
@@ -177,8 +173,3 @@ class MultiMeasurement(Workload):
                 lambda table: AggregateQuery(table, (Aggregate(Function.COUNT),)),
             ),
         }
-
-
-@cache
-def _levels() -> Array:
-    return np.arange(LEVELS) / LEVELS

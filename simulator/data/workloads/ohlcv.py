@@ -47,8 +47,8 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Drifting, Precision, Walks
 from simulator.data.workloads.base import Params, Workload
+from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, MINUTE_MS
 
-MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 OPENING_MS = 14 * HOUR_MS + 30 * MINUTE_MS
 MINUTES = 390
 _WEEK, _WORKDAYS = 7, 5

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.control.answers import arrivals
 from simulator.control.answers.arrivals import Arrivals
-from simulator.control.rejected import Rejected
+from simulator.control.script import Rejected
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.packed import MOST_NUMBERS, pack, unpack
 

@@ -14,7 +14,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
-from simulator.protocol.messages import Heartbeat, WorkerReport
+from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
@@ -134,24 +134,6 @@ def test_the_reports_of_a_failed_run_are_reported_too(events_of):
         1,
     )
     assert events[-1].touched
-
-
-def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
-    collector = collector_of(Work.INSERT, 2)
-
-    async def measure():
-        collector._run.uids.update({0: "a", 1: "b"})
-        collector._run.report(full_report(0))
-        collector._run.beat(Heartbeat(index=1, phase="insert", rows=7, retried=2))
-        raise RunError("worker 1 has not been heard of")
-
-    collector._measure = measure
-    _, events, _ = events_of(collector)
-
-    lost = [event.report for event in events if isinstance(event, ReportEvent)][1]
-    assert (lost.index, lost.rows, lost.retried) == (1, 7, 2)
-    assert lost.error == "no report; last heartbeat in insert"
-    assert events[-1].reports == 2
 
 
 # --- a check ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from base64 import b64encode
 import pytest
 
 from simulator.control import script
-from simulator.control.rejected import Rejected
+from simulator.control.script import Rejected
 from simulator.control.workers import coordinator
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder

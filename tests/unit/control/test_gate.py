@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from simulator import __version__
-from simulator.control.rejected import Rejected
+from simulator.control.script import Rejected
 from simulator.control.workers import coordinator
 from simulator.data.query import Answer
 from simulator.data.ranges import RowRange, lane_range

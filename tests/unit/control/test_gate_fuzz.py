@@ -80,8 +80,8 @@ ODD = st.sampled_from(
 
 def plausible(script):
     """Messages that a correct worker sends at some time, and their paths."""
-    phases = st.sampled_from(["start", "prefill", *script.barriers(script.tasks[0])])
-    barriers = st.sampled_from(script.barriers(script.tasks[0]))
+    phases = st.sampled_from(["start", "prefill", *script.barriers(script.spec.workers[0])])
+    barriers = st.sampled_from(script.barriers(script.spec.workers[0]))
     counts = dict.fromkeys(("rows", "prefill_rows", "uncertain_rows"), COUNTS)
     errors = st.sampled_from([None, None, None, "disk is full"])
     if not script.outputs:
@@ -237,7 +237,7 @@ class Attacked(RuleBasedStateMachine):
         if index in run.reports:
             self.fold_for(index)
             return
-        barriers = script.barriers(script.tasks[0])
+        barriers = script.barriers(script.spec.workers[0])
         if index not in run.uids:
             steps = [("/register", Registration(index=index, version=__version__))]
         else:

@@ -8,11 +8,9 @@ import pytest
 from simulator.control.database import marks as mark_table
 from simulator.control.database.marks import SPARE, TABLE, MarkTable
 from simulator.control.database.work import DatabaseWork
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, MismatchError, SetupError
-from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
@@ -20,6 +18,7 @@ from simulator.protocol.spec import Ask, InsertTask, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
 from tests.unit.specs import mark as mark_of
+from tests.unit.stored_rows import execute, write
 
 ROWS = 50
 LAST = f"rowid = (SELECT max(rowid) FROM {TABLE.name})"
@@ -44,18 +43,10 @@ def insert(database, seed=1, rows=ROWS, *, ends=True, parts=1):
     spec = spec.model_copy(update={"dataset": spec.dataset.model_copy(update={"parts": parts})})
     work = DatabaseWork(spec, database, lambda _: None)
     work.prepare()
-    write(database, spec.after, rows)
+    write(database, spec.after, lane_range(0, 0, rows))
     if ends:
         work.finish_insert([WorkerReport(index=0, rows=rows)])
     return spec.after
-
-
-def write(database, rows_of, rows):
-    with database.connect() as session:
-        for blocks in DatasetReader(rows_of).blocks([lane_range(0, 0, rows)]):
-            for block in blocks:
-                for payload in session.encode(block, BATCH, 10):
-                    session.send(payload)
 
 
 def work_of(work, database, stored, **changes):
@@ -72,12 +63,6 @@ def verified(database, stored, **changes):
     work.prepare()
     work.verify_stored()
     return work.verdict
-
-
-def change(database, statement):
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        connection.execute(statement)
-        connection.commit()
 
 
 def test_the_rows_of_the_insert_itself_are_accepted(database):
@@ -135,7 +120,7 @@ def test_an_interrupted_insert_whose_rows_are_all_stored_is_complete_once_verifi
 )
 def test_a_foreign_or_doubled_row_after_an_interrupted_insert_is_a_mismatch(database, statement):
     stored = insert(database, rows=20, ends=False)
-    change(database, statement)
+    execute(database, statement)
 
     assert verified(database, stored).status is Status.MISMATCH
 
@@ -152,7 +137,7 @@ def test_tables_that_were_being_dropped_are_not_compared(database):
 
 def test_rows_that_differ_although_the_insert_was_complete_are_wrong(database):
     stored = insert(database)
-    change(database, "DELETE FROM events WHERE rowid = 7")
+    execute(database, "DELETE FROM events WHERE rowid = 7")
 
     with pytest.raises(MismatchError, match=r"hold 49 rows, but .*insert sweep-1 .* is wrong"):
         queried(database, stored)
@@ -161,9 +146,9 @@ def test_rows_that_differ_although_the_insert_was_complete_are_wrong(database):
 
 def test_without_a_mark_the_number_of_rows_decides(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
+    execute(database, f"DROP TABLE {TABLE.name}")
     queried(database, stored)
-    change(database, "DELETE FROM events WHERE rowid = 7")
+    execute(database, "DELETE FROM events WHERE rowid = 7")
 
     with pytest.raises(SetupError, match=r"hold 49 rows.*no mark in the database"):
         queried(database, stored)
@@ -171,7 +156,7 @@ def test_without_a_mark_the_number_of_rows_decides(database):
 
 def test_without_a_mark_an_insert_that_did_not_end_is_not_queried(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
+    execute(database, f"DROP TABLE {TABLE.name}")
 
     with pytest.raises(SetupError, match="did not end"):
         queried(database, stored, complete=False)
@@ -191,7 +176,7 @@ def test_without_a_mark_an_insert_that_did_not_end_is_not_queried(database):
 )
 def test_a_damaged_mark_is_as_none(database, damage):
     stored = insert(database)
-    change(database, damage)
+    execute(database, damage)
     queried(database, stored)
     with pytest.raises(SetupError, match="no mark"):
         queried(database, stored.with_ranges([lane_range(0, 0, 10)]))
@@ -202,7 +187,7 @@ def test_a_mark_of_no_time_in_which_inserts_run_is_none(database, at_ms):
     stored = insert(database)
     other = mark_of(dataset=dataset(seed=9))
     rows = ", ".join(f"({n * 1000}, {at_ms}, {n}, {v})" for n, v in enumerate(encode(other)))
-    change(database, f"INSERT INTO {TABLE.name} VALUES {rows}")
+    execute(database, f"INSERT INTO {TABLE.name} VALUES {rows}")
     queried(database, stored)
     assert [each.dataset for each in MarkTable(database).read().current] == [stored]
 
@@ -291,13 +276,14 @@ def test_a_crash_at_any_call_of_a_rewriting_loses_no_mark(tmp_path):
 def test_a_table_of_others_with_the_name_of_the_second_one_stays(database, monkeypatch):
     monkeypatch.setattr(mark_table, "_MOST_ROWS", 5)
     insert(database)
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        connection.executescript(
-            f"CREATE TABLE {SPARE.name} (mine TEXT); INSERT INTO {SPARE.name} VALUES ('a')"
-        )
+    execute(
+        database,
+        f"CREATE TABLE {SPARE.name} (mine TEXT)",
+        f"INSERT INTO {SPARE.name} VALUES ('a')",
+    )
     insert(database, 2)
     insert(database, 3)
-    assert rows_of(database, f"SELECT * FROM {SPARE.name}") == [("a",)]
+    assert execute(database, f"SELECT * FROM {SPARE.name}") == [("a",)]
     assert MarkTable(database).read().newest(["events"]).dataset.seed == 3
 
 
@@ -312,7 +298,7 @@ def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
 # --- tables that are not ours ------------------------------------------------------------
 
 NAMES = "SELECT name FROM sqlite_master WHERE name <> 'sqlite_stat1'"
-FOREIGN = "CREATE TABLE events (mine TEXT); INSERT INTO events VALUES ('a'), ('b')"
+FOREIGN = ("CREATE TABLE events (mine TEXT)", "INSERT INTO events VALUES ('a'), ('b')")
 
 
 def dump(database):
@@ -321,26 +307,16 @@ def dump(database):
         return "\n".join(connection.iterdump())
 
 
-def rows_of(database, statement):
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        return connection.execute(statement).fetchall()
-
-
-def several(database, statements):
-    for statement in statements.split("; "):
-        change(database, statement)
-
-
 def test_all_that_is_in_the_way_stands_in_one_message(database):
-    several(database, f"{FOREIGN}; CREATE TABLE iotbench_marks (mine TEXT)")
+    execute(database, *FOREIGN, "CREATE TABLE iotbench_marks (mine TEXT)")
 
     with pytest.raises(ConfigError, match=r"table events \(.*\) and table iotbench_marks \("):
         DatabaseWork(insert_spec(), database, lambda _: None).prepare()
 
 
 def test_a_table_is_replaced_only_by_name(database):
-    several(database, FOREIGN)
-    change(database, "CREATE TABLE other AS SELECT 7 AS seven")
+    execute(database, *FOREIGN)
+    execute(database, "CREATE TABLE other AS SELECT 7 AS seven")
     with pytest.raises(ConfigError, match=r"--replace-table events"):
         DatabaseWork(
             insert_spec(replace_tables=("iotbench_marks",)), database, lambda _: None
@@ -348,20 +324,19 @@ def test_a_table_is_replaced_only_by_name(database):
     DatabaseWork(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
     insert(database)
 
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        assert connection.execute("SELECT seven FROM other").fetchall() == [(7,)]
-        assert connection.execute("SELECT count(*) FROM events").fetchall() == [(ROWS,)]
+    assert execute(database, "SELECT seven FROM other") == [(7,)]
+    assert execute(database, "SELECT count(*) FROM events") == [(ROWS,)]
 
 
 def test_a_view_is_not_replaced_even_by_name(database):
-    several(database, "CREATE VIEW events AS SELECT 1 AS one")
+    execute(database, "CREATE VIEW events AS SELECT 1 AS one")
 
     with pytest.raises(ConfigError, match=r"replaces what an insert makes, and no view"):
         DatabaseWork(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
 
 
 def test_a_foreign_table_of_marks_is_replaced_by_name(database):
-    change(database, f"CREATE TABLE {TABLE.name} (something TEXT)")
+    execute(database, f"CREATE TABLE {TABLE.name} (something TEXT)")
     spec = insert_spec(replace_tables=(TABLE.name,))
     DatabaseWork(spec, database, lambda _: None).prepare()
 
@@ -379,20 +354,19 @@ class Killed(BaseException):
 
 
 def test_other_parts_of_the_users_are_neither_needed_nor_dropped(database):
-    change(database, "CREATE TABLE events2 AS SELECT 7 AS seven")
+    execute(database, "CREATE TABLE events2 AS SELECT 7 AS seven")
     insert(database, parts=2)
     insert(database)
     with pytest.raises(ConfigError, match=r"table events2 \(1 row"):
         insert(database, parts=4)
 
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        assert connection.execute("SELECT seven FROM events2").fetchall() == [(7,)]
+    assert execute(database, "SELECT seven FROM events2") == [(7,)]
 
 
 def test_a_name_that_an_insert_has_given_up_is_no_longer_ours(database):
     insert(database, parts=4)
     insert(database)
-    change(database, "CREATE TABLE events0 AS SELECT 7 AS seven")
+    execute(database, "CREATE TABLE events0 AS SELECT 7 AS seven")
 
     with pytest.raises(ConfigError, match=r"table events0 \(1 row"):
         insert(database, parts=4)
@@ -408,14 +382,13 @@ def test_marks_of_earlier_versions_name_their_tables_by_their_dataset(database):
         book.write_last(mark.model_copy(update={"objects": {}, "signed": False}))
     insert(database, seed=2)
 
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        names = {name for (name,) in connection.execute(NAMES)}
+    names = {name for (name,) in execute(database, NAMES)}
     assert names == {TABLE.name, "events"}
 
 
 def test_rows_of_a_version_without_marks_are_recognised_by_verify(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
+    execute(database, f"DROP TABLE {TABLE.name}")
     with pytest.raises(ConfigError, match="did not make table events"):
         insert(database, seed=2)
     assert verified(database, stored).status is Status.VERIFIED
@@ -425,8 +398,8 @@ def test_rows_of_a_version_without_marks_are_recognised_by_verify(database):
 
 def test_rows_that_are_not_those_of_the_insert_are_not_recognised(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
-    change(database, "UPDATE events SET temperature = 99 WHERE rowid = 7")
+    execute(database, f"DROP TABLE {TABLE.name}")
+    execute(database, "UPDATE events SET temperature = 99 WHERE rowid = 7")
     assert verified(database, stored).status is Status.MISMATCH
 
     with pytest.raises(ConfigError, match="did not make table events"):
@@ -435,7 +408,7 @@ def test_rows_that_are_not_those_of_the_insert_are_not_recognised(database):
 
 def test_rows_are_added_only_to_tables_that_are_ours(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
+    execute(database, f"DROP TABLE {TABLE.name}")
     spec = run_spec(workers=(InsertTask(timed=(lane_range(0, ROWS, ROWS),)),), dataset=stored,
                     clean=False)  # fmt: skip
 
@@ -445,7 +418,7 @@ def test_rows_are_added_only_to_tables_that_are_ours(database):
 
 def test_indices_are_created_only_on_tables_that_are_ours(database):
     stored = insert(database)
-    change(database, f"DROP TABLE {TABLE.name}")
+    execute(database, f"DROP TABLE {TABLE.name}")
     before = dump(database)
     asks = run_spec(work=Work.QUERY, workers=(Ask(place=0, every=1, runs=1),), dataset=stored,
                     clean=False, options={"create_indices": True})  # fmt: skip

@@ -7,20 +7,13 @@ from bson.codec_options import CodecOptions, DatetimeConversion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import TimeUnit, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson, BsonField, Constant, Embedded
 from simulator.errors import UnstorableError
+from tests.unit.encode.blocks import block
 
 PLAIN = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
-
-
-def block(columns, time_unit=TimeUnit.MILLISECOND):
-    table = Table(
-        "t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), (), time_unit
-    )
-    data = {name: data for name, (_, data) in columns.items()}
-    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
 def fields(batch, **how):

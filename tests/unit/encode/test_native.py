@@ -7,25 +7,11 @@ from clickhouse_connect.driver.transform import NativeTransform
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import Role, Type
 from simulator.encode.native import Native, RowBinary, leb128
 from simulator.modules.clickhouse.query import ClickhouseDialect
-
-
-def block(columns, role=Role.FIELD):
-    """A block of columns given as name -> (type, data)."""
-    table = Table(
-        "t",
-        tuple(
-            Column(name, kind, role, nullable=data.valid is not None)
-            for name, (kind, data) in columns.items()
-        ),
-        (),
-        TimeUnit.MICROSECOND,
-    )
-    data = {name: data for name, (_, data) in columns.items()}
-    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
+from tests.unit.encode.blocks import block
 
 
 def native(batch, batch_rows=10**6):

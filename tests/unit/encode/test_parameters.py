@@ -5,23 +5,13 @@ import struct
 import numpy as np
 import pytest
 
-from simulator.data.block import Block, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Values
+from simulator.data.schema import Type
 from simulator.encode.parameters import Parameters
+from tests.unit.encode.blocks import block
 
 FIXED = {1: "<b", 2: "<h", 3: "<i", 8: "<q", 4: "<f", 5: "<d"}
 TEXT = 253
-
-
-def block(columns):
-    table = Table(
-        "t",
-        tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()),
-        (),
-        TimeUnit.MILLISECOND,
-    )
-    data = {name: data for name, (_, data) in columns.items()}
-    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
 def encode(batch, rows=1):

@@ -5,9 +5,10 @@ import struct
 import numpy as np
 import pytest
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import TimeUnit, Type
 from simulator.encode.pgcopy import PgCopy
+from tests.unit.encode.blocks import block
 
 HEADER = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 EPOCH_US = 946_684_800 * 10**6
@@ -20,14 +21,6 @@ FORMATS = {
     Type.BOOL: ">?",
     Type.TIMESTAMP: ">q",
 }
-
-
-def block(columns, time_unit=TimeUnit.MILLISECOND):
-    table = Table(
-        "t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), (), time_unit
-    )
-    data = {name: data for name, (_, data) in columns.items()}
-    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
 def encode(batch, batch_rows=10**6):

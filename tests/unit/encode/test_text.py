@@ -10,23 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import TimeUnit, Type
 from simulator.encode.instants import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Slot, TextEncoder
+from tests.unit.encode.blocks import block
 
 INT64 = np.iinfo(np.int64)
-
-
-def block(columns, time_unit=TimeUnit.MILLISECOND):
-    """Make a batch of {name: (type, data)}."""
-    table = Table(
-        "t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), (), time_unit
-    )
-    data = {name: data for name, (_, data) in columns.items()}
-    count = len(next(iter(data.values())))
-    return Block(table, 0, np.arange(count), data)
 
 
 def encode(batch, text_format, batch_rows=10**6):

@@ -501,25 +501,6 @@ def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, 
     assert "cannot be reached" in messages[0]
 
 
-def test_a_second_worker_of_an_index_is_refused_and_the_first_ones_report_counts(served, client_of):
-    collector, answers = served(1), []
-    spec = spec_of(1, rows_per_s=10_000)
-    first = a_worker(client_of, collector.port, spec)
-    thread = running(first, answers)
-    collector.waited_for(is_inserting)
-
-    with pytest.raises(RunError, match="worker 0 is already registered by another process"):
-        a_worker(client_of, collector.port, spec).run()
-    assert collector.run.reports == {}
-
-    first.stop(CAUSE)
-    thread.join(10)
-    reported = collector.run.reports[0]
-    with pytest.raises(RunError, match="already registered"):
-        a_worker(client_of, collector.port, spec).run()
-    assert collector.run.reports[0] is reported
-
-
 @pytest.fixture
 def process_of(tmp_path):
     """A worker as it runs in a pod."""

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.query_type import always
 from simulator.data.ranges import lane_range
 from simulator.load import meter as metering
 from simulator.load.ask import asker as asking
@@ -270,19 +269,6 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
     assert merge_histogram([first.latency]).get_max_value() == pytest.approx(400_000, rel=0.01)
     assert len(reported) == 1
     assert clock.now_ns - began_ns == 5.2 * S
-
-
-def test_a_stopped_query_run_ends():
-    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(Scripted(always_1))
-    fixed = always(FIXED.instance(0))
-    asker = asker_of(database, callers, "q", fixed, Ask(place=0, every=1, runs=0))
-    stop = threading.Event()
-    stop.set()
-    stages = stages_of(
-        (1, 1000.0),
-    )
-    with pytest.raises(Stopped):
-        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, float)
 
 
 def test_queries_that_did_not_begin_are_at_least_as_slow_as_the_fastest_one():

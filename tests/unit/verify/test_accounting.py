@@ -1,19 +1,16 @@
 """Every row is accounted for, against a real SQLite file with lost, doubled and foreign rows."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Accounts, Status, VerifyMode
 from simulator.verify.stored.accounting import Accountant
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
+from tests.unit.stored_rows import execute, store
 
 STORED = dataset(primary_key=PrimaryKey.DB).with_ranges([lane_range(0, 0, 1000)])
 UNCERTAIN = [lane_range(0, 900, 1000)]
@@ -24,19 +21,8 @@ NO_LOSS = {"kept": 900, "lost": 0, "announced": False, "present": 100, "absent":
 @pytest.fixture
 def database(tmp_path):
     found = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
-    found.create(DatasetReader(STORED).tables, 10)
-    with found.connect() as session:
-        for blocks in DatasetReader(STORED).blocks(STORED.ranges):
-            for block in blocks:
-                for payload in session.encode(block, BATCH, 10):
-                    session.send(payload)
+    store(found, STORED)
     return found
-
-
-def change(database, statement):
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        connection.execute(statement)
-        connection.commit()
 
 
 def verdict_of(database, *, promised=True, uncertain=UNCERTAIN):
@@ -52,7 +38,7 @@ def test_rows_that_are_all_stored_are_verified(database):
 
 
 def test_rows_that_were_never_acknowledged_may_be_absent(database):
-    change(database, "DELETE FROM events WHERE id > 960")
+    execute(database, "DELETE FROM events WHERE id > 960")
     verdict = verdict_of(database)
 
     assert verdict.status is Status.VERIFIED
@@ -61,7 +47,7 @@ def test_rows_that_were_never_acknowledged_may_be_absent(database):
 
 
 def test_a_loss_against_the_promise_is_a_mismatch(database):
-    change(database, "DELETE FROM events WHERE id BETWEEN 101 AND 120")
+    execute(database, "DELETE FROM events WHERE id BETWEEN 101 AND 120")
     verdict = verdict_of(database)
 
     assert verdict.status is Status.MISMATCH
@@ -73,7 +59,7 @@ def test_a_loss_against_the_promise_is_a_mismatch(database):
 
 
 def test_an_announced_loss_is_said_and_is_no_success(database):
-    change(database, "DELETE FROM events WHERE id BETWEEN 101 AND 120")
+    execute(database, "DELETE FROM events WHERE id BETWEEN 101 AND 120")
     verdict = verdict_of(database, promised=False)
 
     assert verdict.status is Status.INCOMPLETE
@@ -90,7 +76,7 @@ def test_an_announced_loss_is_said_and_is_no_success(database):
 )
 def test_what_nobody_may_store_is_wrong_whatever_is_promised(database, statement, found, promised):
     columns = ", ".join(column.name for column in DatasetReader(STORED).tables[0].columns)
-    change(database, statement.format(columns=columns))
+    execute(database, statement.format(columns=columns))
     verdict = verdict_of(database, promised=promised)
 
     assert verdict.status is Status.MISMATCH
@@ -99,7 +85,7 @@ def test_what_nobody_may_store_is_wrong_whatever_is_promised(database, statement
 
 @pytest.mark.parametrize("pass_rows", [7, 100, 10_000])
 def test_passes_add_up(database, pass_rows):
-    change(database, "DELETE FROM events WHERE id % 10 = 0")
+    execute(database, "DELETE FROM events WHERE id % 10 = 0")
     with database.connect() as session:
         (table,) = DatasetReader(STORED).tables
         uncertain = UNCERTAIN[0].numbers()

@@ -3,9 +3,7 @@
 import pytest
 
 from simulator.control.database.work import DatabaseWork
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Work
@@ -13,8 +11,8 @@ from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import accounting
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.interrupted import verify_interrupted
-from tests.contract.harness import send
 from tests.unit.specs import dataset, mark, run_spec
+from tests.unit.stored_rows import store
 
 ROWS, CLAIMED = 500, 10**11
 
@@ -23,13 +21,7 @@ ROWS, CLAIMED = 500, 10**11
 def sqlite(tmp_path):
     """A table with the first rows of a dataset that claims many more."""
     database = Sqlite(SqliteOptions(path=str(tmp_path / "x.db")))
-    stored = dataset().with_ranges([RowRange(start=0, stop=ROWS)])
-    reader = DatasetReader(stored)
-    database.create(reader.tables, 100)
-    with database.connect() as session:
-        for blocks in reader.blocks(stored.ranges):
-            for block in blocks:
-                send(session, block, BATCH, 100)
+    store(database, dataset(), RowRange(start=0, stop=ROWS), batch_rows=100)
     return database
 
 

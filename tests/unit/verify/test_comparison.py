@@ -17,12 +17,13 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
-from simulator.modules.contract import BATCH, Unsupported
+from simulator.modules.contract.base import Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.stored import comparison, series
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
+from tests.unit.stored_rows import execute, store
 
 ROWS = 500
 
@@ -114,14 +115,7 @@ class Stored:
             for item in (lane_range(0, 0, ROWS // 2), lane_range(1, 10, ROWS // 2))
             for table in range(len(DatasetReader(self.dataset).tables))
         )
-        reader = DatasetReader(self.dataset)
-        self.database.create(reader.tables, ROWS)
-        with self.database.connect() as session:
-            for rows in self.dataset.ranges:
-                for block in reader.blocks([rows]):
-                    for batch in block:
-                        for payload in session.encode(batch, BATCH, ROWS):
-                            session.send(payload)
+        store(self.database, self.dataset, batch_rows=ROWS)
 
     def tamper(self, *statements):
         with closing(sqlite3.connect(self.path)) as connection:
@@ -273,8 +267,7 @@ def test_an_error_before_anything_is_wrong_is_raised(stored, monkeypatch):
 
 def test_full_shows_the_row_stored_twice(stored):
     stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
-    with closing(sqlite3.connect(stored.path)) as connection:
-        row = connection.execute(f"SELECT * FROM events WHERE {FIRST}").fetchone()
+    (row,) = execute(stored.database, f"SELECT * FROM events WHERE {FIRST}")
     check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
 
     assert check.found == (f"501 rows; missing 0; not expected 1 ({row})")

@@ -13,6 +13,7 @@ from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Condition,
+    DistinctQuery,
     Function,
     NewestQuery,
     OneOf,
@@ -164,6 +165,8 @@ def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, si
         NewestQuery(TABLE, ("host",), ("usage", "rack", "state")),
         RowsQuery(TABLE, ("time", "rack", "state"), Selection(until=50)),
         RowsQuery(TABLE, (), Selection((OneOf("host", ("host_1",)),)), 5),
+        DistinctQuery(TABLE, ("host", "time")),
+        DistinctQuery(TABLE, ("host",)),
     ]
     every = [*asked, *others, loads()]
     whole, total = Oracle(every), Oracle(every)

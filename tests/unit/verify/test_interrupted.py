@@ -1,18 +1,14 @@
 """What an interrupted insert left, against a real SQLite file."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status
 from simulator.verify.stored.interrupted import verify_interrupted
 from tests.unit.specs import dataset
+from tests.unit.stored_rows import execute, store
 
 WANTED = dataset(primary_key=PrimaryKey.DB, parts=4).with_ranges(
     [lane_range(0, 0, 300), lane_range(1, 0, 300)]
@@ -22,20 +18,8 @@ WANTED = dataset(primary_key=PrimaryKey.DB, parts=4).with_ranges(
 @pytest.fixture
 def database(tmp_path):
     found = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
-    found.create(DatasetReader(WANTED).tables, 10)
-    with found.connect() as session:
-        for rows in (lane_range(0, 0, 120), lane_range(1, 0, 80)):
-            for blocks in DatasetReader(WANTED).blocks([rows]):
-                for block in blocks:
-                    for payload in session.encode(block, BATCH, 10):
-                        session.send(payload)
+    store(found, WANTED, lane_range(0, 0, 120), lane_range(1, 0, 80))
     return found
-
-
-def change(database, statement):
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        connection.execute(statement)
-        connection.commit()
 
 
 @pytest.mark.parametrize("pass_rows", [1 << 24, 100])
@@ -50,10 +34,10 @@ def test_stored_rows_are_counted(database, pass_rows):
 
 @pytest.mark.parametrize("pass_rows", [1 << 24, 100])
 def test_every_kind_of_wrong_row_is_named(database, pass_rows):
-    change(database, "UPDATE events0 SET temperature = 99.5 WHERE rowid = 1")
+    execute(database, "UPDATE events0 SET temperature = 99.5 WHERE rowid = 1")
     copy = "device_id, timestamp, sequence_number, temperature"
-    change(database, f"INSERT INTO events1 ({copy}) SELECT {copy} FROM events1 WHERE rowid < 3")
-    change(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
+    execute(database, f"INSERT INTO events1 ({copy}) SELECT {copy} FROM events1 WHERE rowid < 3")
+    execute(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
     verdict = verify_interrupted(database, WANTED, pass_rows)
 
     assert verdict.status is Status.MISMATCH
@@ -63,13 +47,13 @@ def test_every_kind_of_wrong_row_is_named(database, pass_rows):
 
 
 def test_a_row_that_is_stored_in_part_is_no_mismatch(database):
-    change(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
+    execute(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
 
     assert verify_interrupted(database, WANTED).status is Status.INCOMPLETE
 
 
 def test_a_value_of_another_type_is_a_mismatch(database):
-    change(database, "UPDATE events2 SET temperature = 'hot' WHERE rowid = 1")
+    execute(database, "UPDATE events2 SET temperature = 'hot' WHERE rowid = 1")
 
     assert verify_interrupted(database, WANTED).status is Status.MISMATCH
 
@@ -79,7 +63,7 @@ def test_all_rows_are_verified_and_no_rows_are_none(database):
     assert verify_interrupted(database, stored).status is Status.VERIFIED
 
     for part in range(4):
-        change(database, f"DELETE FROM events{part}")
+        execute(database, f"DELETE FROM events{part}")
     assert verify_interrupted(database, stored).uncertain_present == 0
 
 

@@ -1,6 +1,5 @@
 """The oracle: equal to plain Python, the same whatever the cut, exact to the last bit."""
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -189,41 +188,6 @@ def test_the_truth_is_that_of_plain_python(rows, times, query, cut):
     parts = [whole.slice(0, min(cut, len(rows))), whole.slice(min(cut, len(rows)), len(rows))]
 
     assert truth_of(parts, query).agrees(reference.answer_of(query, reference.rows_of([whole])))
-
-
-@given(
-    rows=rows_of,
-    times=times_of,
-    shape=shapes,
-    cuts=st.lists(st.integers(0, 30), max_size=4),
-    order=st.randoms(use_true_random=False),
-)
-@settings(max_examples=100)
-def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
-    whole = batch_of(rows, times)
-    places = sorted({0, len(rows), *(min(cut, len(rows)) for cut in cuts)})
-    parts = [whole.slice(start, stop) for start, stop in itertools.pairwise(places)]
-    order.shuffle(parts)
-    queries = [
-        aggregate_query(shape),
-        NewestQuery(TABLE, ("tag",), ("i", "f", "s")),
-        NewestQuery(TABLE, ("site",), ("d", "b")),
-        DistinctQuery(TABLE, ("site", "at")),
-        DistinctQuery(TABLE, ("site", "tag")),
-    ]
-    inexact = aggregate_query(shape, ("d",))
-    queries.append(inexact)
-    total = Oracle(queries)
-    for part in parts:
-        oracle = Oracle(queries)
-        oracle.add(part)
-        total.merge(oracle.parts())
-    in_one = Oracle(queries)
-    in_one.add(whole)
-
-    assert [total.truth(q) for q in queries[:-1]] == [in_one.truth(q) for q in queries[:-1]]
-    assert in_one.truth(inexact).agrees(total.truth(inexact).answer)
-    assert total.truth(inexact).agrees(in_one.truth(inexact).answer)
 
 
 @pytest.mark.parametrize("columns", [("i",), ("site", "i")])

@@ -44,7 +44,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import FleetTable, walks_at
+from simulator.data.fleet import FleetTable, chosen_members, walks_at
 from simulator.data.mixer import Hashes, below, draw, draw_from, key_of, scaled
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
@@ -196,12 +196,10 @@ class Homes(FleetWorkload):
             first = min(self._changes.before(selection.since - self.start_ms), stop)
         if selection.until is not None:
             stop = min(self._changes.before(selection.until - self.start_ms), stop)
-        chosen = np.ones(params.scale, np.bool_)
-        for one in selection.one_of:
-            chosen &= np.isin(tags[one.column], [value.encode() for value in one.values])
-        if chosen.all():
+        homes = chosen_members(tags, selection)
+        if len(homes) == params.scale:
             return None if 2 * (stop - first) > self._changes.rows else np.arange(first, stop)
-        return self._changes.rows_of_homes(np.flatnonzero(chosen), first, stop)
+        return self._changes.rows_of_homes(homes, first, stop)
 
     def _number(self, table: str, name: str, values: Array) -> ColumnData:
         """Return a walk, on its grid if the precision requires it, coded if that has few levels."""

@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from simulator.data.block import Array, Rows
-from simulator.data.mixer import below, key_of
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 MOST_MEMBERS = 100_000_000
+SHARE_LEVELS = 1 << 13
 
 
 class FleetParams(Params):
@@ -167,6 +169,18 @@ class Members:
             for place, bound in enumerate(tag.bounds)
         ]
         return texts([tag.form % each for each in zip(*numbers, strict=True)])
+
+
+def random_shares(key: int, rows: Rows, precision: Precision) -> ColumnData:
+    """Return a random number from 0 to 1 for each row: a multiple of 1/8192, or every bit of it."""
+    if precision is Precision.FULL:
+        return Values(fractions(draw(key, rows)))
+    return Coded(below(key, rows, SHARE_LEVELS), _share_levels())
+
+
+@cache
+def _share_levels() -> Array:
+    return np.arange(SHARE_LEVELS) / SHARE_LEVELS
 
 
 def texts(values: Sequence[str]) -> Array:

@@ -44,7 +44,7 @@ from pydantic import model_validator
 from simulator.data.absent import Absent
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.deliveries import POINTS, Deliveries, number_pairs
-from simulator.data.fleet import walks_at
+from simulator.data.fleet import chosen_members, walks_at
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
@@ -193,14 +193,12 @@ class Trucks(FleetWorkload):
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's trucks and times, and some more; None if most."""
-        chosen = np.ones(self.params.scale, np.bool_)
-        for one in selection.one_of:
-            values = np.array([value.encode() for value in one.values])
-            chosen &= np.isin(self._tags[one.column], values)
         since, until = selection.since, selection.until
         first = 0 if since is None else self._ticks_before(since)
         stop = self._ticks if until is None else self._ticks_before(until)
-        return self._sends[table.name].candidates(np.flatnonzero(chosen), first, stop)
+        return self._sends[table.name].candidates(
+            chosen_members(self._tags, selection), first, stop
+        )
 
     @property
     def _ticks(self) -> int:
