@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
-from simulator.fork_server import fork
+from simulator.forks import fork, supervise
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.contract import Database
@@ -26,7 +26,6 @@ from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
-from simulator.supervision import supervise
 
 _FORK_SERVER = "fork-server"
 _LOADED_BY_RUNS = (

@@ -9,7 +9,7 @@ from iotbench.results.latency import FEWEST
 from simulator.frozen import Frozen
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.sketch import BUCKETS, Counts, quantile_ms
+from simulator.protocol.numbers import BUCKETS, Counts, quantile_ms
 from simulator.protocol.verdict import Accounts
 
 RECOVERED = 0.95

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from simulator.load.meter import merge_histogram
 from simulator.protocol.events import Freshness
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.sketch import counts_from, quantile_ms
+from simulator.protocol.numbers import counts_from, quantile_ms
 
 
 def fewest_samples(percent: Fraction) -> int:

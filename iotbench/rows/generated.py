@@ -9,10 +9,9 @@ from iotbench.machine.inputs import problem_of
 from iotbench.rows.files.request import FileRows, FilesRequest, ReadingOptions
 from iotbench.rows.recorded.request import beside, in_volume, read
 from simulator.data.dataset import DatasetReader
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.errors import ConfigError
-from simulator.protocol.records import FileManifest
+from simulator.protocol.records import FileManifest, RecordFormat
 
 Said = TypeVar("Said", bound=ReadingOptions)
 _READ = frozenset({"csv", "tsv", "parquet", "influx"})

@@ -7,36 +7,87 @@ import asyncio
 import math
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from signal import SIGTERM
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from simulator import clock
 from simulator.clock import OwnClock, now_s
-from simulator.control.database.probe import probe
-from simulator.control.database.scanning import scan_file
+from simulator.control.database.checks import probe, scan_file
 from simulator.control.database.work import DatabaseWork
-from simulator.control.journal import Journal
-from simulator.control.progress.event_writer import EventWriter
+from simulator.control.journal import (
+    Began,
+    Entered,
+    Journal,
+    Ramped,
+    Steadied,
+    Stepped,
+    TablesPrepared,
+)
 from simulator.control.progress.follower import Follower
-from simulator.control.resuming import Resumed, resume
+from simulator.control.progress.phases import EventWriter
 from simulator.control.script import Script
 from simulator.control.workers.coordinator import Coordinator
-from simulator.control.workers.endpoints import application
+from simulator.control.workers.endpoints import application, server_of
 from simulator.control.workers.gate import Gate
-from simulator.control.workers.server import server_of
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
+from simulator.forks import MOST_COLLECTORS
+from simulator.host import boot_id
 from simulator.modules.contract import Database
-from simulator.protocol.events import CheckEvent, Outcome
+from simulator.protocol.events import CheckEvent, Occurrence, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import RunSpec, Work
-from simulator.supervision import MOST_COLLECTORS
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.folding import FoldTasks, fold_here
 from simulator.verify.truth.needed import Names
+
+
+class Resumed(NamedTuple):
+    """The progress of the run."""
+
+    replaced_s: tuple[float, ...] = ()
+    """Times at which collectors replaced lost ones, this one included."""
+    prepared: TablesPrepared | None = None
+    """None: the tables are not ready, and no worker has begun."""
+    spent_s: float = 0.0
+    """Time since the start of the run."""
+
+    def occurrences(self, began_s: float) -> Iterator[Occurrence]:
+        """Yield when collectors were replaced after the beginning."""
+        for at_s in self.replaced_s:
+            if at_s >= began_s:
+                what = "collector replaced"
+                yield Occurrence(at_s=round(at_s - began_s, 1), what=what, is_failure=True)
+
+
+def resume(gate: Gate, follower: Follower) -> Resumed:
+    """Bring a new collector to where the run is, and note that it has begun."""
+    journal = gate.run.journal
+    began: list[float] = []
+    prepared = None
+    for at_s, uid, what in journal.entries():
+        match what:
+            case Began():
+                began.append(at_s)
+                if what.boot_id == boot_id():  # the clock may have been set meanwhile
+                    clock.adopt(what.ahead_s)
+            case TablesPrepared():
+                prepared = what
+            case Entered() | Stepped() | Ramped():
+                follower.restore(what)
+            case Steadied():
+                gate.run.measured_s = what.measured_s
+            case _:
+                gate.take(what, uid)
+    journal.note(Began(boot_id=boot_id(), ahead_s=clock.ahead_s()))
+    if not began:
+        return Resumed()
+    now_s = clock.now_s()
+    return Resumed((*began[1:], now_s), prepared, now_s - began[0])
+
 
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0

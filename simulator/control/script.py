@@ -8,10 +8,10 @@ from functools import cached_property
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Output, Query, outputs
 from simulator.data.ranges import RowRange
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, RunSpec, Task, Work
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.truth.fold_tasks import FOLD_TASK_ROWS
+from simulator.verify.truth.folding import FOLD_TASK_ROWS
 
 MOST_ANSWER_BYTES = 256 << 20
 """Largest size of all different answers of a run, in JSON."""

@@ -1,6 +1,6 @@
 """A block: rows of one physical table, stored by column in NumPy arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -218,3 +218,24 @@ def _size_bytes(column: ColumnData) -> int:
         return int(column.lengths.sum())
     values = column.levels if isinstance(column, Coded) else column.array
     return len(column) * values.dtype.itemsize
+
+
+def edges(blocks: Sequence[Block], batch_rows: int) -> list[Rows]:
+    """Return, for each block, where its share of each batch begins, and where the last one ends.
+
+    The rows of each block are in the order of time. A batch has `batch_rows` rows, the last one
+    fewer; rows of the same time are in the order of the blocks.
+    """
+    times = [block.data[block.table.time.name].values() for block in blocks]
+    merged = np.sort(np.concatenate(times), kind="stable")  # merges what is sorted
+    starts = np.arange(0, len(merged), batch_rows)
+    first = merged[starts]
+    found, left = [], starts.copy()
+    earlier = [np.searchsorted(each, first, "left") for each in times]
+    left -= np.sum(earlier, axis=0)
+    for each, before in zip(times, earlier, strict=True):
+        same = np.searchsorted(each, first, "right") - before
+        taken = np.minimum(left, same)
+        left -= taken
+        found.append(np.append(before + taken, len(each)))
+    return found

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import find_unpadded, literal, octets, side_by_side
-from simulator.data.ragged import overlapping
+from simulator.data.octets import find_unpadded, literal, octets, overlapping, side_by_side
 
 _POWERS = tuple(10**exponent for exponent in range(1, 20))
 

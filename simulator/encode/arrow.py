@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 
 
 class Arrow:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.rows import Frame, LaidOut, Share, between, cut, laid_out
 from simulator.errors import UnstorableError
 

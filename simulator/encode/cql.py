@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.prefixed import Prefixed
+from simulator.encode.pgcopy import Prefixed
 from simulator.encode.rows import AnyShare, Share, laid_out
 from simulator.errors import UnstorableError
 

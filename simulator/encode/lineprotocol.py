@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.rows import AnyShare, Frame, Share, Spans, blank, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")

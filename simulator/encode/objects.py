@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.instants import microseconds
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
+from simulator.encode.numbers import microseconds
 
 _ROWS_AT_ONCE = 1000
 """Number of rows with references that fit into the cache of a core."""

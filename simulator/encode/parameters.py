@@ -14,7 +14,7 @@ from simulator.data.block import Array, Block, Texts
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
-from simulator.encode.instants import Iso, iso
+from simulator.encode.numbers import Iso, iso
 from simulator.encode.rows import Frame, Share, Spans, cut, laid_out
 
 _TEXT = 253

@@ -16,8 +16,8 @@ from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.digits import integers
 from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, Type
-from simulator.encode.doubles import doubles
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
+from simulator.encode.numbers import doubles
 from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
 

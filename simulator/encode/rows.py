@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Rows
-from simulator.data.octets import side_by_side
-from simulator.data.ragged import Offsets, copy, overlapping
+from simulator.data.octets import Offsets, copy, overlapping, side_by_side
 
 
 @dataclass(frozen=True, slots=True)

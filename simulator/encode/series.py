@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.octets import octets
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.points import Written, as_text
 
 _LINE_ROWS = 100_000

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
-from simulator.encode.levels import LevelCache
-from simulator.encode.prefixed import text_share
+from simulator.encode.columns import LevelCache
+from simulator.encode.pgcopy import text_share
 from simulator.encode.rows import Frame, Share, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")

@@ -14,8 +14,7 @@ from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
-from simulator.encode.doubles import doubles
-from simulator.encode.instants import Iso, iso
+from simulator.encode.numbers import Iso, doubles, iso
 from simulator.encode.rows import Frame, Share, Spans, between, cut, laid_out, windows
 
 

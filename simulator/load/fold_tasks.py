@@ -13,7 +13,7 @@ from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, StoredWind
 from simulator.protocol.spec import RunSpec
 from simulator.verify.stored.reader import StoredRows
 from simulator.verify.truth.fingerprint import EveryRow
-from simulator.verify.truth.fold_tasks import fold_rows
+from simulator.verify.truth.folding import fold_rows
 from simulator.verify.truth.needed import queries_named
 from simulator.verify.truth.oracle import Oracle
 from simulator.verify.truth.record import to_bytes

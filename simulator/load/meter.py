@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from simulator.load.faults.outages import Outages
 from simulator.load.pace import Kept
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
-from simulator.protocol.sketch import Counts, counts_of
+from simulator.protocol.numbers import Counts, counts_of
 from simulator.protocol.spec import LoadStage
 
 _BUFFER = 1 << 14

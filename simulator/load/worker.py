@@ -19,15 +19,15 @@ from simulator.host import memory_peak_bytes
 from simulator.load.ask.asking import Asking, Calls
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
-from simulator.load.connection import Stopped, connect
+from simulator.load.connections import Stopped, connect
 from simulator.load.faults.network import Network
-from simulator.load.faults.spells import FaultSpells
+from simulator.load.faults.outages import FaultSpells
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Durations, Meter
 from simulator.load.pace import paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.load.write.batch import Batch
-from simulator.load.write.failures import Failures
+from simulator.load.write.delivery import Failures
 from simulator.load.write.records import RecordReader
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.sender import Sender
@@ -48,7 +48,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     heartbeat_s,
 )
-from simulator.protocol.sketch import pairs_of
+from simulator.protocol.numbers import pairs_of
 from simulator.protocol.spec import Ask, ChangeTask, InsertTask, RunSpec, Task
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
@@ -33,6 +32,7 @@ from simulator.modules.contract import (
     Session,
     Unsupported,
 )
+from simulator.protocol.records import RecordFormat
 
 
 class Encoding(StrEnum):

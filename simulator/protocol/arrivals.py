@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from simulator.protocol.messages import Index, Instant, Message, Name, Scalar
-from simulator.protocol.packed import Packed
+from simulator.protocol.numbers import Packed
 
 NEVER_NS = (1 << 62) - 1
 """Time of acknowledgement of a batch that was not acknowledged."""

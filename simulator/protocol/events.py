@@ -188,7 +188,7 @@ class Freshness(Message):
     unseen_rows: int
     """Acknowledged, and in no answer until the end."""
     delays: tuple[tuple[int, int], ...]
-    """Delays of the rows that were seen: simulator.protocol.sketch."""
+    """Delays of the rows that were seen: simulator.protocol.numbers."""
     unseen: tuple[tuple[int, int], ...] = ()
     """Times for which the others were watched, in the same form; empty in older results."""
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, ConfigDict, FailFast, Field
 
 from simulator.data.ranges import RowRange
 from simulator.frozen import Frozen
-from simulator.protocol.sketch import BUCKETS
+from simulator.protocol.numbers import BUCKETS
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 UID_HEADER = "X-Worker-Uid"
@@ -129,7 +129,7 @@ class Heartbeat(Message):
     waited_s: Duration = 0.0
     """Time for which these runs have waited for their answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
-    """Latencies of all timed batches or runs: simulator.protocol.sketch."""
+    """Latencies of all timed batches or runs: simulator.protocol.numbers."""
     newest_ms: Instant | None = None
     """The time of a row that was acknowledged last, where queries about fresh rows are asked."""
 

@@ -1,5 +1,6 @@
 """Files of records: what a run knows of one, what a scan looks for, and what it finds."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -7,8 +8,23 @@ from pydantic import Field
 
 from simulator import __version__
 from simulator.data.dataset import Dataset
-from simulator.data.records import RecordFormat
 from simulator.frozen import Frozen
+
+
+class RecordFormat(StrEnum):
+    """A format of files of records; a record is a row, which may be several points."""
+
+    INFLUX = "influx"
+    ES_BULK = "es-bulk"
+    CSV = "csv"
+    TSV = "tsv"
+    PGCOPY = "pgcopy"
+    PGCOPY_BINARY = "pgcopy-binary"
+    SPLUNK = "splunk"
+    BSON = "bson"
+    OPENTSDB = "opentsdb"
+    GRAPHITE = "graphite"
+
 
 VOLUME_FOLDER = "/records"
 """Mount point of a file's volume claim in pods; the chart mounts it there."""

@@ -8,8 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from simulator.data.block import Block, Rows
-from simulator.data.edges import edges
+from simulator.data.block import Block, Rows, edges
 from simulator.data.schema import Table
 from simulator.encode import pgcopy, text
 from simulator.encode.points import Points

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.modules.splunk.wire import index
-from simulator.protocol.records import FileManifest
-from simulator.records.cutting import BsonDocuments, Cells, Cutter, NamedLines, Tuples
+from simulator.protocol.records import FileManifest, RecordFormat
+from simulator.records.cutting import BsonDocuments, Cells, Cutter, NamedLines, Tuples, point_lines
 from simulator.records.formats import FORMATS
-from simulator.records.points import point_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import FreshType
 from simulator.data.ranges import RowRange
+from simulator.load.ask.answers import EveryAnswer, Moving
 from simulator.load.ask.asker import Asker
 from simulator.load.ask.callers import OneCaller
-from simulator.load.ask.fresh import EveryAnswer, Moving
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH, Database, Session

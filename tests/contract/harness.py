@@ -24,7 +24,7 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
-from simulator.load.write.imports import write_files
+from simulator.load.write.preparing import write_files
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH, IMPORT, Database, Payload, Session, Unsupported
 from tests.contract import reference

@@ -24,7 +24,7 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
-from simulator.load.write.imports import write_files
+from simulator.load.write.preparing import write_files
 from simulator.modules.contract import (
     BATCH,
     DRIVER,
@@ -36,8 +36,8 @@ from simulator.modules.contract import (
 )
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.comparison import verify
-from simulator.verify.stored.interrupted import verify_interrupted
 from tests.contract.harness import Wideset, ask, count, drop, send
 from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from simulator.data import workloads
-from simulator.data.block import Block, Coded, ColumnData
+from simulator.data.block import Block, Coded, ColumnData, edges
 from simulator.data.dataset import DatasetReader
-from simulator.data.edges import edges
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table, Type
-from simulator.data.workloads.devops.workload import Devops
+from simulator.data.workloads.devops import Devops
 from simulator.errors import UnstorableError
-from simulator.load.write.mixing import Mixer
+from simulator.load.write.batch import Mixer
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode

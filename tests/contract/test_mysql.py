@@ -9,7 +9,7 @@ import pytest
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.load.faults.network import Network
-from simulator.load.faults.spells import FaultSpells
+from simulator.load.faults.outages import FaultSpells
 from simulator.load.pace import paces_of
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess

@@ -12,7 +12,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, PrimaryKey, Type
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch

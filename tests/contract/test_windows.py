@@ -15,8 +15,7 @@ from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import reader as stored
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.reader import StoredRows, windows_of
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.folding import FoldTasks, fold_here
 from tests.contract.harness import created
 from tests.contract.targets import STORING
 

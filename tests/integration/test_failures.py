@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.supervision import MOST_COLLECTORS
+from simulator.forks import MOST_COLLECTORS
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")

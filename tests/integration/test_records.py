@@ -14,7 +14,7 @@ import yaml
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.data.records import RecordFormat
+from simulator.protocol.records import RecordFormat
 from tests import ROOT
 from tests.integration.conftest import CommandLine, combined
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk

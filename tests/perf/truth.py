@@ -38,8 +38,7 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.spec import RunSpec, Work
-from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
-from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS, FoldTasks, fold_here, truths
 from simulator.verify.truth.needed import statistics_of
 from simulator.verify.truth.oracle import Oracle
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.schema import Table
 from simulator.data.walks import Precision
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 
 BLOCK_ROWS = 8192
 BLOCKS = 6

@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 
 from simulator.data.block import Block, Coded, Texts, Values
-from simulator.data.ragged import overlapping
+from simulator.data.octets import overlapping
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.ndjson import documents

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite
 
 

@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import os, signal, sys, threading
-from simulator.supervision import supervise
+from simulator.forks import supervise
 
 def serve(journal):
     journal.seek(0, 2)

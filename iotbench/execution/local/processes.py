@@ -12,10 +12,10 @@ import psutil
 from iotbench.execution.local.forks import Fork, Forks
 from iotbench.execution.local.pipes import Pipes
 from iotbench.execution.stream import TAIL_LINES, EventStream
+from simulator.forks import MOST_COLLECTORS
 from simulator.protocol.events import Event
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.run_input import RunInput
-from simulator.supervision import MOST_COLLECTORS
 
 _POLL_S = 0.05
 _LOOK_S = 1.0

@@ -15,8 +15,13 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import ID, PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
-from simulator.records.keys import MAX_ROWS, are_distinct, has_key, key_columns
-from simulator.records.prepared import read_prepared_file
+from simulator.records.prepared import (
+    MAX_ROWS,
+    are_distinct,
+    has_key,
+    key_columns,
+    read_prepared_file,
+)
 
 _SHOWN_DIGITS = 12
 

@@ -14,7 +14,6 @@ from iotbench.config.input.values import Count, Names
 from iotbench.machine.inputs import problem_of
 from iotbench.rows.files.names import is_pattern, table_name
 from iotbench.rows.files.objects import name_of, uri_of, url_of
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import (
     FileReading,
@@ -23,6 +22,7 @@ from simulator.data.workloads.file import (
     RepeatedHour,
 )
 from simulator.errors import ConfigError
+from simulator.protocol.records import RecordFormat
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 """Names that --delimiter takes -> the character."""

@@ -10,11 +10,10 @@ from typing import Any
 from iotbench.config.input.parameters import option_of, parameters
 from iotbench.machine.inputs import read_bytes
 from iotbench.rows.files.request import STANDARD_INPUT, ReadingOptions
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError
-from simulator.protocol.records import VOLUME_FOLDER, FileManifest
+from simulator.protocol.records import VOLUME_FOLDER, FileManifest, RecordFormat
 from simulator.records.manifest import MOST_BYTES, parse
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from simulator.control.answers.arrivals import Arrivals
-from simulator.control.answers.fresh import judge_fresh
+from simulator.control.answers.fresh import Arrivals, judge_fresh
 from simulator.control.answers.judge import Answers, Judge
 from simulator.control.database.background import BackgroundWatch
 from simulator.control.database.explaining import explain_queries
@@ -24,8 +23,8 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.comparison import verify
-from simulator.verify.stored.interrupted import verify_interrupted
 from simulator.verify.stored.statistics import one_row
 from simulator.verify.truth.needed import SharedFolding, fold_alone, names_of_tables
 

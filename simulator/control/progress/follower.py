@@ -5,11 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from simulator.clock import OwnClock, now_s
 from simulator.control.journal import Entered, Ramped, Steadied, Stepped
-from simulator.control.progress.event_writer import EventWriter
-from simulator.control.progress.phases import Phases
+from simulator.control.progress.phases import EventWriter, Phases
 from simulator.control.progress.ramp import Ramping
-from simulator.control.progress.recent import Recent
-from simulator.control.progress.steady import AHEAD_S, Steady
+from simulator.control.progress.recent import AHEAD_S, Recent, Steady
 from simulator.control.workers.coordinator import Coordinator
 from simulator.errors import counted
 from simulator.protocol.events import AskedEvent, ProgressEvent, ReportEvent

@@ -1,4 +1,4 @@
-"""The workers' activity in the last seconds, from their heartbeats.
+"""The workers' activity in the last seconds, from their heartbeats, and whether its rate is steady.
 
 A rate is measured between two heartbeats of the same worker: the times of arrival do not
 change it. Latencies include those counted since the heartbeat before the window.
@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 from typing import NamedTuple
 
+import numpy as np
+
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.events import AskedSample, SampleEvent
 from simulator.protocol.messages import HEARTBEAT_S, WARMUP, Heartbeat
-from simulator.protocol.sketch import Counts, counts_from, quantile_ms
+from simulator.protocol.numbers import Counts, counts_from, quantile_ms
 from simulator.protocol.spec import Work
 
 _RATE_BEATS = 1.8
@@ -174,3 +176,32 @@ class Recent:
 def _before(known: deque[_Beat], since_s: float) -> Counts:
     """Return what was counted before the window; nothing where the phase has begun in it."""
     return counts_from(known[0].beat.latency if known[0].heard_s <= since_s else ())
+
+
+LEAST_RATES = 10
+"""About one a second; fewer show nothing."""
+AHEAD_S = 2.0
+"""Lead time with which workers hear when the measured part begins: some heartbeats."""
+_MOST_CHANGE = 0.07
+"""Largest change relative to the mean, from the first to the last rate considered."""
+
+
+class Steady:
+    """The rates of all workers in the warm-up."""
+
+    def __init__(self) -> None:
+        self._rates: list[float] = []
+
+    def note(self, rows_per_s: float) -> None:
+        """Add the rate of the last second or two."""
+        self._rates.append(rows_per_s)
+
+    @property
+    def is_reached(self) -> bool:
+        """True if the rate has become steady."""
+        rates = np.asarray(self._rates[len(self._rates) // 2 :])
+        if len(self._rates) < LEAST_RATES or not rates.mean():
+            return False
+        first, second = np.triu_indices(len(rates), 1)
+        slope = float(np.median((rates[second] - rates[first]) / (second - first)))
+        return bool(abs(slope) * (len(rates) - 1) <= _MOST_CHANGE * rates.mean())

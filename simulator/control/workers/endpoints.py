@@ -1,23 +1,27 @@
-"""The HTTP endpoints of the collector: read the workers' messages and pass them to the gate.
+"""The HTTP of the collector: endpoints pass the workers' messages to the gate; uvicorn serves them.
 
 A body is kept only up to a limit, and none of a sender without the token. The rest of a refused
-body is read and dropped, for a limited time, so that the sender gets to see the reason.
+body is read and dropped, for a limited time, so that the sender gets to see the reason. A thousand
+workers hold two connections each, one of them waiting at a barrier; a connection that sends nothing
+useful is closed.
 """
 
 import asyncio
 import hmac
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, suppress
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+import uvicorn
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from simulator.clock import instant_s
 from simulator.control.script import MOST_ANSWER_BYTES, Rejected
@@ -245,3 +249,63 @@ def _problems(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found]
     return "; ".join(problem.removeprefix(": ") for problem in problems)[:_SHOWN_CHARACTERS]
+
+
+_REQUEST_S = 10.0
+"""Time that a new connection may take until its first request."""
+_KEPT_ALIVE_S = 3600
+"""A worker is silent on one of its connections while it inserts."""
+_CONNECTIONS_PER_WORKER = 4
+_SPARE_CONNECTIONS = 256
+_HEADER_BYTES = 8 << 10
+
+
+class _Connection(H11Protocol):
+    """A connection that ends unless its first request comes soon."""
+
+    most: ClassVar[int]
+    """Limit of connections; a further one is closed, and its worker tries again."""
+    _deadline: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(_REQUEST_S, self._end_unless_asked)
+        if len(self.connections) > self.most:
+            transport.abort()
+
+    def _end_unless_asked(self) -> None:
+        if self.cycle is None:
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deadline.cancel()
+        super().connection_lost(exc)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without signal handlers: the collector handles signals."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def server_of(app: Starlette, workers: int) -> uvicorn.Server:
+    """Return the server that connects this many workers to an application."""
+
+    class Connection(_Connection):
+        most = _CONNECTIONS_PER_WORKER * workers + _SPARE_CONNECTIONS
+
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=_KEPT_ALIVE_S,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+    )
+    return _Server(config)

@@ -10,7 +10,7 @@ from base64 import b64decode
 from simulator.control.script import Rejected, Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.folding import Folded, FoldReply, QueryName
-from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import FoldTasks
 from simulator.verify.truth.needed import Names
 
 

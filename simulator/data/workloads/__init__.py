@@ -4,7 +4,7 @@ from simulator.data.workloads.base import Workload
 from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.dashboard.workload import Dashboard
 from simulator.data.workloads.declared import Declared
-from simulator.data.workloads.devops.workload import Devops
+from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.homes.workload import Homes
 from simulator.data.workloads.iot import Iot

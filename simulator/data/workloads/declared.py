@@ -43,7 +43,7 @@ from simulator.data.schema import (
 )
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import Params, Workload
-from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
+from simulator.data.workloads.shared.windows import ASKED_FIELDS, field_queries
 from simulator.frozen import Frozen
 
 MOST_VALUES = 1 << 16

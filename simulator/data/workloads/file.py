@@ -29,7 +29,7 @@ from simulator.data.schema import (
     usual_indices,
 )
 from simulator.data.workloads.base import Params, Workload
-from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
+from simulator.data.workloads.shared.windows import ASKED_FIELDS, field_queries
 from simulator.errors import counted
 from simulator.frozen import Frozen
 

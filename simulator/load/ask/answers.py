@@ -1,13 +1,28 @@
-"""The answers to queries, kept until the clock stops, and reported in canonical form."""
+"""Answers to queries until they are reported: the different ones, or all about fresh rows."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from simulator.data.query import Statement, answer
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.fresh import FreshType
+from simulator.data.hashes import convert_stored_values
+from simulator.data.query import AggregateQuery, Output, Statement, answer, canonical
+from simulator.data.schema import FLOATS
 from simulator.errors import RunError
 from simulator.load.client import AnswerName, Rows
-from simulator.protocol.messages import MOST_ANSWERS, digest_of
+from simulator.modules.contract import Database
+from simulator.protocol.arrivals import (
+    ANSWER_COLUMNS,
+    NULL_DOUBLE,
+    NULL_INTEGER,
+    FreshAnswers,
+    Ticks,
+)
+from simulator.protocol.messages import MOST_ANSWERS, Scalar, digest_of
+from simulator.protocol.numbers import MOST_NUMBERS, Columns, pack
 
 Report: TypeAlias = Callable[[str, Mapping[AnswerName, Rows]], None]
 """Takes a query and up to MOST_ANSWERS different answers to it."""
@@ -85,3 +100,156 @@ def _rows_of(name: str, statement: Statement, raw: Raw) -> Rows:
 def explain_unexpected(name: str, error: Exception) -> RunError:
     """Return the error of a query with an answer that cannot be read."""
     return RunError(f"query {name}: the answer does not have the expected columns: {error}")
+
+
+_PART_NUMBERS = MOST_NUMBERS // 4
+
+
+class Moving:
+    """Statements about the rows since an instant that moves on once later rows were seen.
+
+    A later instant is tried whenever `since_ms` has moved. Until an answer has rows since then, the
+    queries in between ask since the earlier one: no row leaves the window before it is visible.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        fresh_type: FreshType,
+        since_ms: Callable[[], int],
+        answers: "EveryAnswer",
+    ) -> None:
+        """`since_ms` returns the instant that is wanted, in ms since 1970."""
+        self._database, self._type, self._since_ms = database, fresh_type, since_ms
+        self._answers = answers
+        self._wanted_ms = since_ms()
+        """When the last try was decided; it moves with the rows."""
+        self._held = self._ask(self._wanted_ms)
+        self._tried: Asked | None = None
+        self._is_trying = False
+
+    def _ask(self, since_ms: int) -> Asked:
+        return Asked(since_ms, self._database.statement(self._type.since(since_ms)))
+
+    def _now(self, _: int = 0) -> Asked:
+        if self._tried and self._answers.found_ms >= self._tried.instance:
+            self._held, self._tried = self._tried, None
+        wanted_ms = self._since_ms()
+        if self._is_trying or wanted_ms <= self._wanted_ms:
+            self._is_trying = False
+            return self._held
+        self._wanted_ms, self._is_trying = wanted_ms, True
+        self._tried = self._tried or self._ask(wanted_ms)
+        return self._tried
+
+    first = warmup = timed = _now
+
+
+class EveryAnswer:
+    """All answers to one type about fresh rows, packed in parts."""
+
+    def __init__(self, name: str, fresh_type: FreshType) -> None:
+        self._name, self._type = name, fresh_type
+        self._outputs = fresh_type.outputs
+        """The columns as the driver returns them."""
+        self._kept: list[tuple[int, int, int, Sequence[Sequence[Any]]]] = []
+        self._values = 0
+        self._parts: list[tuple[int, str, list[tuple[Scalar, ...]], str]] = []
+        self.count = 0
+        self.found_ms = -1
+        """The latest instant since which an answer had a row."""
+
+    def keep(
+        self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
+    ) -> int:
+        """Keep an answer, and pack what is kept once it is enough for a part; return 0."""
+        self._outputs = asked.statement.outputs
+        self._kept.append((asked.instance, began_ns, ended_ns, rows))
+        self.count += 1
+        if asked.instance > self.found_ms and self._has_row(rows):
+            self.found_ms = asked.instance
+        self._values += len(ANSWER_COLUMNS) + len(rows) * len(asked.statement.outputs)
+        if self._values > _PART_NUMBERS:
+            self._pack()
+        return 0
+
+    def _has_row(self, rows: Sequence[Sequence[Any]]) -> bool:
+        """Return whether an answer counts or shows a row; `_pack` refuses other values."""
+        place, is_count = len(self._type.tags), isinstance(self._type.query, AggregateQuery)
+        found = [row[place] for row in rows if len(row) > place and row[place] is not None]
+        try:
+            return any(float(each) > 0 for each in found) if is_count else bool(found)
+        except (TypeError, ValueError):
+            return False
+
+    def reported(self, report: Report) -> int:
+        """Return the number of answers, which `parts` reports."""
+        del report
+        return self.count
+
+    def _pack(self) -> None:
+        """Pack what is kept."""
+        heads = [(since, began, ended, len(rows)) for since, began, ended, rows in self._kept]
+        rows = [row for *_, found in self._kept for row in found]
+        outputs = self._outputs
+        if len(rows) * len(outputs) > MOST_NUMBERS:
+            raise RunError(
+                f"query {self._name}: expected answers of at most {MOST_NUMBERS // len(outputs):,}"
+                f" rows together, got {len(rows):,}; choose others with --types"
+            )
+        try:
+            keys, values = self._columns(rows)
+        except (ValueError, OverflowError) as error:
+            raise explain_unexpected(self._name, error) from error
+        self._parts.append(
+            (
+                len(heads),
+                pack(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T),
+                keys,
+                pack(values),
+            )
+        )
+        self._kept.clear()
+        self._values = 0
+
+    def _columns(self, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Scalar, ...]], Columns]:
+        """Return the different keys of some rows; the place of each row's key, and its values."""
+        outputs, tags = self._outputs, len(self._type.tags)
+        if any(len(row) != len(outputs) for row in rows):
+            raise ValueError(f"expected {len(outputs)} columns")
+        place_of: dict[tuple[Any, ...], int] = {}
+        places = [place_of.setdefault(tuple(row[:tags]), len(place_of)) for row in rows]
+        keys = [tuple(map(canonical, outputs, raw)) for raw in place_of]
+        by_column = zip(*rows, strict=True) if rows else [()] * len(outputs)
+        columns = [*map(_numbers, outputs[tags:], [*by_column][tags:])]
+        return keys, np.array([places, *columns], np.int64)
+
+    def parts(self, index: int, ticks: Ticks) -> Iterator[FreshAnswers]:
+        """Yield what worker `index` reports; the last part may be empty."""
+        self._pack()
+        for number, (count, heads, keys, values) in enumerate(self._parts):
+            yield FreshAnswers(
+                index=index,
+                part=number,
+                last=number == len(self._parts) - 1,
+                ticks=ticks,
+                query=self._name,
+                count=count,
+                answers=heads,
+                keys=tuple(keys),
+                values=values,
+            )
+
+
+def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
+    """Return a column of answers as integers of 64 bits; what its type does not hold is as NULL."""
+    found, valid, odd = convert_stored_values(output, values)
+    is_double = output.type in FLOATS
+    if is_double and not np.isfinite(found).all():
+        raise ValueError(f"{output.name}: expected finite numbers")
+    numbers = found.astype(np.float64).view(np.int64) if is_double else found.astype(np.int64)
+    null = NULL_DOUBLE if is_double else NULL_INTEGER
+    if valid is not None:
+        numbers[~valid] = null
+    numbers[odd] = null
+    return numbers

@@ -16,7 +16,7 @@ from simulator.data.query_type import QueryType
 from simulator.errors import RunError
 from simulator.load.ask.answers import Asked, DifferentAnswers, KeptAnswers, Raw, Report
 from simulator.load.ask.callers import Callers
-from simulator.load.connection import Stopped
+from simulator.load.connections import Stopped
 from simulator.load.meter import Durations, StageMeter, encode_together
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.contract import Database, Session

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import IO
 
 from simulator.errors import SetupError
-from simulator.load.faults.spells import FaultSpells
+from simulator.load.faults.outages import FaultSpells
 from simulator.modules.contract import Address, Database, all_addresses, explain_unrelayed, redirect
 from simulator.protocol.spec import PlannedFault, Weather
 

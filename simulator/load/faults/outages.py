@@ -1,14 +1,17 @@
-"""Times without acknowledgements, and latencies in each second, in runs with faults."""
+"""Faults that a worker causes itself, and the outages that it sees."""
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.protocol.messages import MOST_SILENCES, MOST_WAITS, Silence
-from simulator.protocol.sketch import BUCKETS, buckets_of
+from simulator.protocol.messages import MOST_OWN_FAULTS, MOST_SILENCES, MOST_WAITS, Silence, Span
+from simulator.protocol.numbers import BUCKETS, buckets_of
+from simulator.protocol.spec import PlannedFault
 
 _Numbers = NDArray[np.int64]
 
@@ -49,6 +52,57 @@ class Outages:
         )
 
     def waits(self) -> tuple[tuple[int, int, int], ...]:
-        """Return second since the start, bucket of `simulator.protocol.sketch` and batches."""
+        """Return second since the start, bucket of `simulator.protocol.numbers` and batches."""
         found = sorted(self._waits.items())[:MOST_WAITS]
         return tuple((*divmod(key, BUCKETS), count) for key, count in found)
+
+
+class FaultSpells:
+    """Something fails at each instant of a fault, and is undone after its time; `close` ends it."""
+
+    def __init__(
+        self,
+        fault: PlannedFault,
+        fail: Callable[[], object],
+        undo: Callable[[], object],
+    ) -> None:
+        """A BrokenPipeError of either ends it: what it is done to is gone."""
+        self._fault, self._fail, self._undo = fault, fail, undo
+        self.over = threading.Event()
+        """Set by `close`."""
+        self._done: list[tuple[int, int]] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self) -> None:
+        """The measured part begins now."""
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def _run(self) -> None:
+        with suppress(BrokenPipeError):
+            self._follow(self._fault.instants_s[:MOST_OWN_FAULTS])
+
+    def _follow(self, instants_s: Sequence[float]) -> None:
+        began_ns = time.perf_counter_ns()
+        for instant_s in instants_s:
+            left_s = instant_s - (time.perf_counter_ns() - began_ns) / 1e9
+            if self.over.wait(max(left_s, 0.0)):
+                return
+            since_ns = time.perf_counter_ns()
+            self._fail()
+            self.over.wait(self._fault.lasts_s)
+            self._undo()
+            self._done.append((since_ns, time.perf_counter_ns()))
+
+    def spans(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
+        """Return when it failed, by the collector's clock."""
+        return tuple(
+            Span(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
+            for began_ns, ended_ns in self._done
+        )
+
+    def close(self) -> None:
+        """Undo what still lasts."""
+        self.over.set()
+        if self._thread.is_alive():
+            self._thread.join()

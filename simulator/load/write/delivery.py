@@ -1,20 +1,130 @@
-"""Sends batches, and decides what to do when one fails."""
+"""Sends batches, decides what to do when one fails, and counts the failures."""
 
+import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+from simulator.data.ranges import RowRange, covering
 from simulator.errors import RunError
-from simulator.load.connection import Stopped, WriterConnection
+from simulator.load.connections import Stopped, WriterConnection
 from simulator.load.meter import Meter
 from simulator.load.timings import Stopwatch
-from simulator.load.write.batch import Batch
-from simulator.load.write.failures import Failures
+from simulator.load.write.batch import Batch, Held
 from simulator.load.write.send_log import SendLog
-from simulator.load.write.window import Send, Window
-from simulator.modules.contract import Failure
-from simulator.protocol.messages import Failed
+from simulator.modules.contract import Failure, Session
+from simulator.protocol.messages import MOST_FAILURES, BatchFailures, Failed, Troubles
+
+
+@dataclass(slots=True)
+class Send:
+    """A batch in flight, and its outcome."""
+
+    batch: Batch
+    due_ns: int
+    attempts: int = 0
+    """That failed."""
+    retry_until_s: float = 0.0
+    """Until then it may be sent again (--retry-for); 0: nothing failed."""
+    ended_ns: int = 0
+    error: Exception | None = None
+
+
+class Window:
+    """The batches in flight.
+
+    Drivers report the end of a batch on their own threads. A queue passes it to the thread that
+    sends, which alone counts and decides.
+    """
+
+    def __init__(self) -> None:
+        self._ended: queue.SimpleQueue[Send] = queue.SimpleQueue()
+        self._open = 0
+
+    def __len__(self) -> int:
+        return self._open
+
+    def begin(self, session: Session, send: Send) -> None:
+        """Send without waiting; `ended` returns the outcome, including an error."""
+
+        def done(error: Exception | None) -> None:
+            send.ended_ns = time.perf_counter_ns()
+            send.error = error
+            self._ended.put(send)
+
+        self._open += 1
+        try:
+            session.begin(send.batch.payload, done)
+        except Exception as error:  # noqa: BLE001 - the module classifies it
+            done(error)
+
+    def ended(self) -> Send:
+        """Wait for a batch that has ended, and return it.
+
+        Each batch ends, at the latest by a timeout of its session or when that is closed.
+        """
+        send = self._ended.get()
+        self._open -= 1
+        return send
+
+
+class Failures:
+    """The failures of one worker since the clock started, and the rows of unknown outcome."""
+
+    def __init__(self) -> None:
+        self.uncertain: list[RowRange] = []
+        """Those of the prefill too."""
+        self.uncertain_rows = self.uncertain_batches = 0
+        self.uncertain_cause = ""
+        """The last error that left the outcome of a batch unknown."""
+        self.start(None)
+
+    def start(self, start_ns: int | None) -> None:
+        """Count from now on, and list by second after this instant; None: list nothing."""
+        self._start_ns = start_ns
+        self._counts: Counter[tuple[int, Failed]] = Counter()
+        self._unlisted = 0
+        """Those for which the list has no room."""
+        self.errors = 0
+        """Batches that failed, each as often as it did."""
+        self.retried = 0
+
+    def note(self, what: Failed) -> None:
+        """Count what has gone wrong now."""
+        self.retried += what is Failed.RETRIED
+        if self._start_ns is None:
+            return
+        key = (time.perf_counter_ns() - self._start_ns) // 1_000_000_000, what
+        if key in self._counts or len(self._counts) < MOST_FAILURES:
+            self._counts[key] += 1
+        else:
+            self._unlisted += 1
+
+    def note_uncertain(self, batch: Iterable[Held], cause: str) -> None:
+        """Count the rows of a batch with an unknown outcome."""
+        for held in batch:
+            self.uncertain += covering(held.rows, held.table)
+            self.uncertain_rows += len(held.rows)
+        self.uncertain_batches += 1
+        self.uncertain_cause = cause
+        self.note(Failed.UNCERTAIN)
+
+    def troubles(self) -> Troubles:
+        """Return the record of the report: the first failures, in the order of time."""
+        return Troubles(
+            retried=self.retried,
+            uncertain=tuple(self.uncertain),
+            uncertain_cause=self.uncertain_cause,
+            failures=tuple(
+                BatchFailures(second=second, what=what, count=count)
+                for (second, what), count in self._counts.items()
+            ),
+            more_failures=self._unlisted,
+        )
+
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100

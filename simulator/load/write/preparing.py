@@ -5,18 +5,46 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, repeat, zip_longest
 from pathlib import Path
+from typing import Any
 
-from simulator.data.block import Block, Rows
+import numpy as np
+
+from simulator.data.block import Block, Rows, edges
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
-from simulator.data.edges import edges
 from simulator.data.ranges import RowRange, list_written_ranges
-from simulator.load.connection import WriterConnection
+from simulator.load.connections import WriterConnection
 from simulator.load.timings import Stopwatch
-from simulator.load.write.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
-from simulator.load.write.imports import write_files as written_to
-from simulator.load.write.mixing import Mixer
+from simulator.load.write.batch import Batch, Held, Mixer, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.write.records import RecordReader
-from simulator.modules.contract import BATCH, Payload
+from simulator.modules.contract import BATCH, IMPORT, Payload, Session
+
+
+def write_files(
+    session: Session, blocks: Iterable[Block], folder: Path
+) -> list[tuple[Block, Payload, Rows]]:
+    """Write blocks to a file for each physical table.
+
+    Returns a block of each, the payload that names its file, and the numbers of all its rows.
+    """
+    files: dict[str, tuple[Block, tuple[Any, ...]]] = {}
+    numbers: dict[str, list[Rows]] = defaultdict(list)
+    for block in blocks:
+        path = folder / str(len(files))
+        if block.name in files:
+            path = files[block.name][1][-1]
+        with path.open("ab") as file:
+            for payload in session.encode(block, IMPORT, len(block)):
+                *head, content = payload.data
+                file.write(content)
+        files[block.name] = block, (*head, path)
+        numbers[block.name].append(block.rows)
+    found = []
+    for name, (block, data) in files.items():
+        rows = np.concatenate(numbers[name])
+        payload = Payload(len(rows), IMPORT, data, session.size_of(data))
+        found.append((block, payload, rows))
+    return found
+
 
 _LONG_SEND_ROWS = 500
 AHEAD_BYTES = 1 << 22
@@ -138,7 +166,7 @@ class Preparer:
 
     def files(self, blocks: Iterable[Block], folder: Path) -> list[Batch]:
         """Write blocks to files, a batch each, for `import_files`."""
-        files = written_to(self._connection.session, blocks, folder)
+        files = write_files(self._connection.session, blocks, folder)
         return [
             Batch(payload, OfRecords([Held(self._places[block.table.name], block.part, rows)]), 0)
             for block, payload, rows in files

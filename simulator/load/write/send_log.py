@@ -9,7 +9,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, runs_of
 from simulator.load.write.batch import Batch
 from simulator.protocol.arrivals import NEVER_NS, RUN_COLUMNS, SentBatches, Ticks
-from simulator.protocol.packed import MOST_NUMBERS, pack
+from simulator.protocol.numbers import MOST_NUMBERS, pack
 
 _RUN = len(RUN_COLUMNS)
 _PART_BATCHES = MOST_NUMBERS // _RUN // 4

@@ -9,14 +9,13 @@ from simulator.data.block import Block
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
-from simulator.load.connection import OpenSession, Stopped, WriterConnection, opens_here
+from simulator.load.connections import OpenSession, Stopped, WriterConnection, opens_here
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter, encode_histogram
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
-from simulator.load.write.delivery import Delivery
-from simulator.load.write.failures import Failures
+from simulator.load.write.delivery import Delivery, Failures
 from simulator.load.write.preparing import Preparer
 from simulator.load.write.records import RecordReader
 from simulator.modules.contract import BATCH, Database

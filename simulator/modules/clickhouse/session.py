@@ -17,10 +17,9 @@ import numpy as np
 
 from simulator.data.block import Block
 from simulator.data.query import Output, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOATS, Table, Type
-from simulator.encode.instants import Iso
 from simulator.encode.native import Native, RowBinary
+from simulator.encode.numbers import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder, TextFormat, ValueStyle
 from simulator.errors import UnstorableError
@@ -40,6 +39,7 @@ from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.http import client as http
 from simulator.modules.shared.sql import changes as sql_changes
+from simulator.protocol.records import RecordFormat
 
 ROWBINARY = "rowbinary"
 """Insert mode: a batch row by row, in binary."""

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from simulator.data.block import Block, Rows
 from simulator.data.features import Feature
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.modules.contract.alike import Alike
 from simulator.modules.contract.changes import Changes
+from simulator.protocol.records import RecordFormat
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.modules.contract.records import Envelope, MixedEncoder, Payload
+from simulator.protocol.records import RecordFormat
 
 
 class Sending:

@@ -11,7 +11,7 @@ from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import Column, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
-from simulator.encode.instants import Iso
+from simulator.encode.numbers import Iso
 from simulator.encode.objects import Objects
 from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import UnstorableError

@@ -17,7 +17,6 @@ from pydantic import Field, SecretStr
 
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -45,6 +44,7 @@ from simulator.modules.shared.http.client import (
     Refused,
     basic,
 )
+from simulator.protocol.records import RecordFormat
 
 _TYPES = {
     Type.INT16: "short",

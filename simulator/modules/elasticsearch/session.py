@@ -13,7 +13,6 @@ import numpy as np
 
 from simulator.data.block import Block, Coded, Rows
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import TextEncoder
@@ -33,6 +32,7 @@ from simulator.modules.elasticsearch import driver, texts
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared import shapes
 from simulator.modules.shared.http.client import Http, HttpError, HttpSession, gzip_body
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
 from simulator.errors import UnstorableError
@@ -34,6 +33,7 @@ from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import PointSeries
 from simulator.modules.shared.metrics.rollups import Combined, RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
+from simulator.protocol.records import RecordFormat
 
 PICKLE = "pickle"
 """Insert mode: messages of many points in carbon's binary protocol."""

@@ -15,7 +15,6 @@ from pydantic import Field, SecretStr
 
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOATS, INTEGERS, PrimaryKey, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
@@ -43,6 +42,7 @@ from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Language
 from simulator.modules.shared.influx.influxql import InfluxqlTexts
 from simulator.modules.shared.waits import wait_until
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client

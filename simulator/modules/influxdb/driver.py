@@ -9,7 +9,7 @@ from typing import Any
 
 from simulator.data.block import Array, Block, Coded
 from simulator.data.schema import Role, Table, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.lineprotocol import INFLUXDB, tag_text
 from simulator.encode.objects import Objects
 from simulator.errors import UnstorableError

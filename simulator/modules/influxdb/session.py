@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from simulator.data.block import Block, Rows
 from simulator.data.query import Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, LineDialect, LineProtocol
 from simulator.modules.contract import (
@@ -39,6 +38,7 @@ from simulator.modules.shared.http.client import (
 )
 from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Chunk, Language, Subquery, read_named_columns
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client

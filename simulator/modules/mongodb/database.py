@@ -16,7 +16,6 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -38,6 +37,7 @@ from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession

@@ -30,7 +30,6 @@ from pymongo.errors import (
 from simulator.data.block import Block
 from simulator.data.dataset import Retag
 from simulator.data.query import OneOf, Output, Selection, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
@@ -50,6 +49,7 @@ from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, fiel
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.client.driver import DriverBatch
+from simulator.protocol.records import RecordFormat
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.data.block import Block, Coded
 from simulator.data.query import Statement
 from simulator.data.schema import Table, Type
-from simulator.encode.instants import Iso
+from simulator.encode.numbers import Iso
 from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, TextEncoder

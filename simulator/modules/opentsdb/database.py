@@ -15,7 +15,6 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -33,6 +32,7 @@ from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, chec
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
+from simulator.protocol.records import RecordFormat
 
 _COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20

@@ -9,7 +9,6 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Query, Selection, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
 from simulator.encode.rows import Frame
@@ -29,6 +28,7 @@ from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces
 from simulator.modules.shared.metrics.session import MetricSession
+from simulator.protocol.records import RecordFormat
 
 _LIMITS = Limits(
     product="OpenTSDB",

@@ -10,7 +10,6 @@ from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.query import Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
@@ -33,6 +32,7 @@ from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Table, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.errors import UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession

@@ -17,7 +17,6 @@ from pydantic import Field, SecretStr
 
 from simulator.data.derived import below, innermost
 from simulator.data.query import Query, RowsQuery, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -48,6 +47,7 @@ from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused, basic
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql.texts import SqlTexts
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from questdb import Sender

@@ -12,7 +12,6 @@ import numpy as np
 from simulator.data.block import Array, Block
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
 from simulator.modules.contract import (
@@ -42,6 +41,7 @@ from simulator.modules.shared.http.client import (
     gzip_body,
 )
 from simulator.modules.shared.sql import changes as sql_changes
+from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
     from questdb import Sender

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from simulator.data.schema import Table, TimeUnit, Type
-from simulator.encode.instants import Iso
+from simulator.encode.numbers import Iso
 from simulator.encode.text import CSV, TextEncoder, slots
 
 _BOUNDARY = "rows"

@@ -12,7 +12,6 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.contract import (
     BATCH,
@@ -36,6 +35,7 @@ from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.modules.splunk.session import SplunkSession, code_of
 from simulator.modules.splunk.wire import RAW
+from simulator.protocol.records import RecordFormat
 
 _INDICES = "/services/data/indexes"
 _PROPERTIES = "/servicesNS/nobody/search/configs/conf-props"

@@ -10,7 +10,6 @@ from urllib.parse import quote, urlencode
 
 from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.modules.contract import Encoder, Envelope, Failure, Payload
 from simulator.modules.shared.client.contents import portions
@@ -24,6 +23,7 @@ from simulator.modules.shared.http.client import (
 )
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
+from simulator.protocol.records import RecordFormat
 
 _EVENTS = "/services/collector/event"
 _BUSY = (429, 503)

@@ -13,7 +13,6 @@ from pydantic import Field, SecretStr
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
-from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -34,6 +33,7 @@ from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import MetricsPage, seconds
 from simulator.modules.victoriametrics.session import VictoriaMetricsSession
 from simulator.modules.victoriametrics.wire import LAST_MS, Checks, metric
+from simulator.protocol.records import RecordFormat
 
 _POLL_S = 0.05
 _QUIET_S = 1.2

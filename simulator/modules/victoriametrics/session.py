@@ -15,7 +15,6 @@ from simulator.data.query import (
     Selection,
     Statement,
 )
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
 from simulator.modules.contract import (
@@ -42,6 +41,7 @@ from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics import wire
 from simulator.modules.victoriametrics.server import NOW, Api
 from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
+from simulator.protocol.records import RecordFormat
 
 _COUNT = (Aggregate(Function.COUNT),)
 _STEPS = 10_000

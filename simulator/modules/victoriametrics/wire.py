@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.query import in_units
 from simulator.data.schema import FLOATS, Table, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError

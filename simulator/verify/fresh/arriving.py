@@ -24,7 +24,7 @@ from simulator.protocol.arrivals import (
     FreshAnswers,
     SentBatches,
 )
-from simulator.protocol.packed import Columns, unpack
+from simulator.protocol.numbers import Columns, unpack
 
 Numbers: TypeAlias = NDArray[np.int64]
 BEFORE_NS = -(1 << 62)

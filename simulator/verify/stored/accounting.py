@@ -18,10 +18,11 @@ from simulator.data.mixer import Hashes
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.schema import Table
 from simulator.errors import counted
-from simulator.modules.contract import Database, Session
-from simulator.verify.stored.reader import STREAM_ROWS
+from simulator.modules.contract import Database, Session, Unsupported
+from simulator.protocol.verdict import Check, Status, Verdict
+from simulator.verify.stored.reader import STREAM_ROWS, unreadable
 from simulator.verify.stored.statistics import TableStatistics
-from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
 _MOST_SILENT = 1 << 22
@@ -207,3 +208,37 @@ class SentHashes:
     def _missing(self, places: _Numbers) -> NDArray[np.bool_]:
         known = self.certain[places] + self.uncertain[places]
         return np.asarray(known < self._copies[places])
+
+
+def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
+    """Return how many rows of the dataset are stored, and whether any other row is."""
+    checks, present = [], 0
+    try:
+        with database.connect() as session:
+            for table in DatasetReader(dataset).tables:
+                accountant = Accountant(
+                    database, session, dataset, table, None, pass_rows=pass_rows
+                )
+                account = accountant.account()
+                checks.append(_check_interrupted(table, account))
+                present += account.present
+    except Unsupported as error:
+        return Verdict(status=Status.UNKNOWN, reason=str(error))
+    except ValueError as error:
+        return Verdict.of([unreadable(error)])
+    verdict = Verdict.of(checks, present=present, absent=dataset.rows - present)
+    if verdict.status is not Status.INCOMPLETE:
+        return verdict
+    planned = counted(dataset.rows, "row")
+    reason = f"the interrupted insert was to write up to {planned}: {present:,} are stored"
+    return verdict.model_copy(update={"reason": reason})
+
+
+def _check_interrupted(table: Table, account: Account) -> Check:
+    """Return whether every stored row is one of the dataset, and stored once."""
+    return Check(
+        name=f"{table.name}: rows of the interrupted insert",
+        expected="no others",
+        found=", ".join([f"{counted(account.present, 'row')} of it", *account.beyond()]),
+        ok=account.is_clean,
+    )

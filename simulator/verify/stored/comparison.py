@@ -32,9 +32,7 @@ from simulator.errors import counted
 from simulator.modules.contract import Alike, Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import Account, Accountant
-from simulator.verify.stored.hashed import HASHES, RowHashes
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
-from simulator.verify.stored.series import SeriesCounts
 from simulator.verify.stored.statistics import (
     TableStatistics,
     is_wide,
@@ -43,9 +41,9 @@ from simulator.verify.stored.statistics import (
 )
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.stored.unseen import list_unseen
+from simulator.verify.stored.whole_tables import HASHES, RowHashes, SeriesCounts
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
-from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
-from simulator.verify.truth.folding import Folding, fold_here, truths
+from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS, Folding, FoldTasks, fold_here, truths
 from simulator.verify.truth.needed import statistics_of
 from simulator.verify.truth.oracle import Oracle, Truth
 

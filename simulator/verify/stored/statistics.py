@@ -17,7 +17,7 @@ from simulator.data.query import (
 from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import MismatchError
 from simulator.modules.contract import Database, Session
-from simulator.verify.stored.parts import Part, whole_of
+from simulator.verify.stored.reader import Part, whole_of
 
 _PIECES, _DEEPEST = 4, 4
 """A part of a table with statistics too large for the server is divided, four times at most."""

@@ -15,7 +15,7 @@ from simulator.data.schema import Table
 from simulator.modules.contract import Database, Session
 from simulator.verify.stored.accounting import PASS_ROWS, SentHashes
 from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
-from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
 """Each is a question to the database; beyond that, neighbours are one."""

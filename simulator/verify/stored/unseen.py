@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from simulator.data.schema import Table
 from simulator.modules.contract import Alike, Database
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.stored.hashed import HASHES
+from simulator.verify.stored.whole_tables import HASHES
 
 
 def list_unseen(database: Database, tables: Sequence[Table], level: VerifyMode) -> Iterator[str]:

@@ -19,13 +19,14 @@ from simulator.verify.truth.groups import (
     Groups,
     Labels,
     Numbers,
+    count_groups,
     number_dimension,
     pick,
     tag_dimension,
+    whole_counts,
 )
-from simulator.verify.truth.kernels import count_groups, whole_counts
 from simulator.verify.truth.measures import Arrays, Measure
-from simulator.verify.truth.selection import select
+from simulator.verify.truth.rows import select
 
 _ROWS = "rows"
 _PENDING_GROUPS = 1 << 17

@@ -1,20 +1,205 @@
-"""The truth of many queries over a dataset: from few rows where that will do, else from all.
+"""The truth of many queries over a dataset, folded by several threads and processes.
 
-Threads share the fold tasks: NumPy releases the interpreter while it draws and counts, and holds it
-in `ufunc.at`, a small part of the time. The collector has other processes fold some of them.
+Rows to fold, drawn or stored, are cut into tasks, and each counts once. What another process has
+taken and not brought back is folded here in the end: a process that is lost or slow costs time,
+never the truth. What comes back later is not merged again. Threads share the tasks: NumPy releases
+the interpreter while it draws and counts, and holds it in `ufunc.at`, a small part of the time.
 """
 
-from collections.abc import Callable, Sequence
+import itertools
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from simulator.data.block import Rows
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.derived import innermost
-from simulator.data.query import EVERYTHING, DistinctQuery, Query
+from simulator.data.query import EVERYTHING, DistinctQuery, Query, RowsQuery
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
 from simulator.host import usable_cores
-from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
+from simulator.protocol.folding import StoredWindow
+from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
+from simulator.verify.truth.measures import Arrays
 from simulator.verify.truth.oracle import Oracle, Truth
+from simulator.verify.truth.record import from_bytes
+
+Read: TypeAlias = Callable[[StoredWindow, Callable[[], bool]], Fingerprint | None]
+"""Reads the rows of a window, as long as they are wanted."""
+VERIFY_BLOCK_ROWS = 1 << 16
+FOLD_TASK_ROWS = 1 << 20
+_LEAST_ROWS = 1 << 14
+_MOST_RANGES = 1000
+"""Ranges of a task: small ranges are folded together."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTask:
+    """Rows that one thread or process folds: rows of ranges, or stored ones."""
+
+    number: int
+    ranges: tuple[RowRange, ...] = ()
+    window: StoredWindow | None = None
+
+
+def fold_rows(
+    ranges: Iterable[RowRange], reader: DatasetReader, oracle: Oracle, wanted: Callable[[], bool]
+) -> bool:
+    """Fold rows into an oracle, block by block; False if they are not wanted any more."""
+    for rows in ranges:
+        for turn in reader.blocks((rows,), VERIFY_BLOCK_ROWS):
+            if not wanted():
+                return False
+            for block in turn:
+                oracle.add(block)
+    return True
+
+
+class FoldTasks:
+    """The rows that are left to fold, and the fold of all others. Thread-safe."""
+
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        dataset: Dataset,
+        windows: Iterable[StoredWindow] = (),
+        read: Read | None = None,
+        *,
+        signless: bool = False,
+    ) -> None:
+        """Store the windows of stored rows, and the function that reads them here."""
+        self.queries = tuple(queries)
+        self._windows, self._read_window = deque(windows), read
+        self._stored: dict[int, Fingerprint] = defaultdict(Fingerprint)
+        reader = DatasetReader(dataset)
+        needed = {reader.place(innermost(query).table) for query in queries}
+        self._reader = reader.reading(queries)
+        self._total = Oracle(queries, signless=signless)
+        self._left = deque(rows for rows in dataset.ranges if rows and rows.table in needed)
+        self._rows = FOLD_TASK_ROWS
+        self._numbers = itertools.count()
+        self._taken: dict[int, FoldTask] = {}
+        """Those that are not merged yet, in the order in which they were taken."""
+        self._here: set[int] = set()
+        """Those that a thread of this process folds."""
+        self._lock = threading.Lock()
+
+    def take(self) -> FoldTask | None:
+        """Return a task for another process; None if all are taken, or would be too small."""
+        with self._lock:
+            return self._next() if self._windows or self._rows >= _LEAST_ROWS else None
+
+    def taken(self, number: int) -> FoldTask | None:
+        """Return a task that was taken; None once it is merged."""
+        return self._taken.get(number)
+
+    def _next(self) -> FoldTask | None:
+        task = self._next_window() or self._next_ranges()
+        if task:
+            self._taken[task.number] = task
+        return task
+
+    def _next_window(self) -> FoldTask | None:
+        if not self._windows:
+            return None
+        return FoldTask(next(self._numbers), window=self._windows.popleft())
+
+    def _next_ranges(self) -> FoldTask | None:
+        ranges: list[RowRange] = []
+        rows = 0
+        while self._left and rows < self._rows and len(ranges) < _MOST_RANGES:
+            whole = self._left.popleft()
+            piece = next(whole.pieces(self._rows - rows))
+            if piece.stop < whole.stop:
+                self._left.appendleft(whole.model_copy(update={"start": piece.stop}))
+            ranges.append(piece)
+            rows += len(piece)
+        return FoldTask(next(self._numbers), tuple(ranges)) if ranges else None
+
+    def merge(self, number: int, parts: Sequence[Arrays]) -> None:
+        """Merge the fold of a task, unless that was done already."""
+        with self._lock:
+            if self._taken.pop(number, None):
+                self._total.merge(parts)
+
+    def merge_stored(self, number: int, window: StoredWindow, parts: Arrays) -> None:
+        """Merge the fingerprint of stored rows, unless that was done already."""
+        with self._lock:
+            if self._taken.pop(number, None):
+                self._stored[window.table].append(parts)
+
+    def merge_bytes(self, number: int, content: bytes) -> None:
+        """Merge the fold of a task by another process; ValueError if it is none."""
+        task = self.taken(number)
+        if task and task.window:
+            every = EveryRow(RowsQuery(self._reader.tables[task.window.table]))
+            (parts,) = from_bytes([every], content)
+            self.merge_stored(number, task.window, parts)
+        elif task:
+            self.merge(number, self._total.from_bytes(content))
+
+    def shrink(self, number: int) -> None:
+        """Make tasks smaller: the fold of this one has too many groups to be sent."""
+        with self._lock:
+            task = self._taken.get(number)
+            if task is None:
+                return
+            rows = sum(map(len, task.ranges)) // 2
+            if rows < self._rows:
+                self._rows = max(rows, 1)
+                if number not in self._here:
+                    del self._taken[number]
+                    self._left.extendleft(reversed(task.ranges))
+
+    def fold(self) -> None:
+        """Fold the tasks that no worker has taken, and then the ones that were not returned."""
+        try:
+            while (task := self._next_here()) is not None:
+                oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
+                if task.window:
+                    assert self._read_window
+                    if found := self._read_window(task.window, is_open):
+                        self.merge_stored(task.number, task.window, found.parts())
+                elif fold_rows(task.ranges, self._reader, oracle, is_open):
+                    self.merge(task.number, oracle.parts())
+        except BaseException:  # whatever it is, the other threads must end
+            self._abandon()
+            raise
+
+    def _is_open(self, number: int) -> bool:
+        return number in self._taken
+
+    def _next_here(self) -> FoldTask | None:
+        with self._lock:
+            others = (p for number, p in self._taken.items() if number not in self._here)
+            task = self._next() or next(others, None)
+            if task:
+                self._here.add(task.number)
+            return task
+
+    def _abandon(self) -> None:
+        """End the other threads: one has failed."""
+        with self._lock:
+            self._left.clear()
+            self._windows.clear()
+            self._taken.clear()
+
+    def truth(self, query: Query) -> Truth:
+        """Return the true answer, once all tasks are folded."""
+        return self._total.truth(query)
+
+    def expected(self, table: Table) -> Fingerprint:
+        """Return the fingerprint of the dataset's rows, once all tasks are folded."""
+        return self._total.fingerprint(table)
+
+    def stored(self, table: Table) -> Fingerprint:
+        """Return the fingerprint of the stored rows, once all tasks are folded."""
+        return self._stored[self._reader.place(table)]
+
 
 Folding: TypeAlias = Callable[[FoldTasks], None]
 """Folds all tasks."""

@@ -13,8 +13,10 @@ import numpy as np
 from simulator.data.block import Array, Block, Coded, ColumnData, Values
 from simulator.data.query import Function
 from simulator.data.schema import FLOATS, Column, Table, Type, dtype_of
-from simulator.verify.truth.groups import Dimension, Groups, Numbers
-from simulator.verify.truth.kernels import (
+from simulator.verify.truth.groups import (
+    Dimension,
+    Groups,
+    Numbers,
     add_sums,
     count_groups,
     extremes,

@@ -13,8 +13,7 @@ from simulator.data.row_hash import RowHash
 from simulator.data.schema import Role, Table, Type
 from simulator.protocol.folding import QueryName
 from simulator.protocol.spec import RunSpec
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.folding import FoldTasks, fold_here
 
 _ROWS, _HASHED, _SERIES = "*", "#", "="
 Names: TypeAlias = Mapping[Query, QueryName]

@@ -6,11 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from simulator.control.answers import arrivals
-from simulator.control.answers.arrivals import Arrivals
+from simulator.control.answers import fresh as arrivals
+from simulator.control.answers.fresh import Arrivals
 from simulator.control.script import Rejected
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
-from simulator.protocol.packed import MOST_NUMBERS, pack, unpack
+from simulator.protocol.numbers import MOST_NUMBERS, pack, unpack
 
 NONE = pack(np.empty((2, 0), np.int64))
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from simulator.control.progress.event_writer import EventWriter
+from simulator.control.progress.phases import EventWriter
 from simulator.protocol.events import PhaseEvent, SampleEvent, parse_event
 
 MANY = 3_000

@@ -14,9 +14,8 @@ from simulator.load.fold_tasks import Folder
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.spec import Ask, ChangeTask, InsertTask, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.truth import fold_tasks
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth import folding as fold_tasks
+from simulator.verify.truth.folding import FoldTasks, fold_here, truths
 from tests.unit.control.run import gate_of, needed, uid_of, within_a_moment
 from tests.unit.specs import dataset, run_spec
 

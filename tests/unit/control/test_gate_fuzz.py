@@ -26,9 +26,8 @@ from simulator.load.fold_tasks import Folder
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
-from simulator.verify.truth import fold_tasks
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth import folding as fold_tasks
+from simulator.verify.truth.folding import FoldTasks, fold_here, truths
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,

@@ -6,7 +6,7 @@ import pytest
 from simulator.control.progress.recent import Recent
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.messages import WARMUP, Heartbeat, QueryTimes, WorkerReport
-from simulator.protocol.sketch import counts_of, pairs_of
+from simulator.protocol.numbers import counts_of, pairs_of
 
 MS = 10**6
 

@@ -8,10 +8,10 @@ import pytest
 from simulator import __version__, clock
 from simulator.clock import ahead_s
 from simulator.control import journal
+from simulator.control.collector import resume
 from simulator.control.journal import Began, Journal, Steadied, TablesPrepared
-from simulator.control.progress.event_writer import EventWriter
 from simulator.control.progress.follower import Follower
-from simulator.control.resuming import resume
+from simulator.control.progress.phases import EventWriter
 from simulator.control.workers import coordinator
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
@@ -20,7 +20,7 @@ from simulator.host import boot_id
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.events import QueryRamp, RampEnd
 from simulator.protocol.messages import Arrival, Heartbeat, Registration
-from simulator.protocol.packed import pack
+from simulator.protocol.numbers import pack
 from tests.unit.control.run import (
     ANSWERS,
     QUERIES,

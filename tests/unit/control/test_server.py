@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from simulator.control.workers import server
-from simulator.control.workers.endpoints import application
-from simulator.control.workers.server import server_of
+from simulator.control.workers import endpoints as server
+from simulator.control.workers.endpoints import application, server_of
 from tests.unit.control.run import TOKEN, gate_of, insert_spec
 
 REQUEST = b"POST /register HTTP/1.1\r\nHost: c\r\nX-Run-Token: x\r\nContent-Length: 2\r\n\r\n{}"

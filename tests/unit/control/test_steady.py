@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulator.control.progress.steady import LEAST_RATES, Steady
+from simulator.control.progress.recent import LEAST_RATES, Steady
 
 SEEDS = range(100)
 

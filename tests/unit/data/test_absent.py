@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.absent import Absent
 from simulator.data.ranges import RowRange
+from simulator.data.workloads.trucks.deliveries import Absent
 
 ABSENT = Absent(key=12345, every=10, columns=("a", "b", "c"))
 

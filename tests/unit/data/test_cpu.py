@@ -8,7 +8,7 @@ from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams, UsageType
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000

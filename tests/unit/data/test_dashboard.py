@@ -9,7 +9,7 @@ from simulator.data.query_type import askable
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, META, whole_clusters
 from simulator.data.workloads.dashboard.workload import Dashboard, DashboardParams
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000

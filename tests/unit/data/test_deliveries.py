@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.deliveries import POINTS, SENT, Deliveries
+from simulator.data.workloads.trucks.deliveries import POINTS, SENT, Deliveries
 
 SHAPES = [(1, 1, 1), (7, 3, 3), (250, 40, 1), (217, 13, 4), (99, 3, 1), (100, 3, 3), (2, 5, 1)]
 """Batches, members, and members at the start."""

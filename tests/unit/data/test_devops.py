@@ -9,9 +9,9 @@ from simulator.data.query import outputs
 from simulator.data.query_type import askable
 from simulator.data.walks import Clamped, Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.shared.hosts import DATACENTERS
-from simulator.data.workloads.shared.measurements import measurements
+from simulator.data.workloads.shared.telemetry import measurements
 
 START_MS = 1_451_606_400_000
 FIELDS = {

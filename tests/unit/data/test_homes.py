@@ -11,8 +11,7 @@ from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Type
 from simulator.data.walks import Clamped, Distribution, Precision
 from simulator.data.workloads.homes.changes import HomeChanges
-from simulator.data.workloads.homes.sensors import sensors_of
-from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds
+from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds, sensors_of
 from simulator.data.workloads.homes.workload import Homes, HomesParams
 
 START_MS = 1_451_606_400_000

@@ -14,7 +14,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.query_type import RandomParameters, always, before, impossible
-from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.data.workloads.nosql import Slim
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.data.ragged import copy, overlapping
+from simulator.data.octets import copy, overlapping
 
 
 @given(st.lists(st.binary(max_size=70), min_size=1, max_size=30), st.randoms())

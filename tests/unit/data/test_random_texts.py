@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulator.data.random_texts import letters_of, random_texts
+from simulator.data.mixer import letters_of, random_texts
 
 LETTERS = letters_of(b"abcdefg")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.encode.doubles import doubles
+from simulator.encode.numbers import doubles
 
 
 def expected(values):

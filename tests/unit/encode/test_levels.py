@@ -5,7 +5,7 @@ import weakref
 
 import numpy as np
 
-from simulator.encode.levels import LIMIT, LevelCache
+from simulator.encode.columns import LIMIT, LevelCache
 
 
 def test_levels_are_rendered_once():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
 from simulator.data.schema import TimeUnit, Type
-from simulator.encode.instants import Iso
+from simulator.encode.numbers import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Slot, TextEncoder
 from tests.unit.encode.blocks import block

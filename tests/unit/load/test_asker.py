@@ -11,7 +11,7 @@ from simulator.errors import RunError
 from simulator.load.ask import asker as asking
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
-from simulator.load.connection import Stopped
+from simulator.load.connections import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
 from simulator.modules.contract import Session, waits

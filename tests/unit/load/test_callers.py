@@ -7,11 +7,9 @@ import pytest
 
 from simulator.errors import RunError
 from simulator.load.ask.asker import asker_of
-from simulator.load.ask.callers import OneCaller, callers_of
-from simulator.load.ask.persistence import Persistence
-from simulator.load.ask.turns import Turns
-from simulator.load.connection import Stopped
-from simulator.load.connections import Connections
+from simulator.load.ask.asking import Turns
+from simulator.load.ask.callers import OneCaller, Persistence, callers_of
+from simulator.load.connections import Connections, Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
 from simulator.modules.null import NullSession

@@ -18,9 +18,8 @@ from simulator.clock import OwnClock
 from simulator.control.script import Script
 from simulator.control.workers import coordinator
 from simulator.control.workers.coordinator import Coordinator
-from simulator.control.workers.endpoints import application
+from simulator.control.workers.endpoints import application, server_of
 from simulator.control.workers.gate import Gate
-from simulator.control.workers.server import server_of
 from simulator.data.ranges import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id

@@ -2,7 +2,7 @@
 
 import time
 
-from simulator.load.write.failures import Failures
+from simulator.load.write.delivery import Failures
 from simulator.protocol.messages import MOST_FAILURES, BatchFailures, Failed
 
 SECOND_NS = 10**9

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.load import meter
 from simulator.load.meter import Durations, Meter, merge_histogram, new_histogram
-from simulator.protocol.sketch import pairs_of
+from simulator.protocol.numbers import pairs_of
 
 MS = 10**6
 SECOND = 10**9

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iotbench.measurements.shared.distribution import RunLoad, Split, worker_plans
-from simulator.data.block import Block, Values
+from simulator.data.block import Block, Values, edges
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.edges import edges
 from simulator.data.ranges import merge
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.load.write.sender import Sender, Stopped

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter
 from simulator.protocol.messages import MOST_SILENCES
-from simulator.protocol.sketch import buckets_of
+from simulator.protocol.numbers import buckets_of
 
 MS = 10**6
 SECOND = 10**9

@@ -4,10 +4,9 @@ import pytest
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.data.records import RecordFormat
 from simulator.errors import RunError
 from simulator.load.write.records import RecordReader
-from simulator.protocol.records import RecordsFile
+from simulator.protocol.records import RecordFormat, RecordsFile
 from simulator.protocol.spec import InsertTask
 from simulator.records.formats import FORMATS
 from tests.unit.specs import dataset

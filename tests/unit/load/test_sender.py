@@ -11,7 +11,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
-from simulator.load.connection import Stopped
+from simulator.load.connections import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
 from simulator.load.write import delivery, preparing

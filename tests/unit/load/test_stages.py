@@ -13,7 +13,7 @@ from simulator.load import meter as metering
 from simulator.load.ask import asker as asking
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
-from simulator.load.connection import Stopped
+from simulator.load.connections import Stopped
 from simulator.load.meter import Meter, StageMeter, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender

@@ -6,11 +6,11 @@ import pytest
 
 from simulator.load import pace as pacing
 from simulator.load.ask import asker as asking
-from simulator.load.ask import turns as turning
+from simulator.load.ask import asking as turning
 from simulator.load.ask.asker import asker_of
+from simulator.load.ask.asking import Turns, in_turn
 from simulator.load.ask.callers import OneCaller
-from simulator.load.ask.turns import Turns, in_turn
-from simulator.load.connection import Stopped
+from simulator.load.connections import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
 from simulator.modules.contract import waits

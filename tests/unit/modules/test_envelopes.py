@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.modules.graphite.session import GraphiteSession
 from simulator.modules.opentsdb.session import OpenTsdbSession
+from simulator.protocol.records import RecordFormat
 
 TABLES = [
     Table(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.protocol.messages import Heartbeat
-from simulator.protocol.sketch import BUCKETS, counts_from, counts_of, pairs_of, quantile_ms
+from simulator.protocol.numbers import BUCKETS, counts_from, counts_of, pairs_of, quantile_ms
 
 HOUR_NS = 3_600 * 10**9
 durations = st.lists(st.integers(1_000, HOUR_NS), min_size=1, max_size=50)

@@ -5,7 +5,7 @@ import pytest
 
 from iotbench.results.faults import Injected, outages_of
 from simulator.protocol.messages import Silence
-from simulator.protocol.sketch import buckets_of
+from simulator.protocol.numbers import buckets_of
 from tests.unit.output.terminal import made
 
 START_S = 1000.0

@@ -9,8 +9,8 @@ from simulator.protocol.mark import State
 from simulator.protocol.spec import Work
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import accounting
+from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.comparison import verify
-from simulator.verify.stored.interrupted import verify_interrupted
 from tests.unit.specs import dataset, mark, run_spec
 from tests.unit.stored_rows import store
 

@@ -31,9 +31,8 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify.truth import fold_tasks
-from simulator.verify.truth.fold_tasks import FoldTasks, fold_rows
-from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth import folding as fold_tasks
+from simulator.verify.truth.folding import FoldTasks, fold_here, fold_rows, truths
 from simulator.verify.truth.oracle import Oracle
 from tests.unit import specs
 

@@ -11,8 +11,8 @@ from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.query import Statement
 from simulator.data.ranges import lane_range
 from simulator.data.schema import Type
+from simulator.load.ask.answers import EveryAnswer
 from simulator.load.ask.asker import Asked
-from simulator.load.ask.fresh import EveryAnswer
 from simulator.load.write.batch import Batch, Held, OfBlock
 from simulator.load.write.send_log import SendLog
 from simulator.modules.contract import Payload

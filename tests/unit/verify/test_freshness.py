@@ -10,13 +10,13 @@ from iotbench.results.latency import freshness_ms, least_freshness_ms
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Statement
-from simulator.load.ask.fresh import EveryAnswer, Moving
+from simulator.load.ask.answers import EveryAnswer, Moving
 from simulator.load.write.batch import Batch, Held, OfBlock
 from simulator.load.write.send_log import SendLog
 from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.events import Freshness
-from simulator.protocol.sketch import counts_of, pairs_of
+from simulator.protocol.numbers import counts_of, pairs_of
 from simulator.verify.fresh.answers import check
 from simulator.verify.fresh.arriving import (
     AnswerLog,

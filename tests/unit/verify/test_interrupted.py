@@ -6,7 +6,7 @@ from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status
-from simulator.verify.stored.interrupted import verify_interrupted
+from simulator.verify.stored.accounting import verify_interrupted
 from tests.unit.specs import dataset
 from tests.unit.stored_rows import execute, store
 

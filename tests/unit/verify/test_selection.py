@@ -6,7 +6,7 @@ import pytest
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.verify.truth.selection import mask, select
+from simulator.verify.truth.rows import mask, select
 
 TABLE = Table(
     "points",

@@ -14,8 +14,7 @@ from simulator.modules.contract import Unsupported
 from simulator.protocol.folding import StoredWindow
 from simulator.verify.stored.reader import MOST_WINDOWS, WINDOW_ROWS, windows_of
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
-from simulator.verify.truth.fold_tasks import FoldTasks
-from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.folding import FoldTasks, fold_here
 from simulator.verify.truth.record import to_bytes
 from tests.unit import specs
 

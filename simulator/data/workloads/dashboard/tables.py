@@ -11,7 +11,7 @@ from simulator.data.schema import Column, Role, Type
 from simulator.data.walks import Drifting
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS, texts
 from simulator.data.workloads.shared.hosts import NUMBERED, HostTags
-from simulator.data.workloads.shared.measurements import Measurement, measurements
+from simulator.data.workloads.shared.telemetry import Measurement, measurements
 
 SYSTEM, STATUS = "system", "status"
 LOADS = ("load1", "load5", "load15")

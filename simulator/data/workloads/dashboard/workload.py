@@ -45,8 +45,7 @@ from simulator.data.workloads.dashboard.tables import (
     whole_clusters,
 )
 from simulator.data.workloads.shared.fleets import NumberedParams
-from simulator.data.workloads.shared.measurements import Measurement
-from simulator.data.workloads.shared.telemetry import Telemetry
+from simulator.data.workloads.shared.telemetry import Measurement, Telemetry
 
 _BITS = 16
 """Bits of a random fraction that a host has once."""

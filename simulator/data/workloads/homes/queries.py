@@ -32,7 +32,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.homes.sensors import ids
+from simulator.data.workloads.homes.tables import ids
 from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
 from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
 

@@ -45,25 +45,36 @@ from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.fleet import FleetTable, chosen_members, walks_at
-from simulator.data.mixer import Hashes, below, draw, draw_from, key_of, scaled
+from simulator.data.mixer import (
+    Hashes,
+    below,
+    draw,
+    draw_from,
+    key_of,
+    letters_of,
+    random_texts,
+    scaled,
+)
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
-from simulator.data.random_texts import letters_of, random_texts
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
 from simulator.data.workloads.base import DurationMs, EndMs
 from simulator.data.workloads.homes.changes import LEAST_GAP_MS, HomeChanges
 from simulator.data.workloads.homes.queries import DrawnQueries, list_fixed_queries
-from simulator.data.workloads.homes.sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
 from simulator.data.workloads.homes.tables import (
     CONFIG,
     CONFIG_LETTERS,
     HOME_STATES,
     LONGEST_KIB,
+    MOST_ROOMS,
+    MOST_WINDOWS,
     OBJECTS,
     SHORTEST_KIB,
+    Sensors,
     kinds,
+    sensors_of,
 )
 from simulator.data.workloads.shared.fleets import (
     HOUR_MS,

@@ -1,10 +1,11 @@
-"""Query types over random windows of time, and random members of a fleet."""
+"""Queries of several workloads: in random windows of time, and on the first fields of any table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from simulator.data.query import Function, OneOf, Query, Selection
+from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
 from simulator.data.query_type import QueryType, RandomParameters, impossible
+from simulator.data.schema import Table
 from simulator.data.workloads.shared.fleets import HOUR_MS
 
 FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
@@ -61,3 +62,20 @@ def _ms(hours: float) -> int:
 def too_many(asked: int, members: int, what: str) -> QueryType:
     """Return the type that asks about more members than a fleet has."""
     return impossible(f"it asks about {asked} {what}, and the fleet has {members}")
+
+
+ASKED_FIELDS = 2
+"""Fields of a table that are asked about."""
+
+
+def field_queries(table: Table, fields: Sequence[str], tag: str | None) -> dict[str, Query]:
+    """Return the extremes and the mean of the first of these fields; by a tag, if there is one."""
+    found: dict[str, Query] = {}
+    for field in fields[:ASKED_FIELDS]:
+        highest, lowest = Aggregate(Function.MAX, field), Aggregate(Function.MIN, field)
+        stats = (highest, Aggregate(Function.AVG, field), lowest)
+        found[f"{field}-min-max"] = AggregateQuery(table, (highest, lowest))
+        found[f"{field}-stats"] = AggregateQuery(table, stats)
+        if tag:
+            found[f"{field}-stats-per-{tag}"] = AggregateQuery(table, stats, by=(tag,))
+    return found

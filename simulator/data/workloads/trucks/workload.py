@@ -3,7 +3,7 @@
 Two tables, `readings` (seven fields) and `diagnostics` (three), with eight tags: a point per truck
 and interval, of which 89.1 % are sent. Rows are numbered in the order of sending, so time does not
 rise in them: a truck sends nine points at once, then the next truck does, and one batch in 20 comes
-rounds later (simulator/data/deliveries.py). Per table 1 % of the batches and 10 % of the points of
+rounds later (deliveries.py). Per table 1 % of the batches and 10 % of the points of
 the others are missing, 30 % of the points are late within their batch.
 
 Where the document's text and code leave something open, or do not fit here, we decided:
@@ -41,9 +41,7 @@ import numpy as np
 from pydantic import Field as Described
 from pydantic import model_validator
 
-from simulator.data.absent import Absent
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.deliveries import POINTS, Deliveries, number_pairs
 from simulator.data.fleet import chosen_members, walks_at
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Query, Selection
@@ -60,6 +58,7 @@ from simulator.data.workloads.shared.fleets import (
     Members,
 )
 from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.trucks.deliveries import POINTS, Absent, Deliveries, number_pairs
 from simulator.data.workloads.trucks.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.trucks.tables import (
     FIELDS,

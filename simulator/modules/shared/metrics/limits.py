@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, INTEGERS, Column, Table, Type
-from simulator.encode.levels import LevelCache
+from simulator.encode.columns import LevelCache
 from simulator.errors import UnstorableError
 from simulator.modules.shared.metrics.points import fields, find_counted
 

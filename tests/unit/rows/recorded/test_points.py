@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
+from simulator.protocol.records import RecordFormat
 from tests.unit.rows.recorded.test_scan import POINT_TABLES, kept
 from tests.unit.rows.recorded.test_scan import scanned as scan_bytes
 

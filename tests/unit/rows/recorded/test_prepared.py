@@ -12,14 +12,13 @@ from iotbench.measurements.shared.plan import collector_run, spec_of
 from iotbench.rows.files import prepare
 from iotbench.rows.files.prepare import convert_file, expect_key, read_folder, reopen
 from iotbench.rows.files.request import FilesRequest
-from simulator.control.database.scanning import scan_file
-from simulator.data.records import RecordFormat
+from simulator.control.database.checks import scan_file
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError
 from simulator.modules.null import NullOptions
 from simulator.protocol import records
-from simulator.protocol.records import RecordsFile, ScanTask
+from simulator.protocol.records import RecordFormat, RecordsFile, ScanTask
 from simulator.protocol.spec import Work
 from simulator.records.prepared import NAME, describe, is_prepared, read_prepared_file
 from tests.unit.specs import run_spec

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError
+from simulator.protocol.records import RecordFormat
 from simulator.records import scan as scanning
 from simulator.records.formats import FORMATS
 from simulator.records.layout import layout_of

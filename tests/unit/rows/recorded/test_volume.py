@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from iotbench.rows.recorded.request import RecordsRequest, in_volume, place_problems, volume_file
-from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
-from simulator.protocol.records import RecordsFile
+from simulator.protocol.records import RecordFormat, RecordsFile
 
 FILE = Path("claim:data/days/a b.lp")
 

@@ -1,14 +1,15 @@
-"""Instants in microseconds, and as ISO 8601 text from tables of days, seconds and digits."""
+"""Doubles and instants as text."""
 
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
 from simulator.data.digits import digits, table
-from simulator.data.octets import literal, side_by_side
+from simulator.data.octets import literal, octets, overlapping, side_by_side
 from simulator.data.schema import TimeUnit
 
 _DAY_S = 86_400
@@ -78,3 +79,53 @@ def _times() -> Array:
     two = table(2)
     arrays = [two.take(hours), colon, two.take(minutes), colon, two.take(seconds)]
     return side_by_side(arrays, _DAY_S)
+
+
+_LONGEST = -2.2250738585072014e-308
+"""No text is longer; at the end of an array it lets the others be read at full width."""
+_LEAST, _BOUND = 1e-4, 1e16
+"""Bounds between which repr has no exponent."""
+
+
+def doubles(values: Array) -> Array:
+    """Return the values in text, by single values as the doubles that they equal.
+
+    Trailing zeros pad all of them to one length, unless one has an exponent: then it is NUL.
+    """
+    wide = np.append(values.astype(np.float64), _LONGEST)
+    sizes = np.abs(wide[:-1])
+    plain = (sizes >= _LEAST) & (sizes < _BOUND) | (sizes == 0)
+    if plain.all():
+        return _texts(wide, b"0")
+    others = np.array([repr(value) for value in wide[:-1][~plain].tolist()], np.bytes_)
+    wide[:-1][~plain] = 0
+    texts = _texts(wide, b"\0")
+    texts = texts.astype(f"S{max(texts.dtype.itemsize, others.dtype.itemsize)}")
+    texts[~plain] = others
+    return texts
+
+
+def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
+    """Return all values but the last, which is the longest, as items of one width."""
+    content = np.frombuffer(orjson.dumps(wide, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
+    ends = np.flatnonzero(content == ord(","))
+    starts = np.concatenate(([0], ends))[:-1] + 1
+    lengths = ends - starts
+    width = int(lengths.max(initial=1))
+    items = overlapping(content, width)[starts]
+    if lengths.min(initial=width) < width:
+        used, unused = _masks(width, padding)
+        letters = octets(items).reshape(-1)
+        letters &= octets(used.take(lengths)).reshape(-1)
+        letters |= octets(unused.take(lengths)).reshape(-1)
+    texts: Array = items.view(f"S{width}")
+    return texts
+
+
+@cache
+def _masks(width: int, padding: bytes) -> tuple[Array, Array]:
+    """Return for each length a mask that keeps as many bytes of an item, and the padding."""
+    kept = np.arange(width) < np.arange(width + 1)[:, None]
+    used = np.where(kept, 0xFF, 0).astype(np.uint8)
+    unused = np.where(kept, 0, ord(padding)).astype(np.uint8)
+    return used.view(f"V{width}")[:, 0], unused.view(f"V{width}")[:, 0]

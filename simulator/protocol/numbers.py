@@ -1,13 +1,18 @@
-"""Latencies counted in coarse buckets: small enough to send twice a second, and exact to add up.
+"""Many numbers in a message: latencies in coarse buckets, and packed columns of integers.
 
-A bucket is a sixteenth of a power of two of microseconds, so a quantile is within 3 %.
+A bucket is a sixteenth of a power of two of microseconds, so a quantile is within 3 %. Buckets are
+small enough to send twice a second, and exact to add up. Packed columns are bounded before they are
+read.
 """
 
+import base64
+import zlib
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 _PARTS = 16
 """Buckets for each power of two."""
@@ -59,3 +64,32 @@ def quantile_ms(counts: Counts, share: float) -> float | None:
     bucket = int(np.searchsorted(np.cumsum(counts), share * total))
     power, part = divmod(min(bucket, BUCKETS - 1), _PARTS)
     return float((0.5 + (part + 0.5) / (2 * _PARTS)) * 2.0 ** (power + 1) / 1000)
+
+
+MOST_NUMBERS = 1 << 18
+"""Numbers in one text."""
+_MOST_BYTES = 8 * MOST_NUMBERS
+_CHARACTERS = (_MOST_BYTES + (1 << 16)) // 3 * 4
+Packed: TypeAlias = Annotated[str, Field(max_length=_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")]
+Columns: TypeAlias = NDArray[np.int64]
+"""A row for each column."""
+
+
+def pack(columns: Columns) -> str:
+    """Return columns as text; they have at most MOST_NUMBERS numbers."""
+    content = np.ascontiguousarray(columns, np.int64).tobytes()
+    return base64.b64encode(zlib.compress(content, 1)).decode()
+
+
+def unpack(text: str, columns: int) -> Columns:
+    """Return `columns` columns of a text; ValueError if it is damaged, or has too many numbers."""
+    reader = zlib.decompressobj()
+    try:
+        content = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES + 1)
+    except (zlib.error, ValueError) as error:
+        raise ValueError(f"packed columns are damaged: {error}") from error
+    if not reader.eof and len(content) <= _MOST_BYTES:
+        raise ValueError("packed columns are damaged: they end before their end")
+    if len(content) > _MOST_BYTES or len(content) % (8 * columns):
+        raise ValueError(f"expected {columns} columns of whole numbers, got {len(content)} bytes")
+    return np.frombuffer(content, np.int64).reshape(columns, -1)

@@ -1,12 +1,16 @@
-"""Starts collectors and workers as forks of a process that has loaded their program once.
+"""Starts collectors and workers as forks, and continues a collector that a signal has killed.
 
-To load it takes each about half a second of CPU time, which is more than a short run, and minutes
-for hundreds of workers. A fork takes some milliseconds. Each message on the socket asks for one:
+To load their program takes each about half a second of CPU time, which is more than a short run,
+and minutes for hundreds of workers. A fork takes some milliseconds. Each message on the socket of
+the fork server asks for one:
 
     {"name": "worker-0", "role": ["worker", "--index=0"], "options": ["--fd", ...]}
 
 with open files: where its exit code is to be written, its standard input, output and error, and one
 for each option. The answer is its process id, or a negative error number.
+
+In a pod the container's first process continues a killed collector; on one machine the command line
+does.
 """
 
 import gc
@@ -15,10 +19,13 @@ import os
 import select
 import signal
 import socket
-from collections.abc import MutableMapping
+import sys
+import tempfile
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from typing import BinaryIO
 
-from simulator.host import allow_many_files, continue_without_parent, name_process
+from simulator.host import allow_many_files, continue_without_parent, end_with_parent, name_process
 
 _MOST_BYTES = 1 << 16
 _MOST_FILES = 16
@@ -97,3 +104,40 @@ def _report_ended(exits: MutableMapping[int, int]) -> None:
             os.write(at_exit, str(code).encode())
         os.close(at_exit)
         os.waitpid(ended.si_pid, 0)  # only now may another process get its id
+
+
+MOST_COLLECTORS = 4
+"""Collectors of one run: a database that cannot be verified may end every one of them."""
+
+
+def supervise(serve: Callable[[BinaryIO], int]) -> int:
+    """Call `serve` with a journal, in a separate process; return the exit code.
+
+    It is called again, in another process, when a signal other than SIGTERM kills that process.
+    """
+    with tempfile.TemporaryFile() as journal:
+        for number in range(1, MOST_COLLECTORS + 1):
+            status = _status_of(serve, journal)
+            code = os.waitstatus_to_exitcode(status)
+            if code >= 0 or -code == signal.SIGTERM:
+                break
+            goes_on = number < MOST_COLLECTORS
+            text = f"the collector was killed by {signal.Signals(-code).name}"
+            text += "; another one goes on" if goes_on else f", as {number - 1} before it"
+            print(text, file=sys.stderr, flush=True)  # noqa: T201
+    return code if code >= 0 else 128 - code
+
+
+def _status_of(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
+    """Call it in a new process, which gets the SIGTERM of this one; return how that has ended."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    child = os.fork()
+    if child == 0:
+        end_with_parent()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        os._exit(serve(journal))
+    signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    _, status = os.waitpid(child, 0)
+    return status

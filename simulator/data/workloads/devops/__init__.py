@@ -1,1 +1,0 @@
-"""Workload `devops`: telemetry of a fleet of hosts."""
