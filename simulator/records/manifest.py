@@ -1,4 +1,4 @@
-"""What the beginning of a file tells: its compression; and the manifest of a file of records."""
+"""The compression of a file, by its first bytes, and the manifest of a file of records."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ from simulator.errors import counted
 from simulator.modules.contract import Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify.stored import comparison, series
+from simulator.verify.stored import comparison, whole_tables
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
 from tests.unit.stored_rows import execute, store
@@ -595,7 +595,7 @@ def test_statistics_that_take_a_server_too_long_are_asked_for_in_parts(stored, i
 
 def test_rows_of_more_series_than_an_answer_may_have_are_not_counted(stored, monkeypatch):
     stored.database.row_hash = None
-    monkeypatch.setattr(series, "MOST_SERIES", 2)
+    monkeypatch.setattr(whole_tables, "MOST_SERIES", 2)
     verdict = stored.verify(VerifyMode.COUNTS)
 
     assert verdict.status is Status.VERIFIED
