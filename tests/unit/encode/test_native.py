@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
-from simulator.data.schema import Role, Type
+from simulator.data.schema import Role, TimeUnit, Type
 from simulator.encode.native import Native, RowBinary, leb128
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from tests.unit.encode.blocks import block
@@ -57,7 +57,7 @@ def test_known_bytes_of_native():
 def test_known_bytes_of_a_dictionary():
     levels = np.array([b"a", b"bc"])
     tags = Coded(np.array([1, 0, 1]), levels, np.array([True, False, True]))
-    (content,) = native(block({"tag": (Type.TEXT, tags)}, Role.TAG))
+    (content,) = native(block({"tag": (Type.TEXT, tags)}, role=Role.TAG))
 
     kind = b"LowCardinality(Nullable(String))"
     assert content == (
@@ -81,7 +81,7 @@ def test_known_bytes_of_row_binary():
 
 def test_instants_are_numbers_of_the_tables_unit():
     microseconds = np.array([-62_135_596_800_000_000, -1, 253_402_300_799_999_999])
-    (content,) = native(block({"at": (Type.TIMESTAMP, Values(microseconds))}))
+    (content,) = native(block({"at": (Type.TIMESTAMP, Values(microseconds))}, TimeUnit.MICROSECOND))
 
     assert b"DateTime64(6, 'UTC')" in content
     assert content.endswith(microseconds.astype("<i8").tobytes())
@@ -93,7 +93,7 @@ def test_instants_are_numbers_of_the_tables_unit():
 def test_a_dictionary_has_the_narrowest_indices_that_reach_its_keys(keys, width):
     levels = np.array([b"%d" % number for number in range(keys)])
     rows = np.arange(keys)
-    (content,) = native(block({"tag": (Type.TEXT, Coded(rows, levels))}, Role.TAG))
+    (content,) = native(block({"tag": (Type.TEXT, Coded(rows, levels))}, role=Role.TAG))
 
     assert content.endswith(rows.astype(f"<u{width}").tobytes())
     assert driver_reads(content) == [(text.decode(),) for text in levels.tolist()]
@@ -101,7 +101,7 @@ def test_a_dictionary_has_the_narrowest_indices_that_reach_its_keys(keys, width)
 
 def test_a_dictionary_longer_than_the_rows_is_not_sent():
     levels = np.array([b"device-%d" % number for number in range(10)])
-    batch = block({"tag": (Type.TEXT, Coded(np.arange(10), levels))}, Role.TAG)
+    batch = block({"tag": (Type.TEXT, Coded(np.arange(10), levels))}, role=Role.TAG)
 
     assert all(b"LowCardinality(String)" in content for content in native(batch, 10))
     assert not any(b"LowCardinality" in content for content in native(batch, 9))
