@@ -1,4 +1,4 @@
-"""What a database computes of all rows of a table: the sums of their hashes, or counts by tags.
+"""Sums of row hashes, or counts by tags, which a database computes over all rows of a table.
 
 Rows are counted with each combination of tags where the database computes no hashes: a tag that was
 altered, or that changed places with another one, is in no sum and may be no extreme.

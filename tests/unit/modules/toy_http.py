@@ -11,6 +11,7 @@ from simulator.encode.text import TextEncoder, TextFormat
 from simulator.modules.contract import (
     BATCH,
     SINGLE,
+    Alike,
     Capabilities,
     Encoder,
     Payload,
@@ -61,6 +62,7 @@ class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
         acknowledged="in the memory of the server",
         in_client="decodes JSON",
         no_wide_sums="a sum has 64 bits",
+        alike={Alike.ZEROS: "SQLite stores 0.0 for -0.0"},
     )
     options_model = HttpOptions
     options: HttpOptions
