@@ -92,7 +92,7 @@ def _nodes(
     elif isinstance(value, Mapping):
         below = [
             node
-            for name, part in value.items()
+            for name, part in sorted(value.items(), key=_order)
             if not left_out.fullmatch(name)
             for node in _nodes(name, part, left_out, literals, literal=literal or name in literals)
         ]
@@ -102,6 +102,12 @@ def _nodes(
             yield from below
     else:
         yield _Node(f"{key}: {_value(value, literal=literal)}")
+
+
+def _order(item: tuple[str, Any]) -> tuple[bool, str]:
+    """Return the place of a key: some servers print keys in any order; values come before parts."""
+    name, part = item
+    return isinstance(part, Mapping | list), name
 
 
 def _value(value: Any, *, literal: bool) -> str:

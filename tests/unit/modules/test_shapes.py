@@ -75,8 +75,8 @@ def test_of_equal_neighbours_in_json_one_is_left():
         "stages",
         "  stage: SCAN",
         "  child",
-        "    stage: READ",
         "    on: a",
+        "    stage: READ",
     ]
 
 
