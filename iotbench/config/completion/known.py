@@ -6,6 +6,7 @@ help; importing the real ones takes ten times as long.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import Any, ClassVar
 
 import click
@@ -56,7 +57,7 @@ class Table:
     _KEPT: ClassVar = ("nargs", "multiple", "is_flag", "group")
 
     def __init__(self) -> None:
-        self.parameters: list[dict[str, Any]] = []
+        self.parameters: dict[str, dict[str, Any]] = {}
 
     def record(self, command: click.Command) -> dict[str, Any]:
         """Return a command as a record: arguments of click's constructors."""
@@ -65,17 +66,17 @@ class Table:
             "help": command.help,
             "epilog": command.epilog,
             "context_settings": command.context_settings,
-            "params": [self._number(each, ctx) for each in command.params],
+            "params": [self._key(each, ctx) for each in command.params],
         }
         if isinstance(command, click.Group):
             found["commands"] = {name: self.record(each) for name, each in command.commands.items()}
         return {name: value for name, value in found.items() if value}
 
-    def _number(self, parameter: click.Parameter, ctx: click.Context) -> int:
-        record = self._parameter(parameter, ctx)
-        if record not in self.parameters:
-            self.parameters.append(record)
-        return self.parameters.index(record)
+    def _key(self, parameter: click.Parameter, ctx: click.Context) -> str:
+        """Return the key of a parameter: its name, with a number if others of the name differ."""
+        record, name = self._parameter(parameter, ctx), str(parameter.name)
+        keys = (f"{name}-{number}" if number > 1 else name for number in count(1))
+        return next(key for key in keys if self.parameters.setdefault(key, record) == record)
 
     def _parameter(self, parameter: click.Parameter, ctx: click.Context) -> dict[str, Any]:
         record = parameter.get_help_record(ctx)
@@ -108,10 +109,10 @@ def command_tree() -> click.Group:
 
 
 def _command(
-    name: str | None, record: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]]
+    name: str | None, record: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]]
 ) -> click.Command:
-    numbers = record.get("params", ())
-    about = {**record, "name": name, "params": [_parameter(parameters[each]) for each in numbers]}
+    keys = record.get("params", ())
+    about = {**record, "name": name, "params": [_parameter(parameters[key]) for key in keys]}
     if "commands" not in record:
         return Grouped(**about)
     children = record["commands"]
