@@ -78,7 +78,8 @@ unit contract integration: .venv/ready-dev
 # One run, so that a server starts once and no process waits for the last test of each suite.
 suites: .venv/ready-dev
 	@$(HELM)
-	$(BIN)/pytest tests/unit tests/chart tests/contract tests/integration $(SERVERS) $(PARALLEL)
+	$(BIN)/pytest tests/unit tests/chart $(SERVERS) $(PARALLEL)
+	$(BIN)/pytest tests/contract tests/integration $(SERVERS) $(PARALLEL)
 
 faults-quick: .venv/ready-dev
 	$(BIN)/pytest tests/faults
