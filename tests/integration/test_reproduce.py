@@ -42,7 +42,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from iotbench.config.options.choice import ClusterOptions
-from iotbench.execution.measure import Measuring
+from iotbench.execution.measure import ItemMeasuring
 from iotbench.commands.reproduce import reproduce_document
 from iotbench.config.options.choice import Reach
 from iotbench.plans.options import PlanRun
@@ -56,7 +56,7 @@ plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
 reach = Reach(Path("config.yaml"), None, cluster)
 roster = roster_of(plan, None, reach, PlanRun(quiet=True))
 with caught_interrupts() as interrupts:
-    measuring = Measuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
+    measuring = ItemMeasuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
     name = sys.argv[1]
     record, _ = reproduce_document(name, "demo", read_document(name), plan, roster, measuring)
 print(record.model_dump_json())

@@ -141,7 +141,7 @@ class SyntheticCrate:
         """Run a row on its own: one that is refused does not stop the others."""
         try:
             _check_row(row)
-            cursor.execute(_placed(statement), row)
+            cursor.execute(_placed(statement), list(map(_signed, row)))
         except Refusal as refusal:
             _, code, message = refusal.args
         except psycopg2.Error as error:
@@ -217,6 +217,11 @@ def _check_sums(rows: list[list[Any]]) -> None:
 def _placed(statement: str) -> str:
     """Return a statement with psycopg2's placeholders."""
     return statement.replace("%", "%%").replace("?", "%s")
+
+
+def _signed(value: Any) -> Any:
+    """Return a value as PostgreSQL keeps its sign: -0.0 without quotes would be a decimal 0."""
+    return "-0.0" if isinstance(value, float) and str(value) == "-0.0" else value
 
 
 def _value(value: Any) -> Any:
