@@ -4,10 +4,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all test-quick faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration suites truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs demo image test test-all test-quick faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup
-HELM := command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
 # Tests start some thousand Python processes, each of which would compile our modules again.
@@ -38,17 +37,17 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick -m 'not rare'
-test: linted-with-quick-servers browser suites truth faults-quick ## everything on the quick database servers; fetches what it needs
+test: linted-with-quick-servers browser unit chart stored truth faults-quick ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
-test-all: linted-with-all-servers browser suites truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+test-all: linted-with-all-servers browser unit chart stored truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 test-quick: export FUZZ := few
-test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; three minutes
+test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL
 	$(BIN)/ruff check .
-	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz tests/integration/test_first_steps.py $(PARALLEL)
-	$(BIN)/pytest tests/contract/test_contract.py -k 'sqlite or duckdb or postgres] or postgres-' --servers=postgres $(PARALLEL)
+	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz $(PARALLEL)
+	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres $(PARALLEL)
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -75,10 +74,8 @@ truth: .venv/ready-dev ## compare every figure with the account of a proxy befor
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) $(PARALLEL)
 
-# One run, so that a server starts once and no process waits for the last test of each suite.
-suites: .venv/ready-dev
-	@$(HELM)
-	$(BIN)/pytest tests/unit tests/chart $(SERVERS) $(PARALLEL)
+# One run, so that a server starts once. Unit tests run apart: they count the processes of their own.
+stored: .venv/ready-dev
 	$(BIN)/pytest tests/contract tests/integration $(SERVERS) $(PARALLEL)
 
 faults-quick: .venv/ready-dev
@@ -97,7 +94,7 @@ faults-cluster: .venv/ready-dev ## the same with pods, nodes and the API server 
 	$(BIN)/python -m tests.faults.cluster $(ARGS)
 
 chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
-	@$(HELM)
+	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 	$(BIN)/pytest tests/chart
 
 e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; what most runs need

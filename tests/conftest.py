@@ -99,7 +99,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have one process run all tests of a group.
+    """One process runs all tests of a group.
 
     So a server starts once, and a module's fixture is made once.
     """

@@ -136,7 +136,7 @@ def _altered(values, _):
 
 
 def _emptied(_, valid):
-    """Take the value of the second row away."""
+    """Remove the value of the second row."""
     valid[1] = False
 
 

@@ -187,7 +187,7 @@ OF_ANOTHER_TYPE = {
     Type.FLOAT32: "{} || ' C'",
     Type.FLOAT64: "{} || ' C'",
 }
-"""What SQLite takes for the same value where it needs bytes or a number."""
+"""Values that SQLite converts to the stored one where it needs bytes or a number."""
 HASHED = [(column, True) for column in STEPS.columns]
 SUMMED = [(column, False) for column in STEPS.columns if column.type in {*INTEGERS, Type.TIMESTAMP}]
 

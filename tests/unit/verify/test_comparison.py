@@ -604,7 +604,7 @@ def test_rows_of_more_series_than_an_answer_may_have_are_not_counted(stored, mon
 
 
 def test_null_is_one_more_value_of_a_tag(tmp_path):
-    """As many rows as before have no owner, an owner, and the same extremes."""
+    """Swap owners: the number of rows without an owner and the extremes stay."""
     stored = Stored(tmp_path / "stored.db", "tagged")
     stored.database.row_hash = None
     assert stored.verify(VerifyMode.COUNTS).status is Status.VERIFIED
