@@ -17,7 +17,7 @@ from iotbench.machine.streams import print_out
 from iotbench.rows.files.objects import uri_of
 from iotbench.rows.files.prepare import convert_file
 from iotbench.rows.files.request import FilesRequest, ReadingOptions
-from iotbench.rows.generated import as_prepared, as_promised
+from iotbench.rows.generated_file import as_prepared, as_promised
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import NAME, describe

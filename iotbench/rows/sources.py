@@ -14,7 +14,7 @@ from iotbench.measurements.shared import plan
 from iotbench.results import result_files
 from iotbench.rows.files.prepare import expect_key, prepare_file, read_folder
 from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
-from iotbench.rows.generated import as_generated, as_promised
+from iotbench.rows.generated_file import as_generated, as_promised
 from iotbench.rows.recorded.request import in_volume, volume_file
 from iotbench.rows.recorded_file import RecordedFile
 from iotbench.rows.source import Scan, Source

@@ -8,7 +8,6 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
 from typing import Any, ClassVar, Literal
 from zlib import crc32
 
@@ -47,6 +46,7 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     language as sql,
 )
+from simulator.modules.shared.sql.blobs import separate_blobs
 from simulator.modules.shared.sql.database import SqlFile, SqlOptions
 from simulator.modules.shared.waits import wait_until
 
@@ -409,13 +409,7 @@ class SqliteSession(sql_changes.ChangingSession):
         cursor = self.connection.execute(statement.text, statement.parameters)
         with closing(cursor):
             while portion := cursor.fetchmany(rows):
-                kinds = {*map(type, chain.from_iterable(portion))}
-                yield [[*map(_apart, row)] for row in portion] if bytes in kinds else portion
-
-
-def _apart(value: Any) -> Any:
-    """Return a BLOB as what no text equals, as in SQLite; any other value as it is."""
-    return bytearray(value) if isinstance(value, bytes) else value
+                yield separate_blobs(portion)
 
 
 def _whole(value: Any) -> Any:

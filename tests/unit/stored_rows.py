@@ -1,4 +1,4 @@
-"""Rows of a dataset in a SQLite file, and statements that change them behind the program's back."""
+"""Rows of a dataset in a database, and statements that change them behind the program's back."""
 
 import sqlite3
 from contextlib import closing
@@ -7,17 +7,17 @@ from typing import Any
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.modules.contract import BATCH
+from simulator.modules.contract import BATCH, Database
 from simulator.modules.sqlite import Sqlite
 
 
-def store(database: Sqlite, stored: Dataset, *ranges: RowRange, batch_rows: int = 10) -> None:
+def store(database: Database, stored: Dataset, *ranges: RowRange, batch_rows: int = 10) -> None:
     """Create the tables of a dataset, and write its rows, or those of the given ranges."""
     database.create(DatasetReader(stored).tables, batch_rows)
     write(database, stored, *(ranges or stored.ranges), batch_rows=batch_rows)
 
 
-def write(database: Sqlite, stored: Dataset, *ranges: RowRange, batch_rows: int = 10) -> None:
+def write(database: Database, stored: Dataset, *ranges: RowRange, batch_rows: int = 10) -> None:
     """Write ranges of rows."""
     reader = DatasetReader(stored)
     with database.connect() as session:

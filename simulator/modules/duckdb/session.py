@@ -30,6 +30,7 @@ from simulator.modules.duckdb.query import dialect_of
 from simulator.modules.shared import shapes
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.blobs import separate_blobs
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -119,7 +120,8 @@ class DuckDbSession(sql_changes.ChangingSession):
         return Failure.UNKNOWN if isinstance(error, unsure) else Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        return self.connection.execute(statement.text, statement.parameters).fetchall()
+        rows = self.connection.execute(statement.text, statement.parameters).fetchall()
+        return separate_blobs(rows)
 
     def change(self, statement: str) -> int:
         ((rows,),) = self.connection.execute(statement).fetchall()
@@ -147,7 +149,7 @@ class DuckDbSession(sql_changes.ChangingSession):
         with self.connection.cursor() as cursor:
             cursor.execute(statement.text, statement.parameters)
             while portion := cursor.fetchmany(rows):
-                yield portion
+                yield separate_blobs(portion)
 
 
 def _mark(column: Column, unit: TimeUnit) -> str:

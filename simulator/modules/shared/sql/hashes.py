@@ -75,9 +75,16 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL."""
-    names = dialect.names([column.name for column in table.columns])
-    return Select(("count(*)", f"sum(CAST(hash(hash({names})) >> 1 AS BIGINT))"), rows)
+    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL.
+
+    A text and a BLOB of the same bytes have the same hash, so a column that became one is NULL.
+    """
+    names = [dialect.name(column.name) for column in table.columns]
+    values = ", ".join(
+        f"CASE typeof({name}) WHEN 'VARCHAR' THEN {name} END" if column.type is Type.TEXT else name
+        for name, column in zip(names, table.columns, strict=True)
+    )
+    return Select(("count(*)", f"sum(CAST(hash(hash({values})) >> 1 AS BIGINT))"), rows)
 
 
 def squares(
