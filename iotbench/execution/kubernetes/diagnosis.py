@@ -15,6 +15,7 @@ COLLECTOR = "collector"
 _COMPONENT = "app.kubernetes.io/component"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 
+_KILLED = 128 + 9
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
 """Patience with conditions that may pass: a node is being added, a quota is being freed."""
@@ -181,14 +182,14 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
         yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster gives no reason'}")
         return
     for state in ended:
+        memory = f"{_memory_limit(pod)}; give it more with --set {part}.resources.limits.memory=..."
         if state.get("reason") == "OOMKilled":
-            limit = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
-            yield Symptom(
-                key,
-                f"{name} was killed because it was out of memory: its limit is"
-                f" {limit.get('memory', 'the node')} (OOMKilled); give it more with --set"
-                f" {part}.resources.limits.memory=...",
-            )
+            cause = f"{name} was killed because it was out of memory (OOMKilled): its limit is"
+            yield Symptom(key, f"{cause} {memory}")
+        elif state["exitCode"] == _KILLED:
+            # A container runtime may report the end before it hears that memory ran out.
+            cause = f"{name} ended with {_exit(state)}, perhaps because it was out of memory"
+            yield Symptom(key, f"{cause}: its limit is {memory}", _SHORT_S, full)
         elif state["exitCode"] != 0:
             yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
         elif not is_collector(pod) and workers_are_due:
@@ -202,6 +203,11 @@ def _diagnose_terminated(container: Object) -> Object:
             found: Object = state["terminated"]
             return found
     return {}
+
+
+def _memory_limit(pod: Object) -> str:
+    limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+    return str(limits.get("memory", "the node's memory"))
 
 
 def _exit(state: Object) -> str:

@@ -147,7 +147,7 @@ def test_a_volume_claim_that_keeps_pods_from_nodes_is_named_with_its_own_remedy(
         pytest.param(
             "out-of-memory",
             AT_ONCE,
-            "worker 0 was killed because it was out of memory: its limit is 64Mi (OOMKilled)",
+            "worker 0 was killed because it was out of memory (OOMKilled): its limit is 64Mi",
             "give it more with --set worker.resources.limits.memory=...",
             id="out of memory",
         ),
@@ -226,6 +226,20 @@ def test_it_is_reported_what_is_wrong_and_what_to_do(name, patience_s, cause, re
     assert remedy in causes[0].cause
     assert causes[0].patience_s == patience_s
     assert "\n" not in causes[0].cause
+
+
+def test_a_kill_that_the_runtime_does_not_explain_names_the_memory_limit():
+    pods, events = recorded("out-of-memory")
+    for status in pods[0]["status"]["containerStatuses"]:
+        status["state"]["terminated"]["reason"] = "Error"
+
+    (symptom,) = symptoms(pods, events, workers_are_due=True)
+
+    assert symptom.cause == (
+        "worker 0 ended with exit code 137 (killed by signal 9), perhaps because it was out of"
+        " memory: its limit is 64Mi; give it more with --set worker.resources.limits.memory=..."
+    )
+    assert symptom.patience_s == SHORT
 
 
 @pytest.mark.parametrize("name", ["exit", "signal", "secret-env"])
