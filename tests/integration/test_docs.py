@@ -234,7 +234,7 @@ def anchors(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_in_a_sentence_exists(page):
-    folders = "cli|dbinstall|deployment|docs|simulator|tests"
+    folders = "iotbench|dbinstall|deployment|docs|simulator|tests"
     paths = re.findall(rf"`((?:{folders})/[\w./-]*)`", _FENCE.sub("", (ROOT / page).read_text()))
 
     missing = [path for path in paths if "NAME" not in path and not (ROOT / path).exists()]

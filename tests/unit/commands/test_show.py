@@ -1,6 +1,7 @@
-"""The command `show`: a result as tables, or what is wrong with the file."""
+"""The commands `show`, `targets` and `calibrate`."""
 
 import base64
+import json
 import zlib
 
 import pytest
@@ -12,6 +13,7 @@ from iotbench.config.options.basic import FORMATS
 from iotbench.output.terminal.notes import days_until_full
 from iotbench.results import result_files
 from simulator.errors import ConfigError
+from simulator.modules import database_class
 from tests.unit.output.terminal import made
 
 OTHER_BOUNDS = HdrHistogram(1, 10**6, 2).encode().decode()
@@ -86,3 +88,66 @@ def test_a_result_with_a_damaged_histogram_is_named_as_damaged(tmp_path, form, l
     assert problem.startswith(f"{path}: is damaged, so it cannot be shown: ValueError: ")
     assert "a latency histogram" in problem
     assert len(problem) < 400
+
+
+def reported(*words):
+    done = CliRunner().invoke(commands, ["targets", *words], catch_exceptions=False)
+    return done.stdout
+
+
+def test_every_target_is_listed_with_the_servers_it_was_verified_on():
+    listed = json.loads(reported("--format=json"))
+    shown = reported()
+
+    assert {"sqlite", "null", "postgresql"} <= {row["target"] for row in listed}
+    for row in listed:
+        assert row["target"] in shown
+        assert row["verified_on"]
+        assert row["draft"] == (row["verified_on"] == "draft")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_name_is_split_and_no_line_is_too_long_whatever_the_width(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = reported().splitlines()[:-1]
+    names = [row["target"] for row in json.loads(reported("--format=json"))]
+
+    assert max(map(len, lines)) <= width
+    assert [name for name in names if not any(line.split()[:1] == [name] for line in lines)] == []
+
+
+def test_one_target_is_reported_with_its_modes_keys_and_options():
+    text = " ".join(reported("postgresql").split())
+    can = database_class("postgres").capabilities
+
+    for word in (*can.modes, *can.modes.values(), *can.primary_keys, "connect_timeout_s"):
+        assert str(word) in text
+    assert "busy_timeout_s" not in text
+
+
+def test_the_nearest_target_is_named_for_one_that_is_not_there():
+    with pytest.raises(ConfigError, match=r"target 'postgresq' is not in.*'postgresql'"):
+        reported("postgresq")
+
+
+@pytest.mark.parametrize(
+    ("words", "problems"),
+    [
+        (
+            ("--sweeps=3", "--duration=100ms", "--workers=0"),
+            [
+                "--workers: must be at least 1, got 0",
+                "--sweeps: must be at least 5, got 3",
+                "--duration: must be at least 0.5, got 0.1",
+            ],
+        ),
+        (("--sweeps=101",), ["--sweeps: must be at most 100, got 101"]),
+    ],
+)
+def test_what_measures_too_little_is_refused_at_once(words, problems):
+    with pytest.raises(ConfigError) as error:
+        CliRunner().invoke(
+            commands, ["calibrate", "--targets=sqlite", *words], catch_exceptions=False
+        )
+
+    assert [*error.value.problems] == problems

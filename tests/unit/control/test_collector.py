@@ -1,16 +1,21 @@
-"""The collector: who writes its events, and when its phases begin and end."""
+"""The collector: its events, its phases, and the end of a warm-up."""
 
 import asyncio
+import io
+import os
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from simulator.clock import OwnClock
 from simulator.control.collector import Collector
+from simulator.control.progress.phases import EventWriter
+from simulator.control.progress.recent import LEAST_RATES, Steady
 from simulator.data.ranges import lane_range
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.events import PhaseEvent
+from simulator.protocol.events import PhaseEvent, SampleEvent, parse_event
 from simulator.protocol.spec import Clocking, InsertTask
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import run_spec
@@ -131,3 +136,111 @@ def test_the_insert_begins_at_the_end_of_the_warm_up(collector, reported):
 
     assert [phase for _, phase in reported] == ["barrier", "warmup", "insert"]
     assert collector._phases.seconds["warmup"] == pytest.approx(5.0)
+
+
+MANY = 3_000
+"""More lines than a pipe holds."""
+
+
+def pipe():
+    reading, writing = os.pipe()
+    return os.fdopen(reading, "r"), os.fdopen(writing, "w")
+
+
+def written(output, count):
+    writer = EventWriter(output)
+    for number in range(count):
+        writer.write(PhaseEvent(phase=str(number)))
+    return writer
+
+
+def test_a_reader_that_is_stopped_delays_nobody_and_misses_nothing():
+    reader, output = pipe()
+    began = time.monotonic()
+    writer = written(output, MANY)
+    took_s = time.monotonic() - began
+    closing = threading.Thread(target=writer.close)
+    closing.start()
+    lines = [parse_event(reader.readline()) for _ in range(MANY)]
+    closing.join(5)
+    output.close()
+    reader.close()
+
+    assert took_s < 5
+    assert [number for number, _ in lines] == list(range(1, MANY + 1))
+    assert [event.phase for _, event in lines] == [str(number) for number in range(MANY)]
+
+
+def test_a_reader_that_is_gone_ends_the_writing():
+    reader, output = pipe()
+    writer = written(output, MANY)
+    reader.close()
+    closing = threading.Thread(target=writer.close, daemon=True)
+    closing.start()
+    closing.join(5)
+
+    assert not closing.is_alive()
+    with pytest.raises(BrokenPipeError):
+        output.close()
+
+
+def test_samples_do_not_end_a_silence():
+    now_s = [10.0]
+    writer = EventWriter(io.StringIO(), lambda: now_s[0])
+    now_s[0] = 13.0
+    writer.write(SampleEvent(at_s=1.0, phase="insert", rows=1, rows_per_s=1.0))
+    assert writer.silent_s == 3.0
+
+    writer.write(PhaseEvent(phase="insert"))
+    assert writer.silent_s == 0.0
+    writer.close()
+
+
+SEEDS = range(100)
+
+
+def seconds_until_steady(rates):
+    """Return after how many rates the warm-up ends; None if it does not."""
+    steady = Steady()
+    for number, rate in enumerate(rates, 1):
+        steady.note(rate)
+        if steady.is_reached:
+            return number
+    return None
+
+
+def noisy(rates, noise, seed):
+    return rates * (1 + noise * np.random.default_rng(seed).standard_normal(len(rates)))
+
+
+def test_an_even_rate_is_steady_once_enough_rates_are_known():
+    assert seconds_until_steady([1000.0] * 60) == LEAST_RATES
+
+
+@pytest.mark.parametrize("time_constant_s", [3, 5, 10])
+def test_a_rate_that_climbs_to_a_level_is_steady_when_it_is_near(time_constant_s):
+    seconds = np.arange(120)
+    rates = 1000 * (1 - 0.6 * np.exp(-seconds / time_constant_s))
+    found = [seconds_until_steady(noisy(rates, 0.03, seed)) for seed in SEEDS]
+
+    assert all(found)
+    assert np.mean([rates[number] for number in found]) > 960
+    assert np.mean(found) < 60
+
+
+def test_a_rate_that_falls_all_the_time_is_not_steady():
+    falling = 1000 * np.exp(-np.arange(60) / 20)
+    found = [seconds_until_steady(noisy(falling, 0.02, seed)) for seed in SEEDS]
+
+    assert found == [None] * len(found)
+
+
+def test_single_dips_do_not_prevent_it():
+    rates = np.full(60, 1000.0)
+    rates[[6, 13, 20, 27]] = 100.0
+
+    assert seconds_until_steady(rates) == LEAST_RATES
+
+
+def test_nothing_is_not_steady():
+    assert seconds_until_steady([0.0] * 60) is None

@@ -1,4 +1,4 @@
-"""Ranges of row numbers: distributed to workers, cut, merged and reported without losing a row."""
+"""Ranges of row numbers: distributed to workers, cut, merged, parted, without losing a row."""
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from simulator.data.ranges import (
     lane_range,
     list_written_ranges,
     merge,
+    numbers_between,
+    parts_between,
 )
 
 takes = st.lists(st.integers(0, 7), min_size=1, max_size=6).filter(any)
@@ -138,3 +140,26 @@ def test_a_plain_range_is_written_as_ever():
     assert RowRange(start=1, stop=9).model_dump() == {"start": 1, "stop": 9}
     short = RowRange(start=1, stop=9, table=2, take=1, every=4)
     assert RowRange.model_validate_json(short.model_dump_json()) == short
+
+
+def numbers(ranges):
+    return [int(n) for item in ranges for n in item.numbers()]
+
+
+@pytest.mark.parametrize("take", [0, 1, 3, 7])
+def test_parts_hold_exactly_the_rows_at_their_places(take):
+    every = 10 if take else 0
+    ranges = [
+        RowRange(start=20, stop=75, table=2, take=take, every=every),
+        RowRange(start=200, stop=203, table=2),
+        RowRange(start=300, stop=300, table=2),
+        RowRange(start=405, stop=460, table=2, take=take, every=every),
+    ]
+    whole = numbers(ranges)
+    for low in range(len(whole) + 1):
+        for high in range(low, len(whole) + 1):
+            parts = parts_between(ranges, low, high)
+            assert numbers(parts) == whole[low:high]
+            assert {item.table for item in parts} <= {2}
+            assert len(parts) <= 2 * len(ranges)
+            assert np.array_equal(numbers_between(ranges, low, high), whole[low:high])

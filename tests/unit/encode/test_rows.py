@@ -1,9 +1,18 @@
-"""Rows are their shares one after the other, whatever their lengths and their order."""
+"""Rows as shares one after the other, levels that are remembered, and Python objects."""
+
+import gc
+import weakref
+from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.data.block import Block, Coded, Values
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.encode.columns import LIMIT, LevelCache
+from simulator.encode.objects import InstantType, Objects
 from simulator.encode.rows import Frame, Share, Spans, blank, cut, laid_out, pack, windows
 
 
@@ -94,3 +103,101 @@ def test_a_null_takes_no_byte():
     laid = laid_out([constant(b"|"), *(blank(share, valid) for share in shares)], 3)
 
     assert laid.content.tobytes() == b"|abcf||abi"
+
+
+def test_levels_are_rendered_once():
+    calls = []
+    rendered = LevelCache(calls.append)
+    levels = np.arange(3)
+    for _ in range(3):
+        rendered(levels)
+
+    assert len(calls) == 1
+
+
+def test_memory_is_bounded():
+    rendered = LevelCache(len)
+    first = np.arange(3)
+    gone = weakref.ref(first)
+    rendered(first)
+    del first
+    for size in range(3 * LIMIT):
+        rendered(np.arange(size))
+    gc.collect()
+
+    assert len(rendered) == LIMIT
+    assert gone() is None
+
+
+def test_levels_in_use_stay():
+    calls = []
+    rendered = LevelCache(lambda levels: calls.append(levels) or len(levels))
+    used = np.arange(3)
+    for size in range(3 * LIMIT):
+        assert rendered(used) == 3
+        rendered(np.zeros(size))
+
+    assert sum(levels is used for levels in calls) == 1
+
+
+def test_an_array_at_the_same_address_is_not_taken_for_the_old_one():
+    """CPython reuses addresses at once; holding the levels makes that impossible."""
+    rendered = LevelCache(lambda levels: levels.sum())
+    for number in range(10 * LIMIT):
+        assert rendered(np.array([number])) == number
+
+
+def encode(columns, batch_rows=100, unit=TimeUnit.MILLISECOND, instant=InstantType.INTEGER):
+    table = Table("t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), ())
+    data = {name: data for name, (_, data) in columns.items()}
+    batch = Block(table, 0, np.arange(len(next(iter(data.values())))), data)
+    return Objects(table.columns, unit, instant).encode(batch, batch_rows)
+
+
+def test_every_type_becomes_its_python_type():
+    valid = np.array([True, False])
+    columns = {
+        "i": (Type.INT64, Values(np.array([-(2**63), 2**63 - 1]))),
+        "f": (Type.FLOAT32, Coded(np.array([1, 0]), np.array([-0.5, 20.25], np.float32))),
+        "b": (Type.BOOL, Values(np.array([True, False]))),
+        "t": (Type.TEXT, Values(np.array(["Grüße".encode(), b""]))),
+        "c": (Type.TEXT, Coded(np.array([0, 0]), np.array([b"tag"]), valid)),
+        "n": (Type.INT16, Values(np.array([3, 4], np.int16), valid)),
+        "at": (Type.TIMESTAMP, Values(np.array([-1, 1]))),
+    }
+    rows = encode(columns)
+
+    assert rows == [
+        [
+            (-(2**63), 20.25, True, "Grüße", "tag", 3, -1),
+            (2**63 - 1, -0.5, False, "", None, None, 1),
+        ]
+    ]
+    assert [type(value) for value in rows[0][0]] == [int, float, bool, str, str, int, int]
+
+
+@pytest.mark.parametrize("unit", TimeUnit)
+def test_instants_become_datetimes(unit):
+    seconds = np.array([-1, 1_795_232_700])
+    if unit is not TimeUnit.NANOSECOND:
+        seconds = np.append(seconds, [-62_135_596_800, 253_402_300_799])
+    columns = {"at": (Type.TIMESTAMP, Values(seconds * unit.per_second))}
+    expected = [
+        datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC),
+        datetime(2026, 11, 21, 3, 45, tzinfo=UTC),
+    ]
+    if unit is not TimeUnit.NANOSECOND:
+        expected += [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)]
+
+    (aware,) = encode(columns, unit=unit, instant=InstantType.AWARE)
+    (naive,) = encode(columns, unit=unit, instant=InstantType.NAIVE)
+
+    assert [moment for (moment,) in aware] == expected
+    assert [moment for (moment,) in naive] == [moment.replace(tzinfo=None) for moment in expected]
+
+
+def test_what_stands_in_place_of_null_does_not_matter():
+    data = Values(np.array([2**63 - 1, 0]), np.array([False, True]))
+    rows = encode({"at": (Type.TIMESTAMP, data)}, unit=TimeUnit.SECOND, instant=InstantType.AWARE)
+
+    assert rows == [[(None,), (datetime(1970, 1, 1, tzinfo=UTC),)]]

@@ -1,10 +1,14 @@
-"""Standard output and standard error: no character that a terminal obeys, and full, closed ones."""
+"""The program at a terminal: its streams, its signals, its name."""
 
 import os
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.program import program, program_name, state_folder
 from iotbench.machine.streams import (
     OutputError,
     expect_printed,
@@ -13,6 +17,7 @@ from iotbench.machine.streams import (
     print_out,
     say,
 )
+from simulator.errors import Interrupted
 
 
 @pytest.mark.parametrize(
@@ -89,3 +94,73 @@ def test_a_guarded_stream_is_otherwise_the_stream(guarded, tmp_path):
     assert (tmp_path / "err").read_text() == "progress\n"
     assert sys.stdout.encoding
     assert not sys.stdout.isatty()
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]
+
+
+def handlers():
+    return [signal.getsignal(number) for number in SIGNALS]
+
+
+def test_nothing_was_asked_at_first():
+    with caught_interrupts() as interrupts:
+        assert not interrupts.requested
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_first_signal_only_asks(number):
+    with caught_interrupts() as interrupts:
+        signal.raise_signal(number)
+
+        assert interrupts.requested
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_second_signal_stops_at_once(number):
+    with caught_interrupts():
+        signal.raise_signal(signal.SIGINT)
+
+        with pytest.raises(Interrupted, match=f"stopped at once by {number.name}") as error:
+            signal.raise_signal(number)
+
+    assert error.value.exit_code == 130
+
+
+def test_the_signals_are_given_back():
+    before = handlers()
+    with caught_interrupts():
+        during = handlers()
+
+    assert handlers() == before
+    assert not set(during) & set(before)
+
+
+def test_the_signals_are_given_back_after_an_error():
+    before = handlers()
+    with pytest.raises(KeyError), caught_interrupts():
+        raise KeyError
+
+    assert handlers() == before
+
+
+@pytest.mark.parametrize(
+    ("called", "name", "words"),
+    [
+        ("run.py", "run.py", "python run.py"),
+        ("/usr/local/bin/iotbench", "iotbench", "iotbench"),
+        ("", "run.py", "python run.py"),
+    ],
+)
+def test_messages_name_the_program_as_it_was_called(monkeypatch, called, name, words):
+    monkeypatch.setattr(sys, "argv", [called])
+
+    assert (program_name(), program()) == (name, words)
+
+
+def test_the_state_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert state_folder() == tmp_path / "iotbench"
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert state_folder() == Path.home() / ".local" / "state" / "iotbench"

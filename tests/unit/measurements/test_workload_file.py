@@ -1,13 +1,17 @@
-"""Files that declare a workload: all that is wrong in them is named at once."""
+"""Files that declare workloads, and statements of the user: all that is wrong is named."""
 
 import pytest
 
+from iotbench.config.targets.config import Target
+from iotbench.measurements.insert import checks as insert_options
 from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.statement_file import read_statements
 from iotbench.measurements.insert.workload_file import class_of, read_workload
 from simulator.data.workloads.declared import Declared
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError
+from simulator.modules.victoriametrics.database import VictoriaMetrics
 
 TABLE = "duration: 1h\ntables:\n  t:\n    series: {series}\n    interval: 1s\n{rest}"
 FIELD = "    tags: {{key: }}\n    fields:\n      f: {{type: {type}, {how}}}\n"
@@ -115,3 +119,65 @@ def test_a_name_and_a_path_have_a_class_and_no_other_options(tmp_path):
             " workers; use --limit"
         ),
     ]
+
+
+TEXT = """
+-- how it is asked
+CREATE INDEX a ON events (device_id);  -- by device
+CREATE FUNCTION f() RETURNS int AS $$
+  SELECT 1;
+  SELECT 2;
+$$ LANGUAGE sql;
+
+ALTER TABLE events SET (x = ';')
+"""
+
+
+def read(tmp_path, text):
+    path = tmp_path / "own.sql"
+    path.write_text(text)
+    return read_statements(str(path))
+
+
+def test_a_statement_ends_with_a_semicolon_at_the_end_of_a_line(tmp_path):
+    first, second, third = read(tmp_path, TEXT).statements
+
+    assert first == "CREATE INDEX a ON events (device_id)"
+    assert second.startswith("CREATE FUNCTION f()")
+    assert second.endswith("$$ LANGUAGE sql")
+    assert "SELECT 1;\n  SELECT 2;" in second
+    assert third == "ALTER TABLE events SET (x = ';')"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("-- nothing\n", "expected at least one statement, got none"),
+        ("DO $$ x;\n", r"\$\$ is opened and not closed"),
+        ("x" * 200_001, "expected 200,000 characters at most"),
+    ],
+)
+def test_what_is_no_file_of_statements_is_refused(tmp_path, text, words):
+    with pytest.raises(ConfigError, match=words):
+        read(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.sql: cannot be read"):
+        read_statements(str(tmp_path / "nowhere.sql"))
+
+
+def test_databases_without_statements_and_tables_that_are_there_are_refused(tmp_path):
+    own = read(tmp_path, "x;")
+    options = InsertOptions(setup=own, clean=False, runs=1)
+    model = VictoriaMetrics.options_model
+    target = Target("vm", "victoriametrics", "local", model(url="http://localhost"), {})
+
+    assert (
+        "--setup, --teardown: are for tables that each run creates; leave --no-clean out"
+        in insert_options.option_problems(options)
+    )
+    assert (
+        "--setup: victoriametrics: this module carries out no statements of others; leave it out"
+        in insert_options.target_problems(options, target, force=True)
+    )

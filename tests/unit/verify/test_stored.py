@@ -1,4 +1,4 @@
-"""Windows of stored rows: together they are all rows, wherever each is read."""
+"""Windows of stored rows, and statistics of one row."""
 
 from itertools import pairwise
 
@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import RowsQuery
+from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS
+from simulator.errors import MismatchError
 from simulator.modules import open_database
 from simulator.modules.contract import Unsupported
 from simulator.protocol.folding import StoredWindow
 from simulator.verify.stored.reader import MOST_WINDOWS, WINDOW_ROWS, windows_of
+from simulator.verify.stored.statistics import one_row
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
 from simulator.verify.truth.folding import FoldTasks, fold_here
 from simulator.verify.truth.record import to_bytes
@@ -109,3 +112,15 @@ def test_what_is_no_fingerprint_is_refused(content):
 
     fold_here(shared, 1)
     assert stored.read == [1]
+
+
+COUNT = AggregateQuery(EVENTS, (Aggregate(Function.COUNT),))
+
+
+@pytest.mark.parametrize("query", [COUNT, DistinctQuery(EVENTS, EVENTS.key)])
+def test_the_one_row_is_returned_and_any_other_number_is_a_mismatch(query):
+    assert one_row(query, [(7,)]) == (7,)
+    for rows in ([], [(7,), (7,)]):
+        words = f"events: count: expected an answer of one row, got {len(rows)} rows"
+        with pytest.raises(MismatchError, match=words):
+            one_row(query, rows)
