@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from iotbench.commands.main import commands
 from iotbench.config.completion.known import Table
 from iotbench.config.completion.words import TABLE
+from iotbench.config.targets import originals
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
@@ -34,7 +35,8 @@ from tools.schemas import config_schema, plan_schema, queries_schema, result_sch
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
-    ROOT / "docs" / name for name in ("databases.md", "options.md", "results.md", "security.md")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("benchmarks", "databases", "options", "results", "security")
 ]
 
 
@@ -410,6 +412,10 @@ def _value(value: Value) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
+def _names(rows: Iterable[originals.Name]) -> str:
+    return _table(("There", "Here"), ((row.there, row.here) for row in rows))
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _list_shared_command_options,
     "commands": _commands,
@@ -428,6 +434,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "abilities": _abilities,
     "permissions": _permissions,
     "permissions for resources": partial(_permissions, FOR_RESOURCES),
+    **{f"names of {name}": partial(_names, rows) for name, rows in originals.TABLES.items()},
 }
 
 

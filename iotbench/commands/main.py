@@ -10,9 +10,9 @@ from importlib import import_module
 
 import click
 
-from iotbench.config.completion.known import HELP_OPTIONS, asks_for_help, find_known
+from iotbench.config.completion.known import HELP_OPTIONS, asks_for_help, commands_with, find_known
 from iotbench.machine.interrupts import end_by_signals, end_on_signals, stop_on_signals
-from iotbench.machine.program import program_name
+from iotbench.machine.program import command_line, program_name
 from iotbench.machine.streams import OutputError, expect_printed, guard_streams, say
 from iotbench.results.kinds import NAMES as KINDS
 from simulator import __version__
@@ -100,7 +100,7 @@ def _run() -> int:
     try:
         _check_arguments(sys.argv)
         _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
-        code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+        code = _call()
         if not code:  # another code says more than that its message could not be printed
             expect_printed()
     except click.ClickException as error:
@@ -125,6 +125,21 @@ def _run() -> int:
         say(f"error: {_words(error)}", err=True)
         return 1
     return code
+
+
+def _call() -> int:
+    """Call the command; ConfigError if the arguments begin with an option of one, and name none."""
+    try:
+        return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+    except click.NoSuchOption as error:
+        found = commands_with(sys.argv[1:]) if error.ctx and error.ctx.command is commands else []
+        if not found:
+            raise
+        others = f"; the option is also one of {', '.join(found[1:])}" if found[1:] else ""
+        meant = command_line([found[0], error.option_name, "..."])
+        raise ConfigError(
+            f"{error.option_name}: no command is given; did you mean `{meant}`?{others}"
+        ) from error
 
 
 def _check_arguments(arguments: Sequence[str]) -> None:

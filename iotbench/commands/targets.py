@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from iotbench.config.options.basic import Command, config_option, option
 from iotbench.config.targets import config as configuration
 from iotbench.machine.streams import print_out, say, width_of
 from iotbench.machine.tables import draw, measure, new_table
-from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 
 _NAMES = ("Target", "Module", "Runner")
@@ -35,13 +34,16 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
     """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
-    rows = [_row(key, loaded.entry(key)) for key in chosen]
+    broken = {} if name else loaded.find_broken()
+    rows = [_row(key, loaded) for key in chosen if key not in broken]
+    rows += [_row_of_broken(key, loaded.entry(key), why) for key, why in broken.items()]
     if form == "json":
         say(json.dumps(rows, indent=1))
         return
     width = width_of(sys.stdout)
-    hint = "`targets NAME` and --format json show all that is known"
-    print_out(draw(_details(rows[0]) if name else [_overview(rows, width), hint], width))
+    hints = ["`targets NAME` and --format json show all that is known"]
+    hints += [f"broken: {why}" for why in broken.values()]
+    print_out(draw(_details(rows[0]) if name else [_overview(rows, width), *hints], width))
 
 
 def _table(*titles: str) -> Table:
@@ -88,8 +90,22 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
     yield options
 
 
-def _row(name: str, entry: Any) -> dict[str, Any]:
-    cls = database_class(entry["module"])
+def _row_of_broken(name: str, entry: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the row of a target without a module."""
+    return {
+        "target": name,
+        "module": "broken",
+        "runner": entry.get("runner", "kubernetes"),
+        "insert_modes": {},
+        "primary_keys": {},
+        "verified_on": "-",
+        "draft": False,
+        "broken": why,
+    }
+
+
+def _row(name: str, loaded: configuration.Config) -> dict[str, Any]:
+    cls, entry = loaded.module_of(name), loaded.entry(name)
     found = evidence(entry["module"])
     stores = cls.capabilities.stores
     return {

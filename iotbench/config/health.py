@@ -83,8 +83,11 @@ def _reinstall() -> str:
 def _configuration(given: Path | None) -> Finding:
     try:
         loaded = configuration.load(given)
+        problems = [*loaded.find_broken().values()]
     except ConfigError as error:
-        return Finding("configuration", "; ".join(error.problems), "correct the file", ok=False)
+        problems = [*error.problems]
+    if problems:
+        return Finding("configuration", "; ".join(problems), "correct the file", ok=False)
     return Finding("configuration", f"{loaded.path}, {counted(len(loaded.targets), 'target')}")
 
 

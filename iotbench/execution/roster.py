@@ -33,16 +33,17 @@ class Roster:
 
 def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:
     """Return the targets of these names; without names, all that store rows."""
+    broken = loaded.find_broken()
     chosen = [
         Candidate(
             name,
             _module(loaded, name),
-            _options(loaded, name),
+            {} if name in broken else _options(loaded, name),
             str(loaded.entry(name).get("node_size", "")),
         )
         for name in names or loaded.targets
     ]
-    return [candidate for candidate in chosen if names or _stores(candidate.module)]
+    return [each for each in chosen if names or each.name in broken or _stores(each.module)]
 
 
 def roster_of(
@@ -97,7 +98,7 @@ def _module(loaded: Config, name: str) -> str:
 
 def _options(loaded: Config, name: str) -> dict[str, Any]:
     entry = loaded.entry(name)
-    fields = database_class(str(entry["module"])).options_model.model_fields
+    fields = loaded.module_of(name).options_model.model_fields
     return {key: entry.get(key, field.get_default()) for key, field in fields.items()}
 
 

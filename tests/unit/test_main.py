@@ -74,3 +74,30 @@ def test_help_imports_no_command(arguments, text):
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "iotbench.commands.main" in imported
     assert not imported & {"pydantic", "numpy", "rich", "iotbench.commands.insert"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("--target postgresql -w 16 -r 1 --num-inserts 3125000 --batch 1000 --steps 10", "insert"),
+        ("--target=postgresql --count 3", "query"),
+        ("-t sqlite", "insert"),
+    ],
+)
+def test_options_without_a_command_name_the_command_that_was_meant(
+    monkeypatch, capsys, arguments, meant
+):
+    monkeypatch.setattr(sys, "argv", ["run.py", *arguments.split()])
+    option = re.split("[ =]", arguments)[0]
+
+    assert _run() == 2
+    assert capsys.readouterr().err.startswith(
+        f"error: {option}: no command is given; did you mean `python run.py {meant} {option} ...`?"
+    )
+
+
+def test_an_option_of_no_command_is_refused_as_ever(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run.py", "--nosuch"])
+
+    assert _run() == 2
+    assert "No such option '--nosuch'" in capsys.readouterr().err

@@ -4,6 +4,7 @@
 help; importing the real ones takes ten times as long.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
@@ -140,3 +141,17 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 def find_known(name: str) -> click.Command | None:
     """Return a command that shows its help; None for one that `tools.reference` did not write."""
     return command_tree().commands.get(name)
+
+
+def commands_with(arguments: Sequence[str]) -> list[str]:
+    """Return the commands that have each option in the arguments, or at least the first one."""
+    options = [re.split("=", word)[0] if word.startswith("--") else word[:2]
+               for word in arguments if re.match("--?[a-z]", word)]  # fmt: skip
+    known = {
+        name: {spelt for each in command.params for spelt in (*each.opts, *each.secondary_opts)}
+        for name, command in command_tree().commands.items()
+    }
+    for asked in (options, options[:1]):
+        if found := [name for name, its in known.items() if asked and its.issuperset(asked)]:
+            return found
+    return []

@@ -20,7 +20,6 @@ from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
 from simulator.errors import ConfigError
-from simulator.modules import database_class
 from simulator.modules.shared.client.driver import Client
 
 _IMAGE = re.compile(
@@ -217,7 +216,7 @@ def _with_client(
     file: configuration.Config, target: str, extra: Mapping[str, Any], client: str
 ) -> Mapping[str, Any]:
     """Return options with the chosen sender of rows; ConfigError if the module has none."""
-    cls = database_class(str(file.entry(target)["module"]))
+    cls = file.module_of(target)
     if "client" not in cls.options_model.model_fields:
         reason = cls.capabilities.no_driver
         raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")

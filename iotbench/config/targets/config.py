@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pydantic import SecretStr, ValidationError
 from iotbench.config.input.quantities import as_option
 from iotbench.config.input.records import read_yaml
 from iotbench.config.input.validation import format_key, format_shown, problems_of
+from iotbench.config.targets.names import Translated, find_name, plain, translate
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
@@ -86,6 +87,27 @@ class Config:
             raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
         return self.targets[name]
 
+    def module_of(self, name: str) -> type[Database]:
+        """Return a target's module; ConfigError if there is none of that name."""
+        module = str(self.entry(name)["module"])
+        where = f"{self.path}: targets.{name}"
+        if module not in MODULES and ":" not in module:  # it is not shown: it may be anything
+            raise ConfigError(f"{where}.module: unknown module ({nearest(module, MODULES)})")
+        try:
+            return database_class(module)
+        except ConfigError as error:
+            raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
+
+    def find_broken(self) -> Mapping[str, str]:
+        """Return the targets without a module that works, and why."""
+        found = {}
+        for name in self.targets:
+            try:
+                self.module_of(name)
+            except ConfigError as error:
+                found[name] = str(error)
+        return found
+
     def runner_of(self, name: str) -> str:
         """Return where a target's collector and workers run by default; --runner overrides it."""
         return str(self.entry(name).get("runner") or "kubernetes")
@@ -97,12 +119,18 @@ class Config:
         entry = self.entry(name)
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
-        try:
-            cls = database_class(str(entry["module"]))
-        except ConfigError as error:
-            raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
+        cls = self.module_of(name)
         chosen = runner or self.runner_of(name)
-        own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
+        fields = cls.options_model.model_fields
+        read = translate(
+            cls.name, fields, {str(k): value for k, value in entry.items() if k not in _RESERVED}
+        )
+        read_extra = translate(cls.name, fields, extra_options)
+        problems += [f"{where}.{key}: {why}" for key, why in read.problems.items()]
+        problems += [f"--extra-option {key}: {why}" for key, why in read_extra.problems.items()]
+        own, extra_options = read.options, read_extra.options
+        places = _places(f"{where}.", read, fields)
+        places |= _places("--extra-option ", read_extra, fields)
         credentials = cls.options_model.credentials()
         references = {f"{name}{_FROM}" for name in credentials}
         refs = {key: value for key, value in own.items() if key in references}
@@ -117,14 +145,10 @@ class Config:
         from_secrets = {name: each for name, each in found.items() if isinstance(each, SecretRef)}
         if chosen == "local":  # only pods read Secrets
             from_secrets = {}
-        fields = cls.options_model.model_fields
-        expanded = {
-            k: _expand(f"{where}.{k if k in fields else format_key(k)}", v, problems)
-            for k, v in given.items()
-        }
+        expanded = {k: _expand(places[k], v, problems) for k, v in given.items()}
         for option, path in files.items():
             expanded[option] = _content(f"{where}.{option}{_FROM}", path, problems)
-        options = _validate(cls, where, expanded, set(extra_options), from_secrets, problems)
+        options = _validate(cls, where, expanded, places, from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
                 f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
@@ -146,6 +170,12 @@ class Config:
             database_pods=pods,
             variables={name for key in credentials for name in _variables(given.get(key))},
         )
+
+
+def _places(before: str, read: Translated, known: Container[str]) -> dict[str, str]:
+    """Return option -> how the user wrote it, for messages."""
+    names = {key: key if key in known else format_key(key) for key in read.options}
+    return {key: f"{before}{read.there.get(key, name)}" for key, name in names.items()}
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
@@ -215,8 +245,6 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     module = entry.get("module")
     if not isinstance(module, str):
         problems.append(f"{where}.module: expected a module's name, got {format_shown(module)}")
-    elif module not in MODULES and ":" not in module:
-        problems.append(f"{where}.module: unknown module ({nearest(module, MODULES)})")
     runner = entry.get("runner", "local")
     if runner not in RUNNERS:
         problems.append(f"{where}.runner: expected local or kubernetes, got {format_shown(runner)}")
@@ -293,7 +321,7 @@ def _validate(  # noqa: PLR0913, PLR0917
     cls: type[Database],
     where: str,
     values: Mapping[str, Any],
-    extra: set[str],
+    places: Mapping[str, str],
     from_secrets: Iterable[str],
     problems: list[str],
 ) -> Options | None:
@@ -306,13 +334,14 @@ def _validate(  # noqa: PLR0913, PLR0917
         return cls.options_model.without(from_secrets)(**given)
     except ValidationError as error:
         for kind, key, sentence in problems_of(error, known, given):
-            name = key if key in known else format_key(key)
-            place = f"--extra-option {name}" if key in extra else f"{where}.{name}"
+            place = places.get(key, f"{where}.{key if key in known else format_key(key)}")
+            row = find_name(key, cls.name)
             if kind == "extra_forbidden":
                 hint = nearest(key, known)
                 problems.append(f"{place}: module {cls.name} has no such option ({hint})")
             else:
-                problems.append(f"{place}: {sentence}")
+                here = f"; here: {plain(row.here)}" if row else ""
+                problems.append(f"{place}: {sentence}{here}")
         return None
 
 

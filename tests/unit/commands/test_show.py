@@ -130,6 +130,20 @@ def test_the_nearest_target_is_named_for_one_that_is_not_there():
         reported("postgresq")
 
 
+def test_a_target_without_a_module_is_listed_as_broken(tmp_path):
+    file = tmp_path / "c.yaml"
+    file.write_text("targets: {a: {module: sqlit}, b: {module: sqlite, runner: local, path: x}}")
+    shown = " ".join(reported("--config", str(file)).split())
+
+    assert " a broken kubernetes - " in shown
+    assert "targets.a.module: unknown module (did you mean 'sqlite'?)" in shown
+    rows = {row["target"]: row for row in json.loads(reported("--format=json", f"--config={file}"))}
+    assert rows["b"]["module"] == "sqlite"
+    assert rows["a"]["broken"].endswith("unknown module (did you mean 'sqlite'?)")
+    with pytest.raises(ConfigError, match="unknown module"):
+        reported("a", "--config", str(file))
+
+
 @pytest.mark.parametrize(
     ("words", "problems"),
     [

@@ -85,10 +85,6 @@ def test_an_empty_file_is_reported(write, text):
             "c.yaml: targets.a.module: expected a module's name, got nothing",
         ),
         (
-            "targets: {a: {module: sqlit}}",
-            "c.yaml: targets.a.module: unknown module (did you mean 'sqlite'?)",
-        ),
-        (
             "targets: {a: {module: sqlite, runner: remote}}",
             "c.yaml: targets.a.runner: expected local or kubernetes, got text of 6 characters",
         ),
@@ -114,11 +110,19 @@ def test_all_problems_of_a_file_are_reported_together(write):
     assert problems_of(write, text) == [
         "c.yaml: namespaces: unknown key (did you mean 'namespace'?)",
         "c.yaml: namespace: expected text, got 3",
-        "c.yaml: targets.a.module: unknown module (did you mean 'sqlite'?)",
         "c.yaml: targets.b.module: expected a module's name, got an empty list",
         "c.yaml: targets.b.runner: expected local or kubernetes, got text of 6 characters",
         "c.yaml: targets.b.queries: expected query names with their text",
     ]
+
+
+def test_an_unknown_module_concerns_only_its_own_target(write):
+    config = write("targets: {a: {module: sqlit}, b: {module: sqlite, runner: local, path: x.db}}")
+
+    assert config.resolve("b", {}).module == "sqlite"
+    (problem,) = problems_of(config.resolve, "a", {})
+    assert problem == "c.yaml: targets.a.module: unknown module (did you mean 'sqlite'?)"
+    assert config.find_broken() == {"a": problem}
 
 
 def test_an_option_is_found_by_one_word_of_its_name():
@@ -419,7 +423,7 @@ SECRET = "Hu-nter2/x"
     ],
 )
 def test_no_message_about_a_file_repeats_what_may_be_a_credential(write, text):
-    problems = problems_of(write, text.format(SECRET))
+    problems = problems_of(lambda: write(text.format(SECRET)).resolve("pg", {}))
 
     assert problems
     assert not any("Hu-nter" in problem or "nter2" in problem for problem in problems)
