@@ -30,9 +30,9 @@ from iotbench.machine.streams import has_room, print_out, say, width_of
 from iotbench.measurements import kind_of, subject_of
 from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.shared.faults import Faults
-from iotbench.measurements.shared.kind import Kind, Wanted
+from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.options import MachineOptions
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
 from iotbench.output.live.outputs import LiveOutput, Outputs
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.course import Course

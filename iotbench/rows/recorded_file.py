@@ -13,8 +13,7 @@ from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.insert.options import InsertOptions, default_key
-from iotbench.measurements.shared.kind import Wanted
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, collector_run
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted, collector_run
 from iotbench.results import result_files
 from iotbench.rows.recorded.prepare import PreparedRecords, prepare, records_of
 from iotbench.rows.recorded.request import (

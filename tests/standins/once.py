@@ -1,6 +1,7 @@
 """`once`: how long the first answer to each query takes, as after a restart."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from iotbench.figures.pictures import Ranges
@@ -8,9 +9,9 @@ from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import QueryOptions, Types
 from iotbench.measurements.query.plan import query_runs
 from iotbench.measurements.query.warnings import describe_asked
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.kind import Kind, Planned
 from iotbench.measurements.shared.options import OfInsert, Timeout
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.results.result import Result
 from simulator.protocol.spec import Work
 
@@ -38,7 +39,7 @@ class Once(Kind[OnceOptions]):
     def plan(self, wanted: Wanted[OnceOptions]) -> Planned:
         """Return the run on the stored rows."""
         asked, options = wanted.stored.dataset, QueryOptions(**dict(wanted.options), runs=1)
-        planned = query_runs(wanted.sweep_id, wanted.target, asked, options, force=wanted.force)
+        planned = query_runs(replace(wanted, options=options))
         configuration: dict[str, Any] = options.configuration()
         return Planned(planned, {**configuration, **describe_asked(asked, planned[0].spec)})
 

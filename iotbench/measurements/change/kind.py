@@ -13,8 +13,8 @@ from iotbench.measurements.change.plan import change_run, option_problems
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.kind import batches_text
 from iotbench.measurements.insert.warnings import writing_warnings
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
-from iotbench.measurements.shared.plan import PlannedRun, expect_stored
+from iotbench.measurements.shared.kind import Kind, Planned
+from iotbench.measurements.shared.plan import PlannedRun, Wanted, expect_stored
 from iotbench.results.metrics import rates_by_second
 from iotbench.results.result import Result, RunRecord
 from simulator.data.ranges import RowRange
@@ -76,10 +76,7 @@ class ChangeKind(Kind[ChangeOptions]):
     def plan(self, wanted: Wanted[ChangeOptions]) -> Planned:
         """Return the run that changes the stored rows."""
         options, stored = wanted.options, wanted.stored
-        planned = change_run(
-            wanted.sweep_id, wanted.target, stored.dataset, options,
-            complete=stored.complete, by=wanted.by, force=wanted.force,
-        )  # fmt: skip
+        planned = change_run(wanted)
         plan.expect_storable([planned], wanted.target)
         spec = planned.spec
         until_ms = max((each for task in spec.changes for each in task.delete_ms), default=None)

@@ -12,7 +12,7 @@ from iotbench.config.targets.config import Target
 from iotbench.measurements.change.options import ChangeOptions
 from iotbench.measurements.insert.checks import worker_problems
 from iotbench.measurements.mixed.plan import find_settled_until, insert_tasks
-from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.changes import Deleting, portion, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
@@ -21,7 +21,7 @@ from simulator.data.schema import Role
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
 from simulator.modules.contract import Database
-from simulator.protocol.spec import ChangeTask, Clocking, InsertTask, Work
+from simulator.protocol.spec import ChangeTask, InsertTask, Work
 
 
 def option_problems(options: ChangeOptions) -> list[str]:
@@ -54,21 +54,12 @@ def option_problems(options: ChangeOptions) -> list[str]:
     return [*problems, *rate_problems({"--insert-rate": rate})]
 
 
-def change_run(  # noqa: PLR0913
-    sweep_id: str,
-    target: Target,
-    stored: Dataset,
-    options: ChangeOptions,
-    *,
-    complete: bool = True,
-    by: str = "",
-    force: bool = False,
-) -> PlannedRun:
+def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
     """Return the run; ConfigError names everything that is wrong."""
-    database = target.open()
+    options, stored, database = wanted.options, wanted.stored.dataset, wanted.target.open()
     problems = [
         *option_problems(options),
-        *_target_problems(target, options, stored, force=force),
+        *_target_problems(wanted.target, options, stored, force=wanted.force),
     ]
     if problems:
         raise ConfigError(problems)
@@ -76,17 +67,14 @@ def change_run(  # noqa: PLR0913
     left = stored if until_ms is None else since(stored, until_ms)
     writers = _writers(stored, options)
     changes = _changes(stored, left, until_ms, options, database)
-    spec = spec_of(
+    spec = wanted.spec(
         Work.CHANGE,
-        (sweep_id, f"{len(writers) + len(changes)}-c1"),
-        target,
+        f"{len(writers) + len(changes)}-c1",
         stored,
-        by=by,
-        complete=complete,
         workers=(*writers, *changes),
         mode=database.insert_mode(options.mode),
         batch_rows=options.batch_rows,
-        clocking=Clocking(duration_s=options.duration_s, rows_per_s=options.insert_rate),
+        clocking=wanted.clocking(rows_per_s=options.insert_rate),
         retry_s=options.retry_for_s,
         clean=False,
         verify=options.level,

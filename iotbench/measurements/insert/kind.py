@@ -14,8 +14,8 @@ from iotbench.measurements.insert.figures import LEVEL, STAGE, WORKERS
 from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.insert.warnings import writing_warnings
 from iotbench.measurements.shared.faults import fault_facts
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, estimate_s
+from iotbench.measurements.shared.kind import Kind, Planned
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted, estimate_s
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
@@ -112,21 +112,10 @@ class InsertKind(Kind[InsertOptions]):
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
         """Return the runs of inserts after the stored rows."""
-        options, target, stored, rows = wanted.options, wanted.target, wanted.stored, wanted.rows
+        rows = wanted.rows
         assert isinstance(rows, Rows)
-        level = rows.level(options, target.open())
-        planned = list(
-            plan.insert_runs(
-                wanted.sweep_id,
-                target,
-                options,
-                stored.dataset,
-                level,
-                complete=stored.complete,
-                by=wanted.by,
-                recorded=rows.recorded,
-            )
-        )
+        level = rows.level(wanted.options, wanted.target.open())
+        planned = list(plan.insert_runs(wanted, level, rows.recorded))
         rows.expect(planned, wanted)
         return Planned(planned, rows.describe(planned[0].spec, wanted))
 

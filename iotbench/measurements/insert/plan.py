@@ -7,7 +7,7 @@ from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.insert.workload_file import class_of
 from iotbench.measurements.shared.distribution import RunLoad, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, spec_of
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted
 from simulator.control.database.marks import TABLE as MARKS
 from simulator.control.database.refusal import list_reserved
 from simulator.data.dataset import Dataset, DatasetReader
@@ -16,7 +16,7 @@ from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.contract import BATCH, IMPORT, Database
-from simulator.protocol.spec import Clocking, InsertTask, Work
+from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 
 _IMPORTED_ROWS = 10_000
@@ -63,46 +63,41 @@ def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool |
     return database.capabilities.mixes_tables and reader.one_group
 
 
-def insert_runs(  # noqa: PLR0913
-    sweep_id: str,
-    target: Target,
-    options: InsertOptions,
-    stored: Dataset,
-    level: VerifyMode,
-    *,
-    complete: bool = True,
-    by: str = "",
-    recorded: Recorded | None = None,
+def insert_runs(
+    wanted: Wanted[InsertOptions], level: VerifyMode, recorded: Recorded | None = None
 ) -> Iterator[PlannedRun]:
     """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
 
-    `complete` is False if the insert of `stored` did not end; `by` names user and machine;
     `recorded` has the rows if the workers do not draw them.
     """
+    options, stored = wanted.options, wanted.stored.dataset
     empty = stored.model_copy(update={"ranges": ()})
     reader = DatasetReader(empty)
     before = stored
     clean = recorded is None or recorded.clean
-    mode = _insert_mode(target, options, recorded)
+    mode = _insert_mode(wanted.target, options, recorded)
+    clocking = wanted.clocking(
+        duration_s=options.timed_s,
+        warmup_s=options.warm_s,
+        until_steady=bool(options.warmup_until_steady_s),
+        rows_per_s=options.rate,
+    )
     for workers in options.workers:
         for run in range(1, options.repeats + 1):
             keeps = not options.clean or (options.steps and run > 1)
             before = before if keeps else empty
-            spec = spec_of(
+            spec = wanted.spec(
                 Work.INSERT,
-                (sweep_id, f"{workers}-{run}"),
-                target,
+                f"{workers}-{run}",
                 before,
-                by=by,
-                complete=complete or before is not stored,
+                complete=wanted.stored.complete or before is not stored,
                 workers=recorded.share(workers)
                 if recorded
                 else _draw_shares(reader, before, options, workers, run),
                 records=recorded.file if recorded else None,
                 mode=mode,
                 batch_rows=options.batch_rows,
-                clocking=clocking_of(options),
-                several=options.several,
+                clocking=clocking,
                 fault=options.plan_fault(options.duration_s),
                 retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
                 clean=clean and not keeps,
@@ -253,14 +248,3 @@ def _expect_apart(dataset: Dataset, database: Database) -> None:
             f" {', '.join(table.name for table in alike)} have the same time, and in"
             f" {database.name} {what}; use another workload or target"
         )
-
-
-def clocking_of(options: InsertOptions) -> Clocking:
-    """Return how long each run of an insert is measured, and how fast it goes."""
-    return Clocking(
-        duration_s=options.timed_s,
-        warmup_s=options.warm_s,
-        until_steady=bool(options.warmup_until_steady_s),
-        rows_per_s=options.rate,
-        stages=options.stages,
-    )

@@ -21,8 +21,8 @@ from iotbench.measurements.query.warnings import (
 )
 from iotbench.measurements.shared.distribution import rows_left
 from iotbench.measurements.shared.faults import fault_facts
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.kind import Kind, Planned
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.results.latency import freshness_ms, least_freshness_ms
 from iotbench.results.metrics import compute_measured_s
 from iotbench.results.result import Result
@@ -84,10 +84,7 @@ class MixedKind(Kind[MixedOptions]):
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
         """Return inserts after the stored rows, and queries about these rows meanwhile."""
         options, asked = wanted.options, wanted.stored.dataset
-        planned = plan_mixed_runs(
-            wanted.sweep_id, wanted.target, asked, options,
-            complete=wanted.stored.complete, by=wanted.by, force=wanted.force,
-        )  # fmt: skip
+        planned = plan_mixed_runs(wanted)
         plan.expect_storable(planned, wanted.target)
         first = planned[0].spec
         assert first.load.until_ms is not None

@@ -6,6 +6,7 @@ rows are added meanwhile: new rows come later in time, and every query ends befo
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil
 
@@ -24,13 +25,13 @@ from iotbench.measurements.query.plan import (
 )
 from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
-from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
 from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query_type import QueryType
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Ask, Clocking, InsertTask, QueryLoad, RunSpec, Work
+from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 
 _SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
@@ -85,31 +86,22 @@ def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> d
     return {name: each.beginning(until_ms) for name, each in types.items()}
 
 
-def plan_mixed_runs(  # noqa: PLR0913
-    sweep_id: str,
-    target: Target,
-    stored: Dataset,
-    options: MixedOptions,
-    *,
-    complete: bool = True,
-    by: str = "",
-    force: bool = False,
-) -> list[PlannedRun]:
+def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     """Return the runs of a mixed load; ConfigError names everything that is wrong.
 
     Each continues the rows of the one before. How many these are is known once it has ended, so
     all but the first are to be planned `again` then.
     """
-    problems = _problems(target, options, force=force)
+    options, stored = wanted.options, wanted.stored
+    problems = _problems(wanted.target, options, force=wanted.force)
     if problems:
         raise ConfigError(problems)
 
     def plan(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
-        run = sweep_id, f"{options.workers}-m{number}"
-        spec = _spec(run, target, left, options, by=by, complete=complete)
-        return PlannedRun(spec, number, left.rows)
+        after = replace(wanted, stored=StoredBefore(left, complete))
+        return PlannedRun(_spec(after, number), number, left.rows)
 
-    first = plan(1, stored, complete=complete)
+    first = plan(1, stored.dataset, complete=stored.complete)
     prefix = first.spec.run_id.removesuffix("1")
     others = (
         PlannedRun(
@@ -144,16 +136,9 @@ def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str
     return problems
 
 
-def _spec(  # noqa: PLR0913
-    run: tuple[str, str],
-    target: Target,
-    stored: Dataset,
-    options: MixedOptions,
-    *,
-    by: str,
-    complete: bool,
-) -> RunSpec:
-    """Return the specification of a run after the rows of `stored`."""
+def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
+    """Return the specification of a run after the stored rows."""
+    target, stored, options = wanted.target, wanted.stored.dataset, wanted.options
     database = target.open()
     lasts_s = options.warmup_s + options.duration_s
     tasks = insert_tasks(
@@ -186,23 +171,14 @@ def _spec(  # noqa: PLR0913
         Ask(place=place, every=asking, runs=0, most=max(MOST_INSTANCES, asking))
         for place in range(asking)
     )
-    return spec_of(
+    return wanted.spec(
         Work.MIXED,
-        run,
-        target,
+        f"{options.workers}-m{number}",
         stored,
-        by=by,
-        complete=complete,
         workers=(*tasks, *asks),
         mode=database.insert_mode(options.mode),
         batch_rows=options.batch_rows,
-        clocking=Clocking(
-            duration_s=options.duration_s,
-            warmup_s=options.warmup_s,
-            rows_per_s=options.rows_per_s,
-            queries_per_s=options.queries_per_s,
-        ),
-        several=options.several,
+        clocking=wanted.clocking(),
         fault=options.plan_fault(options.duration_s),
         retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
         clean=False,

@@ -15,8 +15,8 @@ from iotbench.measurements.query.warnings import (
     names_of,
     share_facts,
 )
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.kind import Kind, Planned
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.results.result import Result
 from simulator.errors import ConfigError, counted
@@ -85,10 +85,7 @@ class QueryKind(Kind[QueryOptions]):
             raise ConfigError(
                 f"--seed: the data was inserted with seed {asked.seed}, got {options.seed}"
             )
-        planned = query_runs(
-            wanted.sweep_id, wanted.target, asked, options,
-            complete=wanted.stored.complete, force=wanted.force,
-        )  # fmt: skip
+        planned = query_runs(wanted)
         configuration: dict[str, Any] = {
             **options.configuration(), **describe_asked(asked, planned[0].spec)
         }  # fmt: skip

@@ -10,7 +10,7 @@ from iotbench.measurements.insert.checks import worker_problems
 from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Types
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.shared.options import MOST_WORKERS
-from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import (
     are_scheduled,
     duration_of,
@@ -23,7 +23,7 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
 from simulator.modules.contract import Database
-from simulator.protocol.spec import Ask, Clocking, QueryLoad, Work
+from simulator.protocol.spec import Ask, QueryLoad, Work
 
 SHORTEST_RAMP_S = 1.0
 """Workers report how far they are twice a second."""
@@ -67,21 +67,15 @@ def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]
     return {name: weight for name, weight in found.items() if weight != 1}
 
 
-def query_runs(  # noqa: PLR0913
-    sweep_id: str,
-    target: Target,
-    dataset: Dataset,
-    options: QueryOptions,
-    *,
-    complete: bool = True,
-    force: bool,
-) -> list[PlannedRun]:
+def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
     """Return the runs of a query sweep; ConfigError names everything that is wrong."""
+    target, dataset, options = wanted.target, wanted.stored.dataset, wanted.options
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
     problems = [*load_problems(options), *_target_problems(options, target, dataset, types)]
     problems += worker_problems(
-        max(options.workers, default=0), 0, target, force=force, connections=options.connections
-    )
+        max(options.workers, default=0), 0, target,
+        force=wanted.force, connections=options.connections,
+    )  # fmt: skip
     if problems:
         raise ConfigError(problems)
     chosen = chosen_of(options.asked, types)
@@ -95,27 +89,21 @@ def query_runs(  # noqa: PLR0913
         print_interval=options.print_interval,
         digests=options.digests,
     )
-    clocking = Clocking(
-        duration_s=duration_of(options.stages) or options.duration_s,
-        warmup_s=options.warmup_s,
-        queries_per_s=options.rate,
-        stages=options.stages,
+    clocking = wanted.clocking(
+        duration_s=duration_of(options.stages) or options.duration_s, queries_per_s=options.rate
     )
     expect_expressible(target.open(), load, types, dataset)
     last = options.workers[-1]
     return [
         PlannedRun(
-            spec_of(
+            wanted.spec(
                 Work.QUERY,
-                (sweep_id, f"{workers}-q"),
-                target,
+                f"{workers}-q",
                 dataset,
-                complete=complete,
                 workers=_tasks(workers, options),
                 clean=False,
                 timeout_s=options.timeout_s,
                 clocking=clocking,
-                several=options.several,
                 load=load.model_copy(update={"plans": options.plans and workers == last}),
             ),
             1,

@@ -11,29 +11,13 @@ from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Form, Over, Ranges, Showing
 from iotbench.figures.rows import ALL_QUERIES, Place
 from iotbench.figures.summary import Subject, Summary, summarise
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.results.metrics import connects_of
 from iotbench.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.spec import RunSpec, Work
 
 _Options = TypeVar("_Options", bound=Options)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted(Generic[_Options]):
-    """A measurement to make on one target."""
-
-    sweep_id: str
-    target: Target
-    options: _Options
-    stored: StoredBefore
-    """The rows that are in the tables."""
-    by: str = ""
-    """User and machine."""
-    force: bool = False
-    rows: object = None
-    """Rows to insert, of `insert`; None: the stored ones have what is needed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
+from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
+from iotbench.measurements.shared.options import Connecting
 from iotbench.results.result import Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
@@ -12,8 +14,9 @@ from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError, UnverifiableError
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import InsertTask, RunSpec, Work
+from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 
+_Options = TypeVar("_Options", bound=Options)
 _FIXED_PHASES = ("init", "barrier")
 """Phases of a run with a time that does not depend on the number of rows."""
 
@@ -84,6 +87,34 @@ def spec_of(
         dataset=dataset,
         **{"workers": (), **task},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted(Generic[_Options]):
+    """A measurement to make on one target."""
+
+    sweep_id: str
+    target: Target
+    options: _Options
+    stored: StoredBefore
+    """The rows that are in the tables."""
+    by: str = ""
+    """User and machine."""
+    force: bool = False
+    rows: object = None
+    """Rows to insert, of `insert`; None: the stored ones have what is needed."""
+
+    def spec(self, work: Work, run: str, dataset: Dataset, **task: Any) -> RunSpec:
+        """Return the specification of a run after the rows of a dataset, as `spec_of` does."""
+        same = {"by": self.by, "complete": self.stored.complete}
+        if isinstance(self.options, Connecting):
+            same["several"] = self.options.several
+        return spec_of(work, (self.sweep_id, run), self.target, dataset, **{**same, **task})
+
+    def clocking(self, **more: Any) -> Clocking:
+        """Return the clocking of the runs: options of the same names, and `more`."""
+        names = (name for name in Clocking.model_fields if hasattr(self.options, name))
+        return Clocking(**{**{name: getattr(self.options, name) for name in names}, **more})
 
 
 def collector_run(

@@ -8,9 +8,9 @@ from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Subject
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.kind import Kind, Planned
 from iotbench.measurements.shared.options import OfInsert, Timeout
-from iotbench.measurements.shared.plan import PlannedRun, expect_stored, spec_of
+from iotbench.measurements.shared.plan import PlannedRun, Wanted, expect_stored
 from iotbench.results.result import Result, RunRecord
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Work
@@ -69,16 +69,10 @@ class VerifyKind(Kind[VerifyOptions]):
         options, stored = wanted.options, wanted.stored
         if problems := outside(("--timeout", options.timeout_s, 0, LONGEST_S)):
             raise ConfigError(problems)
-        spec = spec_of(
-            Work.VERIFY,
-            (wanted.sweep_id, "v"),
-            wanted.target,
-            stored.dataset,
-            complete=stored.complete,
-            clean=False,
-            verify=options.verify,
-            timeout_s=options.timeout_s,
-        )
+        spec = wanted.spec(
+            Work.VERIFY, "v", stored.dataset,
+            clean=False, verify=options.verify, timeout_s=options.timeout_s,
+        )  # fmt: skip
         return Planned(
             [PlannedRun(spec, 1, stored.dataset.rows)],
             {

@@ -16,7 +16,7 @@ from simulator.modules.questdb.database import QuestDbOptions
 from simulator.modules.questdb.query import partition_start_ms
 from simulator.modules.sqlite import SqliteOptions
 from simulator.modules.timescaledb.database import TimescaledbOptions
-from tests.unit.measurements.options import changed
+from tests.unit.measurements.options import changed, wanted
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -35,7 +35,7 @@ OPTIONS = ChangeOptions(batch=10)
 
 
 def planned(stored=STORED, target=SQLITE, **changes):
-    return change_run("s", target, stored, changed(OPTIONS, **changes), force=True).spec
+    return change_run(wanted(stored, target, changed(OPTIONS, **changes))).spec
 
 
 def problems(stored=STORED, target=SQLITE, **changes):

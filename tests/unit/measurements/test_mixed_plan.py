@@ -18,7 +18,7 @@ from simulator.modules.null import NullOptions
 from simulator.modules.questdb.database import QuestDbOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import Work
-from tests.unit.measurements.options import changed
+from tests.unit.measurements.options import changed, wanted
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -32,7 +32,7 @@ def planned(stored=STORED, target=SQLITE, **changes):
 
 
 def runs(stored=STORED, target=SQLITE, **changes):
-    return plan_mixed_runs("s", target, stored, changed(OPTIONS, **changes), force=True)
+    return plan_mixed_runs(wanted(stored, target, changed(OPTIONS, **changes)))
 
 
 def problems(stored=STORED, target=SQLITE, **changes):
@@ -112,8 +112,12 @@ def test_each_run_asks_about_the_rows_that_the_one_before_has_left():
     second = others[0].again(left, complete=False)
 
     assert first.again is None
-    assert [each.spec.run_id for each in (first, *others)] == ["s-5-m1", "s-5-m2", "s-5-m3"]
-    assert (second.spec.run_id, second.run, second.level) == ("s-5-m2", 2, 130 + 240)
+    assert [each.spec.run_id for each in (first, *others)] == [
+        "sweep-5-m1",
+        "sweep-5-m2",
+        "sweep-5-m3",
+    ]
+    assert (second.spec.run_id, second.run, second.level) == ("sweep-5-m2", 2, 130 + 240)
     assert (second.spec.dataset, second.spec.complete) == (left, False)
     assert {task.timed[0].start % LANE_ROWS for task in second.spec.inserts} == {80 + 120}
     assert second.spec.load.until_ms > first.spec.load.until_ms

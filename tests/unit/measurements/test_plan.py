@@ -15,8 +15,7 @@ from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions
 from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
-from iotbench.measurements.shared.kind import Wanted
-from iotbench.measurements.shared.plan import StoredBefore, expect_stored
+from iotbench.measurements.shared.plan import StoredBefore, Wanted, expect_stored
 from iotbench.measurements.verify.kind import VerifyKind, VerifyOptions
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
@@ -53,7 +52,8 @@ def dataset_of(options):
 
 def runs_of(options, stored=None, target=SQLITE):
     dataset = stored or dataset_of(options)
-    return list(insert_runs("sweep", target, options, dataset, VerifyMode.COUNTS))
+    wanted = Wanted("sweep", target, options, StoredBefore(dataset, complete=True))
+    return list(insert_runs(wanted, VerifyMode.COUNTS))
 
 
 def rows_of(spec):
@@ -459,7 +459,8 @@ def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
 
 def test_a_plan_is_built_run_by_run():
     options = changed(DEFAULTS, runs=10**9)
-    runs = insert_runs("sweep", SQLITE, options, dataset_of(options), VerifyMode.COUNTS)
+    before = StoredBefore(dataset_of(options), complete=True)
+    runs = insert_runs(Wanted("sweep", SQLITE, options, before), VerifyMode.COUNTS)
 
     assert [next(runs).run for _ in range(3)] == [1, 2, 3]
 

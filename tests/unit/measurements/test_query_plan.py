@@ -17,7 +17,7 @@ from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.messages import AnswerKey
 from simulator.protocol.spec import FIRST_INSTANCE, MOST_WARMUP, Ask, Ramp, Work
-from tests.unit.measurements.options import changed
+from tests.unit.measurements.options import changed, wanted
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -35,7 +35,7 @@ def fleet(**params):
 
 
 def asked(target=SQLITE, stored=STORED, **options):
-    return query_runs("sweep", target, stored, changed(OPTIONS, **options), force=True)
+    return query_runs(wanted(stored, target, changed(OPTIONS, **options)))
 
 
 def problems_of(target=SQLITE, stored=STORED, **options):
