@@ -19,7 +19,7 @@ from iotbench.comparison.thresholds import (
     checks_of,
     comparison_checks,
 )
-from iotbench.config.options.basic import SHARE, Command, option, output_option
+from iotbench.config.options.basic import SHARE, Command, format_option, option, output_option
 from iotbench.config.options.declared import options_of
 from iotbench.figures.options import percentile_option
 from iotbench.machine.streams import print_out, width_of
@@ -43,14 +43,7 @@ Examples:
 @click.argument("base")
 @click.argument("others", metavar="[OTHER...]", nargs=-1)
 @output_option
-@option(
-    "--format",
-    "form",
-    type=click.Choice(tables.FORMATS),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@format_option(tables.FORMATS)
 @option(
     "--noise",
     type=SHARE,

@@ -10,7 +10,7 @@ import click
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.health import Finding, machine_findings
-from iotbench.config.options.basic import Command, option, output_option
+from iotbench.config.options.basic import Command, format_option, output_option
 from iotbench.config.options.choice import Choice, Reach, reach_options
 from iotbench.execution.facts import target_facts
 from iotbench.machine.streams import print_out, say
@@ -23,14 +23,7 @@ _CHECK_NAMES = 13
 @click.command(cls=Command)
 @click.argument("targets", nargs=-1, metavar="[TARGET...]", shell_complete=complete_target)
 @reach_options
-@option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@format_option(("table", "json"))
 @output_option
 def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -> None:
     """Check this machine, and targets, for a first run.

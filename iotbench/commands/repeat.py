@@ -10,6 +10,7 @@ from iotbench.config.options.basic import (
     TAG,
     Command,
     config_option,
+    format_option,
     option,
     output_option,
 )
@@ -48,14 +49,7 @@ Examples:
     help="What runs in bash before each run, if such a command did so in the result: it is never"
     " taken from a file; '' to go without it.",
 )
-@option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default=FORMATS[0],
-    show_default=True,
-    help="What to print on standard output; progress goes to standard error.",
-)
+@format_option(FORMATS, "What to print on standard output; progress goes to standard error.")
 @option_like(Replacing, "replace_tables", group="Other options")
 @option("--tag", "tags", multiple=True, type=TAG, help="Word to find the new result by.")
 @option("--quiet", "-q", is_flag=True, help="Show no progress.")

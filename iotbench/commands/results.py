@@ -8,7 +8,15 @@ import click
 
 from iotbench.commands.show import show
 from iotbench.config.completion.words import complete_result, complete_target
-from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
+from iotbench.config.options.basic import (
+    COUNT,
+    MOMENT,
+    TAG,
+    Command,
+    format_option,
+    option,
+    output_option,
+)
 from iotbench.figures.options import percentile_option
 from iotbench.machine import outfile
 from iotbench.machine.streams import is_fitted, print_out, say, width_of
@@ -61,14 +69,7 @@ results.add_command(show)
 @option("--kind", type=click.Choice(_KINDS), default=None, help="Only results of this command.")
 @option("--tag", type=TAG, multiple=True, help="Only results with this tag; with each, if several.")
 @option("--limit", type=COUNT, default=None, help="Only the newest results, so many at most.")
-@option(
-    "--format",
-    "form",
-    type=click.Choice(listing.FORMATS),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@format_option()
 @output_option
 def list_results(  # noqa: PLR0913
     *,
@@ -136,13 +137,9 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
 
 @results.command("export", cls=Command)
 @_ids
-@option(
-    "--format",
-    "form",
-    type=click.Choice(export.FORMATS),
-    default=export.FORMATS[0],
-    show_default=True,
-    help="openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
+@format_option(
+    export.FORMATS,
+    "openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
     " one row, as HdrHistogram's plotters read them.",
 )
 @percentile_option("Export")

@@ -7,7 +7,13 @@ from pathlib import Path
 import click
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import BYTES, FORMATS, Command, option, output_option
+from iotbench.config.options.basic import (
+    BYTES,
+    Command,
+    format_option,
+    option,
+    output_option,
+)
 from iotbench.machine.streams import print_out, width_of
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.notes import days_until_full
@@ -20,14 +26,7 @@ from simulator.errors import ConfigError
 
 @click.command(cls=Command)
 @click.argument("name", metavar="RESULT", shell_complete=complete_result)
-@option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@format_option()
 @option(
     "--disk",
     type=BYTES,

@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from iotbench.config.completion.words import complete_target
-from iotbench.config.options.basic import Command, config_option, option
+from iotbench.config.options.basic import Command, config_option, format_option
 from iotbench.config.targets import config as configuration
 from iotbench.machine.streams import print_out, say, width_of
 from iotbench.machine.tables import draw, measure, new_table
@@ -22,14 +22,7 @@ _NAMES = ("Target", "Module", "Runner")
 @click.command(cls=Command)
 @click.argument("name", required=False, shell_complete=complete_target)
 @config_option
-@option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@format_option(("table", "json"))
 def targets(name: str | None, config: Path | None, form: str) -> None:
     """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)

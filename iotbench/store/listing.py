@@ -9,7 +9,6 @@ from iotbench.figures.numbers import significant
 from iotbench.machine.cleaning import csv_text
 from iotbench.store.entry import Head, ResultEntry
 
-FORMATS = ("table", "json", "csv")
 _BLANKS = "  "
 _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
@@ -34,7 +33,7 @@ _COLUMNS = (
 
 
 def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: int | None) -> str:
-    """Return a list of results in one of FORMATS; a width of None has room for every column."""
+    """Return a list of results as a table, JSON or CSV; a width of None is unlimited."""
     if form == "json":
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"
     if form == "csv":

@@ -138,6 +138,20 @@ output_option = option(
 )
 
 
+def format_option(
+    choices: Sequence[str] = FORMATS, about: str = "What to print."
+) -> Callable[[Any], Any]:
+    """Return --format of a command, `form`; the first choice is the default."""
+    return option(
+        "--format",
+        "form",
+        type=click.Choice(choices),
+        default=choices[0],
+        show_default=True,
+        help=about,
+    )
+
+
 class Parsed(click.ParamType[_Value], Generic[_Value]):
     """A value that one function parses; the text of its ValueError is what was expected."""
 

@@ -4,7 +4,6 @@ It has the label of the sweep, so that removing the sweep removes the lock.
 """
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from iotbench.execution.kubernetes.api import Cluster
@@ -51,12 +50,7 @@ class ClusterLock:
                 return self
         raise in_use({}, "try again")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cluster.delete("configmaps", self._name)
 
     def _remove_abandoned(self) -> None:

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import TemporaryFile
-from types import TracebackType
 from typing import Literal, Self
 
 from iotbench.execution.local.forks import Forks
@@ -51,13 +50,8 @@ class LocalRunner:
             self._held = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._held.__exit__(kind, error, traceback)
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
 
     def facts(self) -> dict[str, str]:
         """Return nothing: everything ran on this machine."""

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TextIO
 
 from iotbench.machine import outfile
@@ -39,12 +38,7 @@ class MetricsFile:
             except OSError as error:
                 self._fail(error)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if not self._file:
             return
         try:

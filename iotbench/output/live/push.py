@@ -6,7 +6,6 @@ A server that does not answer costs one warning. Missed metrics are sent once it
 import threading
 from collections import deque
 from http import HTTPStatus
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
@@ -51,12 +50,7 @@ class MetricsPush:
         if lines := lines_of(moment, self._result):
             self._waiting.append(lines)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join(2 * _ANSWER_S)
 

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -92,12 +91,7 @@ class LivePage:
         if message := _message_of(moment):
             self._messages.add(message)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._messages.add({"kind": "over", "status": self._result.status}, last=True)
         self._server.should_exit = True
         self._thread.join(2 * _LAST_S)
