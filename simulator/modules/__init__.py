@@ -1,9 +1,10 @@
-"""The registry of modules: name -> location of the Database class.
+"""The modules, one database each: a file or a folder of this room, found by its name.
 
 A dotted path "package.file:Class" in config.yaml loads a module of the user.
 """
 
 import importlib
+import pkgutil
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -13,46 +14,43 @@ from pydantic import ValidationError
 from simulator.errors import ConfigError, nearest
 from simulator.modules.contract import Database
 
-MODULES = {
-    "null": "simulator.modules.null:Null",
-    "sqlite": "simulator.modules.sqlite:Sqlite",
-    "duckdb": "simulator.modules.duckdb.database:DuckDb",
-    "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
-    "postgres": "simulator.modules.postgres.database:Postgres",
-    "timescaledb": "simulator.modules.timescaledb.database:Timescaledb",
-    "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
-    "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
-    "cratedb": "simulator.modules.cratedb.database:Cratedb",
-    "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
-    "mysql": "simulator.modules.mysql.database:MySql",
-    "cassandra": "simulator.modules.cassandra.database:Cassandra",
-    "mongodb": "simulator.modules.mongodb.database:Mongodb",
-    "arangodb": "simulator.modules.arangodb.database:Arangodb",
-    "elasticsearch": "simulator.modules.elasticsearch.database:Elasticsearch",
-    "clickhouse": "simulator.modules.clickhouse.database:Clickhouse",
-    "influxdb": "simulator.modules.influxdb.database:Influxdb",
-    "influxdb1": "simulator.modules.influxdb1:Influxdb1",
-    "influxdb3": "simulator.modules.influxdb3:Influxdb3",
-    "questdb": "simulator.modules.questdb.database:QuestDb",
-    "quasardb": "simulator.modules.quasardb.database:QuasarDb",
-    "iotdb": "simulator.modules.iotdb.database:IotDb",
-    "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
-    "splunk": "simulator.modules.splunk.database:Splunk",
-    "victoriametrics": "simulator.modules.victoriametrics.database:VictoriaMetrics",
-    "graphite": "simulator.modules.graphite.database:Graphite",
+_FOLDERS = {
+    found.name: found.ispkg
+    for found in pkgutil.iter_modules(__path__)
+    if found.name not in ("contract", "evidence", "shared")
 }
-
-
+MODULES = tuple(_FOLDERS)
+"""Names of the modules."""
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _ATTRIBUTES = ("name", "capabilities", "options_model")
 
 
 def database_class(module: str) -> type[Database]:
     """Import and return a module's Database class; ConfigError if there is none of that name."""
-    path = MODULES.get(module, module)
+    found = _class_named(module) if module in _FOLDERS else _class_at(module)
+    missing = sorted(found.__abstractmethods__)
+    missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
+    if missing:
+        raise ConfigError(f"module {module!r}: {found.__name__} lacks {', '.join(missing)}")
+    return found
+
+
+def _class_named(module: str) -> type[Database]:
+    """Return the class of a module of this room, which has the module's name."""
+    path = f"{__name__}.{module}" + ".database" * _FOLDERS[module]
+    defined = vars(importlib.import_module(path)).values()
+    classes = (each for each in defined if isinstance(each, type) and issubclass(each, Database))
+    for found in classes:
+        if vars(found).get("name") == module:
+            return found
+    raise ConfigError(f"module {module!r}: {path} has no Database with name = {module!r}")
+
+
+def _class_at(path: str) -> type[Database]:
+    """Return the class at a user's dotted path."""
     package, _, name = path.partition(":")
     if not name:
-        hint = nearest(module, MODULES)
+        hint = nearest(path, MODULES)
         raise ConfigError(f"unknown module ({hint}); write your own as package.file:Class")
     if not _LOCATION.fullmatch(path):
         raise ConfigError("module: expected package.file:Class, with names of Python")
@@ -60,13 +58,9 @@ def database_class(module: str) -> type[Database]:
         found = getattr(importlib.import_module(package), name)
     except Exception as error:  # the user's file may raise anything
         reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"module {module!r} cannot be imported: {reason}") from error
+        raise ConfigError(f"module {path!r} cannot be imported: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, Database)):
-        raise ConfigError(f"module {module!r}: {name} is not a simulator.modules.contract.Database")
-    missing = sorted(found.__abstractmethods__)
-    missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
-    if missing:
-        raise ConfigError(f"module {module!r}: {name} lacks {', '.join(missing)}")
+        raise ConfigError(f"module {path!r}: {name} is not a simulator.modules.contract.Database")
     return found
 
 

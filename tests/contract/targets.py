@@ -1,4 +1,4 @@
-"""The databases under test, a row each."""
+"""The databases under test: a row each where one differs from the defaults."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
-from simulator.modules import database_class
+from simulator.modules import MODULES, database_class
 from simulator.modules.contract import DRIVER, IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward, Wide
@@ -395,6 +395,9 @@ TARGETS = {
         durability_unknown=True,
         doubles=True,
     ),
+}
+TARGETS |= {
+    name: Target(name, server=name) for name in SERVERS if name in MODULES and name not in TARGETS
 }
 
 

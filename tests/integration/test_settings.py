@@ -10,7 +10,7 @@ from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import arguments, edited
 from tests.published.targets import OTHERS
 from tests.servers.base import Server
-from tests.servers.settings import places
+from tests.settings import places
 
 SMALL = ServerSize(memory_mib=2048, cores=2)
 ADVISED = {

@@ -21,7 +21,7 @@ from tests.servers import NotInstalled
 from tests.servers.base import Server
 from tests.servers.power import Disk
 from tests.servers.power import problem as power_problem
-from tests.servers.settings import Place
+from tests.settings import Place
 
 ROOT = Path(__file__).parents[2]
 PLACES: Mapping[str, Place] = {

@@ -20,7 +20,7 @@ from simulator.data.workloads import workload_class
 from tests.published import MEASURED, PLAN, ROOT
 from tests.servers import SERVERS
 from tests.servers.elsewhere import Elsewhere, addresses, server_at
-from tests.servers.settings import Place
+from tests.settings import Place
 
 THIS_MACHINE, ANOTHER_MACHINE = "elsewhere:this-machine", "elsewhere:another-machine"
 """Tags of the results: a server that was not started by the tests, and where it ran."""

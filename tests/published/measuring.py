@@ -26,7 +26,7 @@ from tests.published.targets import size, targets
 from tests.servers import SERVERS
 from tests.servers.base import Server
 from tests.servers.elsewhere import Elsewhere
-from tests.servers.settings import Place
+from tests.settings import Place
 
 _FIRST_PORT = 42_100
 """Items are found again by the options of their target, so the ports are always the same."""

@@ -4,7 +4,7 @@ import psutil
 
 from iotbench.config.targets.advice import ServerSize, SettingsChoice
 from tests.published import LEFT_OUT
-from tests.servers.settings import Place, places
+from tests.settings import Place, places
 
 EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
 OTHERS = ("postgres17", "postgres18", "timescaledb15", "elasticsearch_secure", "opensearch3")

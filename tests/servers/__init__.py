@@ -7,55 +7,30 @@ unprivileged user, and is stopped by the process ids that started it.
     python -m tests.servers install NAME...    fetches what is missing (quick: QUICK; all: SERVERS)
     python -m tests.servers run NAME           runs one until Ctrl-C and prints how to reach it
 
-A server is one file, and a line in SERVERS: a class derived from base.Server with the methods that
-fetch its programs (`build`, with packages.py), prepare and run them (`prepare`, `programs`), and
-give tests an empty database (`create_database`, `drop_database`, `options`).
+A server is a class in a file of this folder, derived from base.Server, with a `name` and methods
+that fetch its programs (`build`, with packages.py), prepare and run them (`prepare`, `programs`),
+and give tests an empty database (`create_database`, `drop_database`, `options`).
 """
 
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
 from tests.servers.base import Server, free_port
-from tests.servers.cassandra import Cassandra, CassandraCluster
-from tests.servers.clickhouse import ClickHouse
-from tests.servers.ferretdb import FerretDb
-from tests.servers.graphite import Graphite
-from tests.servers.influxdb import InfluxDb, InfluxDb1
-from tests.servers.iotdb import IoTDb, IoTDbMicroseconds
-from tests.servers.mysql import MariaDb, MySql
-from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
-from tests.servers.postgres_newer import Postgres17, Postgres18
-from tests.servers.questdb import QuestDb
-from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
-from tests.servers.timescaledb import Timescaledb, Timescaledb15
-from tests.servers.versitygw import VersityGw
-from tests.servers.victoriametrics import VictoriaMetrics
 
-SERVERS: dict[str, type[Server]] = {
-    "postgres": Postgres,
-    "postgres17": Postgres17,
-    "postgres18": Postgres18,
-    "timescaledb": Timescaledb,
-    "timescaledb15": Timescaledb15,
-    "mysql": MySql,
-    "mariadb": MariaDb,
-    "ferretdb": FerretDb,
-    "influxdb": InfluxDb,
-    "influxdb1": InfluxDb1,
-    "elasticsearch": Elasticsearch,
-    "elasticsearch_secure": SecureElasticsearch,
-    "opensearch": OpenSearch,
-    "opensearch3": OpenSearch3,
-    "cassandra": Cassandra,
-    "cassandra_cluster": CassandraCluster,
-    "clickhouse": ClickHouse,
-    "questdb": QuestDb,
-    "iotdb": IoTDb,
-    "iotdb_us": IoTDbMicroseconds,
-    "opentsdb": OpenTsdb,
-    "victoriametrics": VictoriaMetrics,
-    "graphite": Graphite,
-    "versitygw": VersityGw,
-}
+
+def _classes() -> Iterator[type[Server]]:
+    """Yield the servers of the files in this folder."""
+    for file in pkgutil.iter_modules(__path__, f"{__name__}."):
+        if not file.name.endswith(".__main__"):
+            for found in vars(importlib.import_module(file.name)).values():
+                if isinstance(found, type) and issubclass(found, Server) and "name" in vars(found):
+                    yield found
+
+
+SERVERS: dict[str, type[Server]] = {found.name: found for found in _classes()}
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse", "elasticsearch")
 """The servers of `make test`; `make test-all` uses all."""

@@ -74,12 +74,9 @@ def test_every_module_and_every_server_it_was_verified_on_stands_in_the_document
         assert ("Draft" in section) == (stores and evidence(module).draft)
 
 
-def test_the_readme_counts_the_modules_and_the_drafts():
+def test_the_readme_names_as_many_drafts_as_there_are():
     stores = [name for name in MODULES if database_class(name).capabilities.stores]
-    drafts = sum(evidence(name).draft for name in stores)
     _, first = (ROOT / "README.md").read_text().split("\n\n")[:2]
-    sentence = " ".join(first.partition("). ")[0].split())
+    named = " ".join(first.split()).partition("except the drafts (")[2].partition(")")[0]
 
-    assert f"[{len(stores)} modules](docs/databases.md)" in sentence
-    assert f": {len(stores) - drafts} are verified on real servers" in sentence
-    assert f" and {drafts} are drafts (" in sentence
+    assert len(named.split(", ")) == sum(evidence(name).draft for name in stores)
