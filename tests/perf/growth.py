@@ -1,8 +1,9 @@
 """From a million rows to a billion: what a row takes to insert, and to verify.
 
     python tests/perf/growth.py [TARGET ...] [--rows 1M,10M,100M,1G] [--workers 1] [--batch 100000]
+        [--verify counts]
 
-Each number of rows is inserted into empty tables, compacted and verified (`counts`). Printed are
+Each number of rows is inserted into empty tables, compacted and verified. Printed are
 the times for a row, how long verification takes beside the insert, and the most memory that a
 worker has had. By default on embedded ClickHouse, which takes millions of rows a second.
 """
@@ -33,7 +34,7 @@ def row(line: Line, given: argparse.Namespace, number: str) -> str:
     each = number.replace("G", "000M")
     line.run(
         "insert", f"--workers={given.workers}", "--runs=1", f"--num-inserts={each}",
-        f"--batch={given.batch}", "--verify=counts", "--quiet",
+        f"--batch={given.batch}", f"--verify={given.verify}", "--quiet",
     )  # fmt: skip
     result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
     if result["status"] != "done":
@@ -51,5 +52,5 @@ def row(line: Line, given: argparse.Namespace, number: str) -> str:
 
 
 if __name__ == "__main__":
-    options = {"--rows": "1M,10M,100M,1G", "--workers": "1", "--batch": "100000"}
+    options = {"--rows": "1M,10M,100M,1G", "--workers": "1", "--batch": "100000", "--verify": "counts"}
     print_table(HEAD, rows, __doc__, options, ("clickhouse_embedded",))
