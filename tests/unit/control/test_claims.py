@@ -41,6 +41,7 @@ class Connection:
 
 
 SCRATCH = Path("/dev/shm")  # in memory, if there is such a folder
+IS_THOROUGH = os.environ.get("FUZZ") == "thorough"
 SOME, ALL = 60, 1_000
 """Histories of each length in a quick run, and in a thorough one."""
 
@@ -83,6 +84,16 @@ def test_any_call_may_fail_or_follow_what_a_user_does(play, before):
         play(History((Event(call, what),), before))
 
 
+@pytest.mark.parametrize("before", BEFORE)
+def test_two_inserts_interleave_at_any_call(play, before):
+    """All histories of one second insert; a quick run draws some of them."""
+    events = [event for event in every_event(play(History((), before))) if event.what == "other"]
+    if not IS_THOROUGH:
+        events = random.Random(before).sample(events, SOME)
+    for event in events:
+        play(History((event,), before))
+
+
 def test_what_a_user_does_after_a_failure_at_any_call_is_respected(play):
     """A creation that failed, or a consent that led to nothing, allows no later insert anything."""
     for before, replaces in (("", ()), ("made", ()), ("foreign", NAMES)):
@@ -97,7 +108,7 @@ def test_nothing_of_the_users_is_harmed_and_nothing_of_ours_refused(play, length
     calls = max(play(History((), before, parts=2)) for before in ("", "made"))
     events = [*every_event(calls)]
     draw = random.Random(length)
-    for _ in range(ALL if os.environ.get("FUZZ") == "thorough" else SOME):
+    for _ in range(ALL if IS_THOROUGH else SOME):
         some = sorted(draw.sample(events, length), key=lambda event: event.call)
         before, parts = draw.choice(BEFORE), draw.choice((1, 2))
         replaces = draw.choice(((), (), NAMES[:1], NAMES))
