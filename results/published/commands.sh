@@ -1,28 +1,4 @@
 # in this folder; README.md says what they need
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 1000 --timeout 600s --start-time 2026-11-25T07:49:04.019Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-25T07:49:12.784Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-25T07:50:00.236Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-25T07:50:43.836Z --output ../repeated
-iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-25T07:50:47.787Z --output ../repeated
-iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-25T07:50:51.878Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-25T07:51:35.484Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 1000 --timeout 600s --start-time 2026-11-25T07:52:23.161Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 3000 --timeout 600s --start-time 2026-11-25T07:52:31.856Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 3000 --timeout 600s --start-time 2026-11-25T07:52:40.632Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 10000 --timeout 600s --start-time 2026-11-25T07:52:49.481Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 10000 --timeout 600s --start-time 2026-11-25T07:52:58.554Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 30000 --timeout 600s --start-time 2026-11-25T07:53:07.617Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 30000 --timeout 600s --start-time 2026-11-25T07:53:16.959Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 100000 --timeout 600s --start-time 2026-11-25T07:53:26.434Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 100000 --timeout 600s --start-time 2026-11-25T07:53:36.007Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-25T07:53:45.647Z --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-25T07:54:44.266Z --output ../repeated
-iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-25T07:54:46.948Z --output ../repeated
-iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
-iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-25T07:54:49.373Z --output ../repeated
 iotbench insert --config config.yaml --target influxdb1 --runs 1 --workers 1 --duration 5s --warmup 2s --batch 1000 --timeout 600s --start-time 2026-11-27T15:07:10.442Z --output ../repeated
 iotbench insert --config config.yaml --target influxdb1 --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-27T15:07:21.995Z --output ../repeated
 iotbench insert --config config.yaml --target influxdb1 --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-27T15:08:12.461Z --output ../repeated
@@ -970,3 +946,53 @@ iotbench insert --config config.yaml --target postgresql --runs 1 --workers 2 --
 iotbench insert --config config.yaml --target postgresql --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-28T12:04:37.788Z --output ../repeated
 iotbench insert --config config.yaml --target postgresql --runs 1 --workers 2 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-28T12:05:29.081Z --output ../repeated
 iotbench insert --config config.yaml --target postgresql --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-28T12:06:23.397Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 1000 --timeout 600s --start-time 2026-11-29T12:57:11.613Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T12:57:20.871Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T12:58:05.730Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T12:58:51.374Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 10000 --workload cpu --scale 32 --interval 3s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T12:58:58.092Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 10000 --workload cpu --scale 32 --interval 3s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T12:59:03.846Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T12:59:09.762Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T12:59:16.540Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T13:00:05.652Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 1000 --timeout 600s --start-time 2026-11-29T13:00:51.076Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T13:01:00.328Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T13:01:45.236Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T13:02:33.854Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T13:02:40.629Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T13:02:47.476Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T13:03:32.111Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T13:04:16.903Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T13:05:03.300Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --batch 1000 --workload cpu --scale 32 --interval 30s --usage doubles --precision full --timeout 600s --start-time 2026-11-29T13:05:54.909Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --timeout 600s --start-time 2026-11-29T13:06:02.030Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 1000 --timeout 600s --start-time 2026-11-29T13:06:46.637Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 3000 --timeout 600s --start-time 2026-11-29T13:07:33.006Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 3000 --timeout 600s --start-time 2026-11-29T13:07:42.508Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 10000 --timeout 600s --start-time 2026-11-29T13:07:51.835Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 10000 --timeout 600s --start-time 2026-11-29T13:08:01.214Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 30000 --timeout 600s --start-time 2026-11-29T13:08:10.705Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 30000 --timeout 600s --start-time 2026-11-29T13:08:20.129Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 100000 --timeout 600s --start-time 2026-11-29T13:08:29.808Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 5s --warmup 2s --batch 100000 --timeout 600s --start-time 2026-11-29T13:08:39.220Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:08:48.666Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:09:35.177Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:09:38.994Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:09:42.563Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:10:29.087Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:11:22.383Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:11:26.314Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:11:30.021Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:12:16.472Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:13:03.334Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
+iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:13:07.322Z --output ../repeated
