@@ -8,16 +8,16 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-_THOROUGH = os.environ.get("FUZZ") == "thorough"
-_FEW = os.environ.get("FUZZ") == "few"
+THOROUGH = os.environ.get("FUZZ") == "thorough"
+FEW = os.environ.get("FUZZ") == "few"
 CASES = settings(
-    max_examples=10 if _FEW else 100,
-    derandomize=not _THOROUGH,
+    max_examples=10 if FEW else 100,
+    derandomize=not THOROUGH,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-_INPUTS = 10_000 if _THOROUGH else 500
+_INPUTS = 10_000 if THOROUGH else 500
 """How many cases are tried of each kind of input."""
 
 

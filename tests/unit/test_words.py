@@ -73,6 +73,8 @@ _PATTERNS = {
     re.compile(rf"(?<![A-Za-z])({pattern})(?![A-Za-z])", re.IGNORECASE): better
     for pattern, better in RETIRED.items()
 }
+_ANY = re.compile("|".join(pattern.pattern for pattern in _PATTERNS), re.IGNORECASE)
+"""Most files have none of them: one search is enough."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,10 @@ def uses() -> Iterator[Use]:
         path = ROOT / name
         if not _TEXT.search(name) or _SKIPPED.search(name) or not path.is_file():
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = path.read_text(encoding="utf-8")
+        if not _ANY.search(text):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
             if name in EXCEPTIONS and re.search(EXCEPTIONS[name], line):
                 continue
             for pattern, better in _PATTERNS.items():

@@ -1,6 +1,5 @@
 """A claim of ownership is true at every moment: all interleavings, on real SQLite files."""
 
-import os
 import random
 import sqlite3
 from contextlib import closing
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from tests.fuzzing import FEW, THOROUGH
 from tests.unit.control.interleaved import (
     BEFORE,
     FAULTS,
@@ -41,9 +41,10 @@ class Connection:
 
 
 SCRATCH = Path("/dev/shm")  # in memory, if there is such a folder
-IS_THOROUGH = os.environ.get("FUZZ") == "thorough"
-SOME, ALL = 60, 1_000
-"""Histories of each length in a quick run, and in a thorough one."""
+SOME = 1_000 if THOROUGH else 15 if FEW else 60
+"""Drawn histories of each length."""
+STEP = 4 if FEW else 1
+"""How many histories of one or two events there are for each that is played."""
 
 
 class Unsigned(Sqlite):
@@ -80,7 +81,7 @@ def play(tmp_path_factory):
 def test_any_call_may_fail_or_follow_what_a_user_does(play, before):
     """All histories of one event, without a second insert."""
     calls = play(History((), before))
-    for call, what in product(range(calls), (*USER, *FAULTS)):
+    for call, what in [*product(range(calls), (*USER, *FAULTS))][::STEP]:
         play(History((Event(call, what),), before))
 
 
@@ -88,7 +89,7 @@ def test_any_call_may_fail_or_follow_what_a_user_does(play, before):
 def test_two_inserts_interleave_at_any_call(play, before):
     """All histories of one second insert; a quick run draws some of them."""
     events = [event for event in every_event(play(History((), before))) if event.what == "other"]
-    if not IS_THOROUGH:
+    if not THOROUGH:
         events = random.Random(before).sample(events, SOME)
     for event in events:
         play(History((event,), before))
@@ -98,17 +99,17 @@ def test_what_a_user_does_after_a_failure_at_any_call_is_respected(play):
     """A creation that failed, or a consent that led to nothing, allows no later insert anything."""
     for before, replaces in (("", ()), ("made", ()), ("foreign", NAMES)):
         calls = play(History((), before, replaces=replaces))
-        for call, fault, what in product(range(calls), FAULTS, ("alike", "swap")):
+        for call, fault, what in [*product(range(calls), FAULTS, ("alike", "swap"))][::STEP]:
             play(History((Event(call, fault), Event(call, what)), before, replaces=replaces))
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_nothing_of_the_users_is_harmed_and_nothing_of_ours_refused(play, length):
-    """All histories of a few events, or as many of them as a quick run has time for."""
+    """Histories of a few events, as many as there is time for."""
     calls = max(play(History((), before, parts=2)) for before in ("", "made"))
     events = [*every_event(calls)]
     draw = random.Random(length)
-    for _ in range(ALL if IS_THOROUGH else SOME):
+    for _ in range(SOME):
         some = sorted(draw.sample(events, length), key=lambda event: event.call)
         before, parts = draw.choice(BEFORE), draw.choice((1, 2))
         replaces = draw.choice(((), (), NAMES[:1], NAMES))

@@ -28,6 +28,7 @@ from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
 from simulator.verify.truth import folding as fold_tasks
 from simulator.verify.truth.folding import FoldTasks, fold_here, truths
+from tests.fuzzing import FEW
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,
@@ -377,7 +378,7 @@ class AttackedQueries(Attacked):
 
 
 OFTEN = settings(
-    max_examples=60,
+    max_examples=10 if FEW else 60,
     stateful_step_count=40,
     suppress_health_check=list(HealthCheck),
 )

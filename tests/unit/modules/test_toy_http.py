@@ -5,10 +5,7 @@ front of SQLite. The command line runs on it, and the wide dataset of the contra
 """
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from urllib.parse import unquote
@@ -23,6 +20,7 @@ from simulator.modules.shared.http.client import HttpOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests import ROOT
+from tests.commands import run_here
 from tests.contract.harness import Wideset, ask
 from tests.contract.wide import Wide
 from tests.standins.web import Request, Response, Web
@@ -86,16 +84,10 @@ TARGET = "targets: {toy: {module: 'tests.unit.modules.toy_http:Toy', runner: loc
 
 
 def run(folder, command, *more):
-    done = subprocess.run(
-        [sys.executable, ROOT / "run.py", command, "-ttoy", "-cc.yaml", "--format=json", *more],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder)},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    words = [command, "-ttoy", "-cc.yaml", "--format=json", *more]
+    done = run_here(words, folder, {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder)})
+    assert done.code == 0, done.err
+    return done.json
 
 
 def test_the_command_line_inserts_queries_and_verifies(tmp_path, server):
