@@ -378,6 +378,10 @@ KINDS: dict[str, Sequence[Kind]] = {
 """Target -> the kinds that its catalogue has, beside the tables that an insert makes itself."""
 SLOW = (("cassandra", "index"), ("cassandra", "table of another keyspace"))
 """Each takes Cassandra 20 s; a type shows the same."""
+CATALOGUE_OF = {"timescaledb": "postgres", "mariadb": "mysql"}
+"""Target -> the one whose catalogue it inherits, where the same kinds are tried."""
+OWN = ("view", "materialized view", "table in schema other")
+"""Kinds with which these two make tables of their own."""
 ONE_KIND = "test_foreign.py makes the one kind that it has"
 STAND_IN = "its stand-in has the catalogue of another database"
 NOT_TRIED = {
@@ -411,6 +415,12 @@ def _do(database: Database, name: str, steps: Sequence[Step]) -> None:
             database.carry_out(step.format(name=name))
 
 
+def is_rare(name: str, kind: Kind) -> bool:
+    """Return whether a kind takes long, or repeats what another target shows."""
+    again = kind in KINDS.get(CATALOGUE_OF.get(name, ""), ()) and kind.what not in OWN
+    return again or (name, kind.what) in SLOW
+
+
 @pytest.mark.parametrize(
     ("target", "kind"),
     [
@@ -418,7 +428,7 @@ def _do(database: Database, name: str, steps: Sequence[Step]) -> None:
             TARGETS[name],
             kind,
             id=f"{name}-{kind.what.replace(' ', '-')}",
-            marks=[pytest.mark.rare] if (name, kind.what) in SLOW else [],
+            marks=[pytest.mark.rare] if is_rare(name, kind) else [],
         )
         for name, kinds in KINDS.items()
         for kind in kinds
