@@ -4,7 +4,6 @@ import contextlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -61,21 +60,3 @@ def test_a_wrong_password_is_one_clear_line_without_it(server):
     assert done.returncode == 1
     assert "password authentication failed" in done.stdout
     assert "wr0ng-s3cret" not in done.stdout + done.stderr
-
-
-def test_a_password_on_the_command_line_is_refused_and_not_repeated():
-    done = run("--address=postgres=postgresql://anna:s3cret@db.test/app")
-
-    assert done.returncode != 0
-    assert "POSTGRES_PASSWORD" in done.stderr
-    assert "s3cret" not in done.stdout + done.stderr
-
-
-def test_a_missing_variable_of_a_file_is_named(tmp_path: Path):
-    file = tmp_path / "addresses.yaml"
-    file.write_text("targets: {cratedb: {url: 'http://db.test:4200', password: '${NOT_SET_HERE}'}}")
-
-    done = run(f"--addresses={file}")
-
-    assert done.returncode != 0
-    assert "NOT_SET_HERE" in done.stderr

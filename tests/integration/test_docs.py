@@ -33,7 +33,7 @@ _COMMAND = re.compile(rf"^\$? *(python|make|iotbench|pip|pytest|{'|'.join(TOOLS)
 _VARIABLE = re.compile(r"^export (\w+)=.*\n", re.MULTILINE)
 """How a page sets what the reader must fill in; the test fills it in."""
 _WITHIN_S = 240
-_LONG = ("docs/method.md", "docs/plans.md")
+_LONG = ("docs/method.md", "docs/plans.md", "docs/statistics.md")
 """Their commands take a minute: they run in `make test-all`."""
 
 

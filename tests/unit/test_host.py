@@ -35,26 +35,19 @@ def cgroup(tmp_path, monkeypatch):
     return paths
 
 
-def test_throttling_is_read_as_cgroup_v2_shows_it(cgroup):
-    cgroup[0].write_text(V2)
+@pytest.mark.parametrize(
+    ("version", "text", "throttled_s"),
+    [(2, V2, 2.5), (1, V1, 1.25), (2, V2.partition("nr_periods")[0], 0.0), (2, "", 0.0)],
+    ids=["v2", "v1", "without a limit", "empty"],
+)
+def test_throttling_is_read_as_the_kernel_shows_it(cgroup, version, text, throttled_s):
+    cgroup[2 - version].write_text(text)
 
-    assert host.read_throttled_s() == pytest.approx(2.5)
-
-
-def test_throttling_is_read_as_cgroup_v1_shows_it(cgroup):
-    cgroup[1].write_text(V1)
-
-    assert host.read_throttled_s() == pytest.approx(1.25)
+    assert host.read_throttled_s() == pytest.approx(throttled_s)
 
 
 @pytest.mark.usefixtures("cgroup")
-def test_without_a_limit_nothing_is_throttled():
-    assert host.read_throttled_s() == 0.0
-
-
-def test_a_group_without_a_limit_does_not_show_of_throttling(cgroup):
-    cgroup[0].write_text("usage_usec 8712431\nuser_usec 6210003\nsystem_usec 2502428\n")
-
+def test_without_the_kernels_files_nothing_is_throttled():
     assert host.read_throttled_s() == 0.0
 
 

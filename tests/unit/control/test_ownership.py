@@ -1,7 +1,6 @@
 """Whose the tables are, and whose rows they hold, on a real SQLite file."""
 
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 
 import pytest
 
@@ -14,7 +13,7 @@ from simulator.errors import ConfigError, MismatchError, SetupError
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Ask, InsertTask, Work
+from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
 from tests.unit.specs import mark as mark_of
@@ -301,12 +300,6 @@ NAMES = "SELECT name FROM sqlite_master WHERE name <> 'sqlite_stat1'"
 FOREIGN = ("CREATE TABLE events (mine TEXT)", "INSERT INTO events VALUES ('a'), ('b')")
 
 
-def dump(database):
-    """Everything in the file, as SQL."""
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        return "\n".join(connection.iterdump())
-
-
 def test_all_that_is_in_the_way_stands_in_one_message(database):
     execute(database, *FOREIGN, "CREATE TABLE iotbench_marks (mine TEXT)")
 
@@ -414,15 +407,3 @@ def test_rows_are_added_only_to_tables_that_are_ours(database):
 
     with pytest.raises(ConfigError, match=r"verify --target .* recognises the rows"):
         DatabaseWork(spec, database, lambda _: None).prepare()
-
-
-def test_indices_are_created_only_on_tables_that_are_ours(database):
-    stored = insert(database)
-    execute(database, f"DROP TABLE {TABLE.name}")
-    before = dump(database)
-    asks = run_spec(work=Work.QUERY, workers=(Ask(place=0, every=1, runs=1),), dataset=stored,
-                    clean=False, options={"create_indices": True})  # fmt: skip
-
-    with pytest.raises(ConfigError, match="did not make table events"):
-        DatabaseWork(asks, database, lambda _: None).prepare()
-    assert dump(database) == before

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from iotbench.measurements.insert.checks import MOST_WORKERS
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
@@ -140,11 +139,3 @@ def test_the_clients_key_is_device_time_and_sequence_number_joined():
 
     assert list(batch.data) == ["id", "timestamp", "device_id", "sequence_number", "temperature"]
     assert batch.data["id"].values().tolist() == expected
-
-
-@pytest.mark.parametrize("lane", [0, 1, 4095, MOST_WORKERS - 1])
-def test_no_text_is_longer_than_its_column_declares(lane):
-    (device,) = EVENTS.tags
-    names = drawn(lane, rows=1000, devices=14_000)["device_id"].values()
-
-    assert np.strings.str_len(names).max() == device.max_characters

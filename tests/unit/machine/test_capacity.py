@@ -17,56 +17,45 @@ def machine(monkeypatch):
     return of
 
 
-def test_the_default_sweep_runs_on_a_small_machine(machine):
-    machine(cores=1, free_gib=2)
-
-    assert too_many(16, 1000) == []
-
-
-def test_too_many_workers_for_the_cores_are_refused_with_the_figure_and_the_remedy(machine):
-    machine(cores=4, free_gib=1000)
-
-    assert too_many(32, 0) == []
-    assert too_many(33, 0) == [
-        (
-            "--workers: 33 workers are too many for the 4 cores of this machine; use 32 or fewer,"
-            " --runner kubernetes, or --force to insist"
-        )
-    ]
+CORES = (
+    "--workers: 33 workers are too many for the 4 cores of this machine; use 32 or fewer,"
+    " --runner kubernetes, or --force to insist"
+)
+MEMORY = (
+    "--workers: 41 workers need about 4.1 GiB of memory, and 4.0 GiB are free; use 40 or"
+    " fewer, a smaller --batch, --runner kubernetes, or --force to insist"
+)
 
 
-def test_too_many_workers_for_the_memory_are_refused_with_the_figure_and_the_remedy(machine):
-    machine(cores=64, free_gib=4)
+@pytest.mark.parametrize(
+    ("given", "wanted", "problems"),
+    [
+        ((1, 2), (16, 1000), []),
+        ((4, 1000), (32, 0), []),
+        ((4, 1000), (33, 0), [CORES]),
+        ((64, 4), (40, 0), []),
+        ((64, 4), (41, 0), [MEMORY]),
+    ],
+)
+def test_too_many_workers_are_refused_with_figure_and_remedy(machine, given, wanted, problems):
+    """Cores and free GiB are given; workers and rows of a batch are wanted."""
+    machine(*given)
 
-    assert too_many(40, 0) == []
-    assert too_many(41, 0) == [
-        (
-            "--workers: 41 workers need about 4.1 GiB of memory, and 4.0 GiB are free; use 40 or"
-            " fewer, a smaller --batch, --runner kubernetes, or --force to insist"
-        )
-    ]
-
-
-def test_large_batches_count(machine):
-    machine(cores=64, free_gib=4)
-
-    (problem,) = too_many(16, 1_000_000)
-
-    assert "use 6 or fewer, a smaller --batch" in problem
+    assert too_many(*wanted) == problems
 
 
-def test_without_any_free_memory_not_even_one_worker_starts(machine):
-    machine(cores=64, free_gib=0.1)
+@pytest.mark.parametrize(
+    ("given", "wanted", "words"),
+    [
+        ((64, 4), (16, 1_000_000), ["use 6 or fewer, a smaller --batch"]),
+        ((64, 0.1), (1, 0), ["free some memory"]),
+        ((2, 24), (100_000, 0), ["for the 2 cores", "of memory"]),
+    ],
+)
+def test_every_cause_is_named(machine, given, wanted, words):
+    machine(*given)
 
-    (problem,) = too_many(1, 0)
-
-    assert "free some memory" in problem
-
-
-def test_a_hundred_thousand_workers_are_too_many_for_cores_and_memory(machine):
-    machine(cores=2, free_gib=24)
-
-    assert len(too_many(100_000, 0)) == 2
+    assert all(each in found for each, found in zip(words, too_many(*wanted), strict=True))
 
 
 def test_a_containers_limit_bounds_the_free_memory(tmp_path, monkeypatch):

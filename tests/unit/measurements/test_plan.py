@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert import checks as insert_options
@@ -23,7 +23,6 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, UnverifiableError
-from simulator.modules.contract import Options
 from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -32,7 +31,6 @@ from simulator.protocol.verdict import VerifyMode
 from tests.unit.measurements.options import changed
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
-NULL = Target("nil", "null", "local", NullOptions(), {})
 DEFAULTS = InsertOptions(workers=(1,), primary_key=PrimaryKey.DB, num_inserts=100, start_ms=1000)
 
 
@@ -290,18 +288,6 @@ def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
         dataset_of(changed(DEFAULTS, params={option: wrong}))
 
 
-def test_the_specification_has_no_credentials():
-    class Secretive(Options):
-        user: str = "app"
-        password: SecretStr = SecretStr("hunter2")
-
-    target = changed(SQLITE, options=Secretive())
-    (run, *_) = runs_of(DEFAULTS, target=target)
-
-    assert run.spec.options == {"user": "app"}
-    assert "hunter2" not in run.spec.model_dump_json()
-
-
 @pytest.mark.parametrize(
     ("database", "asked", "level"),
     [
@@ -372,11 +358,6 @@ def test_a_verification_has_no_workers_and_expects_the_dataset():
     assert (run.spec.work, run.spec.workers, run.spec.dataset) == (Work.VERIFY, (), STORED)
     assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
     expect_stored(SQLITE, "full")
-
-
-def test_what_stores_nothing_is_not_verifiable():
-    with pytest.raises(UnverifiableError, match="null stores nothing"):
-        expect_stored(NULL, "full")
 
 
 @pytest.mark.parametrize(

@@ -397,12 +397,6 @@ def test_an_invalid_url_is_refused_and_not_shown(url):
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_url_with_a_password_is_refused_and_not_shown():
-    with pytest.raises(ValidationError, match="credentials are options of their own") as caught:
-        HttpOptions(url="http://u:hunter2@h")
-    assert "hunter2" not in str(caught.value)
-
-
 def test_an_ipv6_address_is_reached(connect):
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as listening:
         http = connect(f"http://[::1]:{listening.getsockname()[1]}", timeout_s=0.05)
