@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 from iotbench.commands.main import _run
+from iotbench.execution.local import runner
+from iotbench.execution.local.forks import Forks
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,36 @@ class Finished:
         return json.loads(self.out)
 
 
-def run_here(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Finished:
+class KeptForks(Forks):
+    """Starts the processes of several commands: to load their program takes half a second."""
+
+    _given: tuple[dict[str, str], Path] | None = None
+    """Environment and folder of the process that forks, if there is one."""
+
+    def __enter__(self) -> Self:
+        given = dict(os.environ), Path.cwd()
+        if self._given != given or self._server.poll() is not None:
+            self.close()
+            super().__enter__()
+            self._given = given
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the process to the next command."""
+
+    def close(self) -> None:
+        """End the process."""
+        if self._given:
+            super().__exit__()
+        self._given = None
+
+
+def run_here(
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    forks: KeptForks | None = None,
+) -> Finished:
     """Run a command in a folder, as `main` does; what it changes of this process is undone."""
     out, err = io.StringIO(), io.StringIO()
     before = Path.cwd()
@@ -37,6 +68,7 @@ def run_here(words: Sequence[str], folder: Path, environment: Mapping[str, str])
         mock.patch.dict(os.environ, {"COLUMNS": "80", **environment}),
         mock.patch.object(sys, "argv", ["run.py", *words]),
         mock.patch.object(tempfile, "tempdir", None),
+        mock.patch.object(runner, "Forks", return_value=forks or Forks()),
         _modules_in(environment.get("PYTHONPATH", "")),
         redirect_stdout(out),
         redirect_stderr(err),

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from tests import ROOT
-from tests.commands import Finished, run_here
+from tests.commands import Finished, KeptForks, run_here
 from tests.processes import living_with, part_of
 
 
@@ -48,6 +48,8 @@ class CommandLine:
     environment: dict[str, str] = field(default_factory=dict)
     is_alone: bool = False
     """Every command is a process: it is timed, and the process of the tests has other work."""
+    forks: KeptForks | None = None
+    """Starts the processes of all commands that run in the process of the tests."""
 
     @property
     def output(self) -> Path:
@@ -105,7 +107,7 @@ class CommandLine:
         return done.err
 
     def _run_here(self, command: str, arguments: Sequence[str]) -> Finished:
-        return run_here(self._words(command, arguments), self.folder, self._variables())
+        return run_here(self._words(command, arguments), self.folder, self._variables(), self.forks)
 
     def _words(self, command: str, arguments: Sequence[str]) -> list[str]:
         """Return the words of a command; those that run something have their own output folder."""
@@ -165,8 +167,9 @@ class CommandLine:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Iterator[CommandLine]:
-    line = CommandLine(tmp_path)
-    yield line
+    with closing(KeptForks()) as forks:
+        line = CommandLine(tmp_path, forks=forks)
+        yield line
     left = line.processes()
     for process in left:
         process.kill()
