@@ -38,7 +38,8 @@ class KeptForks(Forks):
     """Environment and folder of the process that forks, if there is one."""
 
     def __enter__(self) -> Self:
-        given = dict(os.environ), Path.cwd()
+        environment = {n: v for n, v in os.environ.items() if n != "PYTEST_CURRENT_TEST"}
+        given = environment, Path.cwd()
         if self._given != given or self._server.poll() is not None:
             self.close()
             super().__enter__()

@@ -1,9 +1,12 @@
 """What `query` asks and how it is reported: types by pattern, burn-in, intervals, all together."""
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
+from tests.commands import KeptForks
 from tests.integration.conftest import CommandLine
 
 TARGET = ("--target=sqlite", "--extra-option=path=bench.db")
@@ -11,16 +14,17 @@ HOSTS = 4
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     """A command line with two hours of a fleet in SQLite, which the tests only query."""
-    cli = CommandLine(tmp_path_factory.mktemp("asking"))
-    done = cli.run(
-        "insert", *TARGET, "--workload=devops", f"--scale={HOSTS}", "--start=2026-01-01",
-        "--end=2026-01-01T02:00:00Z", "--interval=60s", "--workers=1", "--batch=500", "--runs=1",
-        "--quiet",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    return cli
+    with closing(KeptForks()) as forks:
+        cli = CommandLine(tmp_path_factory.mktemp("asking"), forks=forks)
+        done = cli.run(
+            "insert", *TARGET, "--workload=devops", f"--scale={HOSTS}", "--start=2026-01-01",
+            "--end=2026-01-01T02:00:00Z", "--interval=60s", "--workers=1", "--batch=500",
+            "--runs=1", "--quiet",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        yield cli
 
 
 def test_patterns_choose_types_and_a_burn_in_is_checked(stored: CommandLine) -> None:
