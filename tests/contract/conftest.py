@@ -6,13 +6,33 @@ import pytest
 
 from simulator.data import workloads
 from simulator.modules.contract import Database
-from tests.contract.targets import STORING, Target
+from tests.contract.targets import STORING, TARGETS, Target
 from tests.contract.wide import Wide
 from tests.standins.arango import SyntheticArango
 from tests.standins.crate import SETUP, SyntheticCrate
 from tests.standins.relatives import sorts_by_bytes
 from tests.standins.splunk import SyntheticSplunk
 from tests.standins.web import Web
+
+OF_POSTGRESQL = (
+    "test_connections.py", "test_counts.py", "test_fresh.py", "test_groups.py",
+    "test_own_faults.py", "test_uncertain.py", "test_windows.py",
+)  # fmt: skip
+"""Suites in which a stand-in for a relative of PostgreSQL shows what PostgreSQL does."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Make the tests rare that repeat what other targets show."""
+    target = item.callspec.params.get("target") if hasattr(item, "callspec") else None
+    if isinstance(target, Target) and _is_repeated(target, item.path.name):
+        item.add_marker(pytest.mark.rare)
+
+
+def _is_repeated(target: Target, file: str) -> bool:
+    """MySQL shows what MyISAM does, and MariaDB's other engine what that server does."""
+    if target is TARGETS["mariadb_myisam"]:
+        return not target.by_address
+    return target.stand_in and target.server == "postgres" and file in OF_POSTGRESQL
 
 
 @pytest.fixture(autouse=True)
