@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.control.database.marks import MarkTable
+from simulator.data.block import Block
 from simulator.data.features import Feature, features_of
 from simulator.data.query import (
     EVERYTHING,
@@ -32,6 +33,7 @@ from simulator.modules.contract import (
     SINGLE,
     Capabilities,
     Database,
+    Session,
     Unsupported,
 )
 from simulator.protocol.mark import Mark, State
@@ -91,6 +93,7 @@ def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_ke
     blocks = [block.slice(0, SINGLE_ROWS) if mode == SINGLE else block for block in wide.batches]
     database.create(wide.tables, 100)
     with database.connect() as session:
+        _expect_sizes(database, session, wide.batches[0], mode)
         for block in blocks:
             send(session, block, mode, 1 if mode == SINGLE else 100)
     database.visible(wide.tables)
@@ -99,6 +102,26 @@ def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_ke
         for table in wide.tables:
             query = RowsQuery(table)
             assert ask(session, database.render(query)) == wide.answer(query, blocks)
+
+
+def _expect_sizes(database: Database, session: Session, block: Block, mode: str) -> None:
+    """Check that payloads know how many bytes are sent.
+
+    At least those of the texts in it, unless compressed; unknown where a driver makes them.
+    """
+    rows = 1 if mode == SINGLE else 20
+    payloads = session.encode(block, mode, rows)
+    if (database.name in OBJECTS and mode != IMPORT) or mode.startswith(DRIVER):
+        assert {payload.size_bytes for payload in payloads} == {None}
+        return
+    if getattr(database.options, "gzip", False):
+        assert [payload.size_bytes for payload in payloads] == [len(p.data[-1]) for p in payloads]
+        return
+    columns = [column.name for column in block.table.columns if column.type is Type.TEXT]
+    for place, payload in enumerate(payloads):
+        mine = np.arange(place * rows, place * rows + payload.rows)
+        texts = [text for name in columns for text in block.data[name].take(mine).present()]
+        assert payload.size_bytes >= sum(map(len, texts))
 
 
 @pytest.mark.parametrize("parts", [1, 4])
@@ -241,13 +264,17 @@ def test_the_time_that_an_answer_takes_to_arrive_is_waiting(request, target, mon
     assert 0 < session.client_s - before_s < READ_S
 
 
-def test_an_existing_table_is_an_error_and_stays_untouched(target, database):
+def test_neither_create_nor_drop_touches_another_table_that_exists(target, database):
     wide = target.wide()
     wide.fill(database)
+    kept, dropped = wide.tables
     with pytest.raises(BenchError, match=r"already exists.*--clean"):
         database.create(wide.tables, 100)
     with database.connect() as session:
-        assert count(database, session, wide.tables[0]) == 300
+        assert count(database, session, kept) == 300
+    drop(database, [dropped])
+    with database.connect() as session:
+        assert count(database, session, kept) == 300
 
 
 def test_an_existing_second_table_leaves_no_first_one_behind(target, database):
@@ -268,15 +295,6 @@ def test_drop_removes_every_part_and_may_be_repeated(target, database):
         drop(database, wide.tables)
         database.create(wide.tables, 100)
         drop(database, wide.tables)
-
-
-def test_drop_leaves_other_tables_alone(target, database):
-    wide = target.wide()
-    wide.fill(database)
-    kept, dropped = wide.tables
-    drop(database, [dropped])
-    with database.connect() as session:
-        assert count(database, session, kept) == 300
 
 
 def _mark(wide: Wideset) -> Mark:
@@ -357,27 +375,6 @@ def test_several_sessions_write_at_once(target, database):
     assert not errors
     database.visible(wide.tables)
     assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
-
-
-@pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
-def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_key):
-    """At least those of the texts in it, unless compressed; unknown where a driver makes them."""
-    database, wide = target.open(request), target.wide(primary_key, mode=mode)
-    block, rows = wide.batches[0], 1 if mode == SINGLE else 20
-    database.create(wide.tables, 100)
-    with database.connect() as session:
-        payloads = session.encode(block, mode, rows)
-    if (database.name in OBJECTS and mode != IMPORT) or mode.startswith(DRIVER):
-        assert {payload.size_bytes for payload in payloads} == {None}
-        return
-    if getattr(database.options, "gzip", False):
-        assert [payload.size_bytes for payload in payloads] == [len(p.data[-1]) for p in payloads]
-        return
-    columns = [column.name for column in block.table.columns if column.type is Type.TEXT]
-    for place, payload in enumerate(payloads):
-        mine = np.arange(place * rows, place * rows + payload.rows)
-        texts = [text for name in columns for text in block.data[name].take(mine).present()]
-        assert payload.size_bytes >= sum(map(len, texts))
 
 
 def test_a_row_whose_key_exists(target, database):
