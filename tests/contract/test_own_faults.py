@@ -60,7 +60,7 @@ def test_rows_pass_a_network_that_is_cut_for_a_moment(target, database):
 
 
 @on_every_database
-@pytest.mark.parametrize("connections", [1, 3])
+@pytest.mark.parametrize("connections", [1, pytest.param(3, marks=pytest.mark.rare)])
 def test_a_killed_worker_leaves_what_was_acknowledged(target, database, connections):
     """The process with its connections is killed, and another one goes on."""
     most = database.capabilities.max_workers

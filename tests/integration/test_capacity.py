@@ -75,6 +75,7 @@ def slow(cli: CommandLine) -> CommandLine:
     return cli
 
 
+@pytest.mark.rare  # tests/truth compares the same capacity with an account
 def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: CommandLine) -> None:
     done = slow.run(
         "capacity", "--target=slow", "--slo=p99_ms < 500", "--workers=1", "--batch=10",

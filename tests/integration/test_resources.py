@@ -7,7 +7,7 @@ import pytest
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import edited
 
-LOAD = ("--workload=slim", "--workers=1", "--batch=100", "--duration=3s", "--runs=2")
+LOAD = ("--workload=slim", "--workers=1", "--batch=100", "--duration=3s")
 
 
 def expect_series(result: dict[str, Any], server: str) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def test_a_local_server_is_measured_with_its_children(
     cli: CommandLine, server_options: dict[str, Any], target: str
 ) -> None:
     cli.config = edited(target, server_options, cli)
-    done = cli.run("insert", f"--target={target}", *LOAD, "--resources")
+    done = cli.run("insert", f"--target={target}", *LOAD, "--runs=1", "--resources")
 
     assert done.code == 0, done.err
     timed = expect_series(cli.results()[-1], "postgres, process ")
@@ -47,7 +47,7 @@ def test_a_local_server_is_measured_with_its_children(
 @pytest.mark.rare
 def test_an_embedded_database_is_part_of_the_client(cli: CommandLine) -> None:
     sqlite = ("--target=sqlite", "--extra-option=path=bench.db")
-    done = cli.run("insert", *sqlite, *LOAD, "--resources")
+    done = cli.run("insert", *sqlite, *LOAD, "--runs=2", "--resources")
     without = cli.run("insert", *sqlite, "--workers=1", "--num-inserts=10", "--runs=1")
     asked = cli.run("query", *sqlite, "--types=count-events", "--duration=3s", "--resources")
 
