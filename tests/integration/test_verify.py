@@ -97,15 +97,6 @@ def test_the_result_file_of_an_earlier_insert_names_the_later_one(cli: CommandLi
         assert "hold the rows of another insert" in done.out
 
 
-def test_an_insert_that_did_not_finish_is_verified_as_far_as_it_went(cli: CommandLine) -> None:
-    cli.run("insert", *SQLITE, "--workers=1", "--num-inserts=3000000", "--timeout=2")
-    done = cli.run("verify", *SQLITE)
-
-    assert done.code == 1
-    assert "rows of the interrupted insert" in done.out
-    assert "the interrupted insert was to write up to 3,000,000 rows: " in done.out
-
-
 def test_what_stores_nothing_cannot_be_verified(cli: CommandLine) -> None:
     done = cli.run("verify", "--target=null")
 

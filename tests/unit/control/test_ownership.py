@@ -9,7 +9,7 @@ from simulator.control.database.marks import SPARE, TABLE, MarkTable
 from simulator.control.database.work import DatabaseWork
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
-from simulator.errors import ConfigError, MismatchError, SetupError
+from simulator.errors import ConfigError, SetupError
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
@@ -88,21 +88,6 @@ def test_the_rows_of_another_insert_that_was_killed_are_not_judged(database):
         queried(database, mine)
 
 
-def test_an_interrupted_insert_is_not_queried(database):
-    stored = insert(database, rows=20, ends=False)
-
-    with pytest.raises(SetupError, match=r"did not end.*run insert again, or `verify`"):
-        queried(database, stored)
-
-
-def test_an_interrupted_insert_is_verified_as_far_as_it_went(database):
-    stored = insert(database, rows=20, ends=False)
-    verdict = verified(database, stored)
-
-    assert verdict.status is Status.INCOMPLETE
-    assert (verdict.uncertain_present, verdict.uncertain_absent) == (20, 30)
-
-
 def test_an_interrupted_insert_whose_rows_are_all_stored_is_complete_once_verified(database):
     stored = insert(database, ends=False)
     assert verified(database, stored, complete=False).status is Status.VERIFIED
@@ -132,15 +117,6 @@ def test_tables_that_were_being_dropped_are_not_compared(database):
     for stored in (earlier, killed.after):
         with pytest.raises(SetupError, match=r"did not end"):
             verified(database, stored)
-
-
-def test_rows_that_differ_although_the_insert_was_complete_are_wrong(database):
-    stored = insert(database)
-    execute(database, "DELETE FROM events WHERE rowid = 7")
-
-    with pytest.raises(MismatchError, match=r"hold 49 rows, but .*insert sweep-1 .* is wrong"):
-        queried(database, stored)
-    assert verified(database, stored).status is Status.MISMATCH
 
 
 def test_without_a_mark_the_number_of_rows_decides(database):

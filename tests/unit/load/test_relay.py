@@ -101,10 +101,15 @@ def test_bytes_pass_in_both_directions_and_in_order(relay):
     assert found == text
 
 
-def test_nothing_passes_a_cut_network_and_all_of_it_afterwards(relay):
-    with relay.connected() as client:
-        assert answered(client) == b"hello"
+@pytest.mark.parametrize("is_new", [False, True])
+def test_nothing_passes_a_cut_network_and_all_of_it_afterwards(relay, is_new):
+    """Neither of an open connection nor of one that is opened meanwhile."""
+    if is_new:
         relay.become(CUT)
+    with relay.connected() as client:
+        if not is_new:
+            assert answered(client) == b"hello"
+            relay.become(CUT)
         client.sendall(b"held")
         client.settimeout(0.3)
         with pytest.raises(TimeoutError):
@@ -112,18 +117,6 @@ def test_nothing_passes_a_cut_network_and_all_of_it_afterwards(relay):
         client.settimeout(10)
         relay.become(CLEAR)
         assert client.recv(10) == b"held"
-
-
-def test_a_connection_of_a_cut_network_is_opened_once_it_is_whole(relay):
-    relay.become(CUT)
-    with relay.connected() as client:
-        client.sendall(b"new")
-        client.settimeout(0.3)
-        with pytest.raises(TimeoutError):
-            client.recv(10)
-        client.settimeout(10)
-        relay.become(CLEAR)
-        assert client.recv(10) == b"new"
 
 
 def test_a_slow_network_delays_each_direction(relay):
