@@ -46,8 +46,8 @@ class Target:
     """The server in tests/servers that the tests run on."""
     behind: bool = False
     """Tests reach it by `options` alone; the server is the stand-in's backend."""
-    sums_beyond_64_bits: bool = False
-    """A sum of integers is exact even beyond 64 bits."""
+    sums_beyond_64_bits: bool = True
+    """A sum of integers beyond 64 bits is exact, not an error."""
     duplicate: Duplicate = Duplicate.REFUSED
     lacks: Collection[Awkward] = ()
     """Values that it cannot store, and refuses to encode."""
@@ -163,6 +163,7 @@ def _mongodb(document_format: str) -> Target:
         "mongodb",
         lambda _: {"document_format": document_format},
         server="ferretdb",
+        sums_beyond_64_bits=False,
         durability_unknown=True,
         note="FerretDB on DocumentDB; not tested on MongoDB itself",
         doubles=True,
@@ -170,9 +171,7 @@ def _mongodb(document_format: str) -> Target:
 
 
 def _postgres(server: str, module: str = "postgres", note: str = "") -> Target:
-    return Target(
-        module, server=server, sums_beyond_64_bits=True, note=note, finest=TimeUnit.MICROSECOND
-    )
+    return Target(module, server=server, note=note, finest=TimeUnit.MICROSECOND)
 
 
 def _timescaledb(server: str) -> Target:
@@ -184,8 +183,8 @@ def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 TARGETS = {
-    "null": Target("null"),
-    "sqlite": Target("sqlite", _sqlite, doubles=True),
+    "null": Target("null", sums_beyond_64_bits=False),
+    "sqlite": Target("sqlite", _sqlite, sums_beyond_64_bits=False, doubles=True),
     "mongodb-flat": _mongodb("flat"),
     "mongodb-key-pair": _mongodb("key-pair"),
     "mongodb-timeseries": _mongodb("timeseries"),
@@ -198,7 +197,6 @@ TARGETS = {
         "tests.standins.relatives:CockroachdbOnPostgres",
         _on_postgres(),
         server="postgres",
-        sums_beyond_64_bits=True,
         stand_in=True,
         finest=TimeUnit.MICROSECOND,
     ),
@@ -206,7 +204,6 @@ TARGETS = {
         "tests.standins.relatives:YugabyteSqlOnPostgres",
         _on_postgres(YB_SERVERS),
         server="postgres",
-        sums_beyond_64_bits=True,
         stand_in=True,
         durability_unknown=True,
         finest=TimeUnit.MICROSECOND,
@@ -216,7 +213,6 @@ TARGETS = {
         _synthetic_crate,
         server="postgres",
         behind=True,
-        sums_beyond_64_bits=True,
         lacks=(Awkward.BIGINT_ENDS, Awkward.ODD_NAMES),
         stand_in=True,
     ),
@@ -224,35 +220,25 @@ TARGETS = {
         "tests.standins.relatives:CratedbPgOnPostgres",
         _on_postgres(synthetic_crate.SETUP),
         server="postgres",
-        sums_beyond_64_bits=True,
         lacks=(Awkward.BIGINT_ENDS, Awkward.ODD_NAMES),
         stand_in=True,
         finest=TimeUnit.MICROSECOND,
     ),
-    "arangodb": Target("arangodb", _synthetic_arango, stand_in=True, doubles=True),
-    "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND),
+    "arangodb": Target(
+        "arangodb", _synthetic_arango, stand_in=True, sums_beyond_64_bits=False, doubles=True
+    ),
+    "mysql": Target("mysql", server="mysql", finest=TimeUnit.MICROSECOND),
     "mysql_myisam": Target(
-        "mysql",
-        _myisam,
-        server="mysql",
-        sums_beyond_64_bits=True,
-        note="MyISAM",
-        finest=TimeUnit.MICROSECOND,
+        "mysql", _myisam, server="mysql", note="MyISAM", finest=TimeUnit.MICROSECOND
     ),
-    "mariadb": Target(
-        "mysql", server="mariadb", sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND
-    ),
+    "mariadb": Target("mysql", server="mariadb", finest=TimeUnit.MICROSECOND),
     "mariadb_myisam": Target(
-        "mysql",
-        _myisam,
-        server="mariadb",
-        sums_beyond_64_bits=True,
-        note="MyISAM",
-        finest=TimeUnit.MICROSECOND,
+        "mysql", _myisam, server="mariadb", note="MyISAM", finest=TimeUnit.MICROSECOND
     ),
     "influxdb": Target(
         "influxdb",
         server="influxdb",
+        sums_beyond_64_bits=False,
         duplicate=Duplicate.REPLACED,
         lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
         finest=TimeUnit.NANOSECOND,
@@ -262,6 +248,7 @@ TARGETS = {
         "influxdb",
         lambda _: {"language": "influxql", "gzip": True},
         server="influxdb",
+        sums_beyond_64_bits=False,
         duplicate=Duplicate.REPLACED,
         lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
         finest=TimeUnit.NANOSECOND,
@@ -270,6 +257,7 @@ TARGETS = {
     "influxdb1": Target(
         "influxdb1",
         server="influxdb1",
+        sums_beyond_64_bits=False,
         duplicate=Duplicate.REPLACED,
         finest=TimeUnit.NANOSECOND,
         doubles=True,
@@ -277,19 +265,17 @@ TARGETS = {
     "questdb": Target(
         "questdb",
         server="questdb",
-        sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
         lacks=(Awkward.LEAST_INTEGERS, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
         lacks_in={IMPORT: (Awkward.EMPTY_TEXT,)},
         finest=TimeUnit.MICROSECOND,
     ),
-    "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
-    "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
-    "opensearch3": Target("elasticsearch", server="opensearch3", sums_beyond_64_bits=True),
+    "elasticsearch": Target("elasticsearch", server="elasticsearch"),
+    "opensearch": Target("elasticsearch", server="opensearch"),
+    "opensearch3": Target("elasticsearch", server="opensearch3"),
     "cassandra": Target(
         "cassandra",
         server="cassandra",
-        sums_beyond_64_bits=True,
         duplicate=Duplicate.REPLACED,
         may_lose=True,
         note="one node; not tested on YugabyteDB",
@@ -297,14 +283,11 @@ TARGETS = {
     "clickhouse": Target(
         "tests.contract.clickhouse18:Clickhouse18",
         server="clickhouse",
-        sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
         note="HTTP, with the types of that version; clickhouse_embedded shows today's",
     ),
-    "clickhouse_embedded": Target(
-        "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
-    ),
-    "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND),
+    "clickhouse_embedded": Target("clickhouse_embedded", _path, duplicate=Duplicate.KEPT),
+    "duckdb": Target("duckdb", _path, finest=TimeUnit.MICROSECOND),
     "victoriametrics": Target(
         "victoriametrics",
         server="victoriametrics",
@@ -318,7 +301,6 @@ TARGETS = {
             Awkward.MANY_DIGITS,
             Awkward.TEXT_FIELDS,
         ),
-        sums_beyond_64_bits=True,
         product=f"VictoriaMetrics {VictoriaMetrics.version}",
         size_of_all=True,
         may_lose=True,
@@ -338,7 +320,6 @@ TARGETS = {
             Awkward.OLD_ROWS,
             Awkward.SUBSECOND_TIME,
         ),
-        sums_beyond_64_bits=True,
         unanswered=True,
         size_unknown=True,
         doubles=True,
@@ -349,7 +330,6 @@ TARGETS = {
         duplicate=Duplicate.REPLACED,
         may_lose=True,
         lacks=(Awkward.FINE_TIME,),
-        sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,
     ),
@@ -360,7 +340,6 @@ TARGETS = {
         may_lose=True,
         note="timestamps in microseconds",
         wrong=("first and last by tag and time",),  # the maximum of negative numbers alone is NULL
-        sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,
         finest=TimeUnit.MICROSECOND,
@@ -369,12 +348,8 @@ TARGETS = {
         "splunk",
         _synthetic_splunk,
         stand_in=True,
-        sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
-        unsupported=(
-            "where a large integer is greater",
-            "where a large integer is at least",
-        ),
+        unsupported=("where a large integer is greater", "where a large integer is at least"),
         lacks=(Awkward.EMPTY_TEXT, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
         doubles=True,
     ),
@@ -390,7 +365,6 @@ TARGETS = {
             Awkward.OLD_ROWS,
             Awkward.FINE_TIME,
         ),
-        sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,
         doubles=True,
@@ -405,7 +379,6 @@ def _crate_cluster(module: str) -> Target:
     return Target(
         module,
         lambda _: {"replicas": "1"},
-        sums_beyond_64_bits=True,
         lacks=TARGETS[module].lacks,
         redundant=True,
         note="three nodes",
@@ -417,20 +390,13 @@ BY_ADDRESS = {
     "cratedb_pg_cluster": _crate_cluster("cratedb_pg"),
     "influxdb3": Target(
         "influxdb3",
-        sums_beyond_64_bits=True,
         duplicate=Duplicate.REPLACED,
         lacks=(Awkward.ODD_NAMES, Awkward.ODD_TAGS),
         size_unknown=True,
         durability_unknown=True,
     ),
-    "timescaledb_aggregates": Target(
-        "timescaledb",
-        lambda _: {"aggregate_intervals_s": "60,3600"},
-        sums_beyond_64_bits=True,
-    ),
-    "timescaledb_compressed": Target(
-        "timescaledb", lambda _: {"compress": True}, sums_beyond_64_bits=True
-    ),
+    "timescaledb_aggregates": Target("timescaledb", lambda _: {"aggregate_intervals_s": "60,3600"}),
+    "timescaledb_compressed": Target("timescaledb", lambda _: {"compress": True}),
 }
 """Targets that no test starts a server for, and that have no stand-in: `--address` adds them."""
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}
