@@ -15,6 +15,7 @@ from iotbench.measurements.query.figures import QUERY
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.measured import order_results
+from iotbench.output.page.ranking import ranking_of
 from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
 from iotbench.output.terminal.repeats import join_summary
 from iotbench.plans.record import Curve, ItemRecord
@@ -131,7 +132,7 @@ def test_what_a_search_tried_is_named_by_the_setting_and_the_number():
 
 def test_of_many_results_of_plans_a_setting_that_most_targets_have_is_shown_first():
     results, repeated = published_results()
-    ranking = page_of(Sources(results, (), repeated)).ranking
+    ranking = ranking_of(order_results(results, repeated))
     data = json.loads(ranking.data)
     few = [(path, result) for path, result in results if path.name < "c"]
     alone = {path: item for path, item in repeated.items() if path.name > "b"}
@@ -142,8 +143,9 @@ def test_of_many_results_of_plans_a_setting_that_most_targets_have_is_shown_firs
     names = re.findall(r">([abcd])</text>", ranking.svg)
     assert sorted(names) == ["a", "b", "c", "d"]
     assert ", one" not in ranking.svg
-    for sources in (Sources(few, (), repeated), Sources(results, (), alone)):
-        assert json.loads(page_of(sources).ranking.data)["chosen"]["setting"] == "every"
+    for shown_results, of_plans in ((few, repeated), (results, alone)):
+        other = ranking_of(order_results(shown_results, of_plans))
+        assert json.loads(other.data)["chosen"]["setting"] == "every"
 
 
 def test_the_settings_of_a_record_have_the_order_of_its_plan():
