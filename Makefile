@@ -6,7 +6,8 @@ DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
 .PHONY: help venv docs demo image test test-all test-quick faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
-PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup
+# The longest groups of tests first, as tests/conftest.py sorts them, not those of the most tests.
+PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup --no-loadscope-reorder
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
 # Tests start some thousand Python processes, each of which would compile our modules again.
@@ -98,7 +99,7 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 	$(BIN)/pytest tests/chart
 
 e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; what most runs need
-	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL)
+	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL) --loadscope-reorder
 
 e2e-all: .venv/ready-dev ## every capability, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e
