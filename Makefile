@@ -99,7 +99,7 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 	$(BIN)/pytest tests/chart
 
 e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; what most runs need
-	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL) --loadscope-reorder
+	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL)
 
 e2e-all: .venv/ready-dev ## every capability, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e

@@ -20,7 +20,6 @@ from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from tests.contract.harness import Wideset, count, encoded, refusal
 from tests.contract.wide import READINGS
-from tests.servers import SERVERS
 
 pytestmark = pytest.mark.server("mysql", "mariadb")
 
@@ -688,10 +687,6 @@ def test_a_statement_that_is_too_large_is_an_error_with_its_remedy(open_mysql, e
 def test_compacting_finds_a_missing_table(mysql):
     with pytest.raises(SetupError, match=r"ANALYZE TABLE `readings`.*doesn't exist"):
         mysql.compact([READINGS])
-
-
-def test_the_servers_are_known_to_the_suite():
-    assert {"mysql", "mariadb"} <= set(SERVERS)
 
 
 def test_waits_of_innodb_are_counted(mysql):
