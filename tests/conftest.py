@@ -8,6 +8,7 @@ contract suite shows (tests/contract/evidence.py).
 """
 
 import os
+import shutil
 import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 from hypothesis import settings
@@ -186,15 +188,29 @@ class Pool:
 
     def _made(self, name: str, **settings: str) -> Server:
         try:
-            return SERVERS[name](**settings)
+            server = SERVERS[name](**settings)
         except NotInstalled as error:
             (pytest.fail if self._required else pytest.skip)(str(error))
+        server.disk = _memory()
+        return server
 
     def close(self) -> None:
         """Stop the server."""
         if self._server:
             self._server.close()
         self._server = None
+
+
+def _memory() -> Path | None:
+    """Return a folder in memory, if there is much: tests make thousands of tables, all synced."""
+    folder = Path("/dev/shm")
+    if not folder.is_dir() or os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return None
+    free_bytes = min(shutil.disk_usage(folder).free, psutil.virtual_memory().available)
+    return folder if free_bytes > _ENOUGH_BYTES else None
+
+
+_ENOUGH_BYTES = 8 << 30
 
 
 @pytest.fixture(scope="session")
