@@ -81,7 +81,7 @@ def test_every_change_is_found_and_the_row_is_named(cli: CommandLine) -> None:
         done = cli.run("verify", *SQLITE, "--format=csv")
 
         assert done.code == code, (statement, done)
-        assert words in done.out, (statement, done)
+        assert words in done.out + done.err, (statement, done)
 
 
 @pytest.mark.rare

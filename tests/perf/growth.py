@@ -52,5 +52,10 @@ def row(line: Line, given: argparse.Namespace, number: str) -> str:
 
 
 if __name__ == "__main__":
-    options = {"--rows": "1M,10M,100M,1G", "--workers": "1", "--batch": "100000", "--verify": "counts"}
+    options = {
+        "--rows": "1M,10M,100M,1G",
+        "--workers": "1",
+        "--batch": "100000",
+        "--verify": "counts",
+    }
     print_table(HEAD, rows, __doc__, options, ("clickhouse_embedded",))
