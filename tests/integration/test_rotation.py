@@ -12,7 +12,8 @@ import yaml
 
 from tests.integration.conftest import CommandLine
 from tests.integration.test_postgres import rows
-from tests.servers import InfluxDb1, Postgres
+from tests.servers import Postgres
+from tests.servers.influxdb import InfluxDb1
 
 ROLE, OLD, NEW = "rotated", "old-Zx9Qw7Kp", "new-Vb3Lm5Tr"
 LOAD = ("--target=t", "--runs=1", "--batch=20", "--duration=8s", "--quiet", "--verify=full")

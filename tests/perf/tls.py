@@ -22,7 +22,8 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.perf.on_servers import Line
-from tests.servers import FerretDb, Postgres
+from tests.servers import Postgres
+from tests.servers.ferretdb import FerretDb
 
 HEAD = (
     "| Server | | Opened in, median | 99th percentile | Latency of a row, median"
