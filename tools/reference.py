@@ -3,7 +3,6 @@
 Each part is between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -14,23 +13,18 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from iotbench.commands.main import commands
-from iotbench.config.completion.known import Table
 from iotbench.config.completion.words import TABLE
 from iotbench.config.targets import originals
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
-from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.insert.options import Insert
-from iotbench.measurements.insert.plan import empty_dataset
-from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Changes, Database
 from simulator.modules.evidence import evidence
+from tools.completion import completion_table
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,20 +32,6 @@ DOCUMENTS = [
     ROOT / "docs" / f"{name}.md"
     for name in ("benchmarks", "databases", "options", "results", "security")
 ]
-
-
-def completion_table() -> str:
-    """Return commands with options and help, and what shells complete."""
-    plain = (Insert(workload=name).options(None, 0, 0.0) for name in GENERATORS)
-    empty = (empty_dataset(options, generator_params(options)) for options in plain)
-    types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
-    table = Table()
-    found = {
-        "commands": table.record(commands),
-        "parameters": table.parameters,
-        "queries": sorted(types),
-    }
-    return json.dumps(found).replace('{"', '\n{"') + "\n"
 
 
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"

@@ -15,13 +15,7 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, TargetRun, writing_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
-from iotbench.execution.capacity import (
-    OfInserts,
-    OfMixed,
-    OfQueries,
-    RateMeasuring,
-    search_capacity,
-)
+from iotbench.execution.capacity import RateMeasuring, search_capacity
 from iotbench.execution.stored import find_inserted
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, width_of
@@ -172,9 +166,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
     file = ResultFile(path)
     file.write(found)
-    is_json = run.form == "json"
-    text = found.model_dump_json(indent=1) + "\n" if is_json else None
-    kept = file.print(found, text or format_record(found, str(file.path), width_of(sys.stdout)))
+    kept = file.show(found, run.form, width_of(sys.stdout), format_record)
     click.get_current_context().exit(found.exit_code or int(not kept))
 
 
@@ -223,15 +215,14 @@ def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Ra
     if target:
         problems += insert_options.target_problems(insert, target, force=given.run.force)
     try:
-        params = insert_options.generator_params(insert)
+        rows = DrawnRows(insert_options.generator_params(insert))
+        stored = StoredBefore(rows.empty(insert), complete=True)
     except ConfigError as error:
         problems += error.problems
         return None
-    return (
-        OfInserts(**given.common(target), options=insert, rows=DrawnRows(params))
-        if target
-        else None
-    )
+    if not target:
+        return None
+    return RateMeasuring("insert", **given.common(target), options=insert, stored=stored, rows=rows)
 
 
 def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
@@ -245,5 +236,7 @@ def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Ra
     if options.insert_workers:
         mixed = options.mixed(run.timeout_s)
         problems += option_problems(mixed)
-        return OfMixed(**given.common(target), options=mixed, **more)
-    return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
+        mixed = mixed.model_copy(update={"runs": options.repeats})
+        return RateMeasuring("mixed", **given.common(target), options=mixed, **more)
+    asked_alone = options.query(run.timeout_s)
+    return RateMeasuring("query", **given.common(target), options=asked_alone, **more)

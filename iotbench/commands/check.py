@@ -8,8 +8,6 @@ from iotbench.execution.facts import target_facts
 from iotbench.machine.streams import say
 from simulator.errors import ConfigError
 
-_NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
-
 
 @click.command(cls=Command)
 @target_options

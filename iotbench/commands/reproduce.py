@@ -8,18 +8,16 @@ import click
 
 from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import Refused, all_measured, forecast_of
+from iotbench.execution.experiment import Refused, all_measured, forecast_of, record_fields
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
-from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import format_before_runs
 from iotbench.plans.items import digest_of
-from iotbench.plans.lines import hardware_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.published import documents
@@ -35,7 +33,6 @@ from iotbench.plans.published.measurements import caches, in_memory
 from iotbench.plans.published.record import OWN, Reproduction
 from iotbench.plans.published.tables import format_record
 from iotbench.results.result_files import ResultFile
-from simulator import __version__
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -91,9 +88,7 @@ def reproduce(
     with caught_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, environment)
         record, file = reproduce_document(document, size, read, plan, roster, measuring)
-    is_json = run.form == "json"
-    text = record.model_dump_json(indent=1) + "\n" if is_json else None
-    kept = file.print(record, text or format_record(record, str(file.path), width_of(sys.stdout)))
+    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
     name = f"reproduce.{record.document}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or int(not kept) or failed)
@@ -112,23 +107,15 @@ def reproduce_document(  # noqa: PLR0913, PLR0917
     outfile.expect_own(path, OWN)
     found, status, refused = all_measured(plan, roster, measuring, find_unsettled)
     experiment = Experiment(document, roster.candidates, refused, found)
-    created = sorted(result.created for _, each in found for _, result in each.results)
     record = Reproduction(
-        program_version=__version__,
+        **record_fields(found, status),
         document=name,
         number=document.number,
         size=size,
         title=document.title,
         measured_on=document.measured_on,
-        machine=this_machine(),
-        hardware=hardware_of(*(each for _, each in found)),
-        status=status,
-        first=created[0] if created else None,
-        last=created[-1] if created else None,
-        items=experiment.items(),
         lines=experiment.lines(),
         claims=experiment.claims(),
-        curves=experiment.curves(),
         matrix=experiment.matrix(),
         not_had=experiment.not_had(),
         in_memory=in_memory(found) if document.compares_disks else {},

@@ -10,13 +10,12 @@ import click
 
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import all_measured, forecast_of
+from iotbench.execution.experiment import all_measured, forecast_of, record_fields
 from iotbench.execution.installing import Installing
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
-from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
@@ -26,14 +25,13 @@ from iotbench.plans.installing import (
     installations_of,
 )
 from iotbench.plans.items import digest_of
-from iotbench.plans.lines import hardware_of, item_records, lines_of
+from iotbench.plans.lines import lines_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.record import OWN, PlanRecord
-from iotbench.plans.searches import curves, keep_best
+from iotbench.plans.searches import keep_best
 from iotbench.plans.tables import format_record
 from iotbench.results.result_files import ResultFile
-from simulator import __version__
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -98,9 +96,7 @@ def run(
         record = _carry_out(read, roster, measuring, installing)
     file = ResultFile(path)
     file.write(record)
-    is_json = run.form == "json"
-    text = record.model_dump_json(indent=1) + "\n" if is_json else None
-    kept = file.print(record, text or format_record(record, str(file.path), width_of(sys.stdout)))
+    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
     name = f"plan.{read.name}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or int(not kept) or failed)
@@ -135,19 +131,11 @@ def _carry_out(
 ) -> PlanRecord:
     """Measure what has no complete result yet; return the record of all."""
     found, status, refused = all_measured(plan, roster, measuring, installing=installing)
-    created = sorted(result.created for _, each in found for _, result in each.results)
     return PlanRecord(
-        program_version=__version__,
+        **record_fields(found, status),
         name=plan.name,
         plan=_describe(plan, _redact(installing.installations, roster), roster),
-        machine=this_machine(),
-        hardware=hardware_of(*(each for _, each in found)),
-        status=status,
-        first=created[0] if created else None,
-        last=created[-1] if created else None,
-        items=item_records(found),
         lines=lines_of(keep_best(found)),
-        curves=tuple(curves(found)),
         not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
         installs=tuple(installing.records),
         refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},

@@ -1,14 +1,12 @@
 """The search for a capacity, rate after rate: of inserts, queries, or queries during inserts."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 from iotbench.comparison.thresholds import EXIT_CODE, Threshold
-from iotbench.config.input.options import Options
 from iotbench.config.options.choice import Choice
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
@@ -20,8 +18,6 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
-from iotbench.measurements.insert.options import InsertOptions
-from iotbench.measurements.query.options import MixedOptions, QueryOptions
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity import Capacity, Of, findings
 from iotbench.plans.rates import Bounds, Level, Trial, next_rate
@@ -35,10 +31,11 @@ _FEWEST = 20
 
 
 @dataclass
-class RateMeasuring(ABC):
-    """Measures rates on one target."""
+class RateMeasuring:
+    """Measures rates on one target: of an insert, of each type of query, or of a mixed load."""
 
-    of: ClassVar[Of]
+    kind: str
+    """Kind of the sweeps, of which each measures a rate."""
     target: Target
     objectives: tuple[Threshold, ...]
     """Objectives; a repeat holds if it reaches no limit."""
@@ -48,59 +45,76 @@ class RateMeasuring(ABC):
     quiet: bool
     options: Any
     """Options of the runs, with a duration."""
+    stored: StoredBefore
+    """Rows before the first rate; inserts begin with empty tables at each."""
+    rows: DrawnRows | None = None
+    """Rows of inserts."""
+    force: bool = False
 
     @property
-    @abstractmethod
+    def of(self) -> Of:
+        """The operations that a rate counts."""
+        return Of.INSERTS if self.kind == "insert" else Of.QUERIES
+
+    @property
     def lowest_per_s(self) -> float:
         """The rate at which a repeat has just enough batches or answers for a percentile."""
-
-    @property
-    def duration_s(self) -> float:
-        """Time for which a repeat is measured, of each type of query."""
-        seconds: float = self.options.duration_s
-        return seconds
-
-    @abstractmethod
-    def at(
-        self, rate: float, sweep_id: str, interrupts: Interrupts
-    ) -> Iterator[tuple[Path, Result]]:
-        """Measure a rate as often as it is repeated; 0: without a schedule."""
-
-    @abstractmethod
-    def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield what the repeats of a result came to."""
+        options = self.options
+        workers = options.query_workers if self.kind == "mixed" else options.workers[0]
+        each = options.batch_rows if self.kind == "insert" else 1
+        return _FEWEST * workers * each / float(options.duration_s)
 
     def about(self) -> str:
         """Return what will be measured, in a sentence."""
         bounds = " and ".join(each.text for each in self.objectives)
         return (
             f"capacity of {self.target.name} for {self.of}: {bounds}; each rate {self.repeats}"
-            f" times for {self.duration_s:g} s, first without a schedule, then 6 to 14 rates"
+            f" times for {self.options.duration_s:g} s, first without a schedule, then 6 to 14"
+            " rates"
         )
 
-    def _sweep(
-        self,
-        kind: str,
-        options: Options,
-        stored: StoredBefore,
-        sweep_id: str,
-        interrupts: Interrupts,
-        **more: Any,
-    ) -> tuple[Path, Result]:
-        sweep, planned = sweep_of(
-            kind_named(kind), self.target, self.output, options, stored, sweep_id=sweep_id, **more
-        )
-        with carry_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
-            return sweep.file.path or self.output, sweep.result
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Measure a rate as often as it is repeated; 0: without a schedule.
+
+        A sweep of queries has no repeats, so there are several. A mixed load continues the rows of
+        the one before.
+        """
+        own = "query_rate" if self.kind == "mixed" else "rate"
+        options = self.options.model_copy(update={own: rate})
+        sweeps = self.repeats if self.kind == "query" else 1
+        for number in range(1, sweeps + 1):
+            name = f"{sweep_id}-{number}" if self.kind == "query" else sweep_id
+            sweep, planned = sweep_of(
+                kind_named(self.kind), self.target, self.output, options, self.stored,
+                rows=self.rows, sweep_id=name, force=self.force,
+            )  # fmt: skip
+            with carry_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+                found = sweep.file.path or self.output, sweep.result
+            if self.kind == "mixed" and (manifest := sweep.result.manifest):
+                self.stored = StoredBefore(manifest.dataset, manifest.complete)
+            yield found
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield the trial of each run; of queries one, as each type is a row of the only run."""
+        for run in result.runs:
+            summary = summary_of(result.model_copy(update={"runs": [run]}))
+            asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
+            if self.kind == "mixed":
+                yield self._trial(summary.every, summary.totals or asked)
+            else:
+                yield self._trial(asked, asked)
 
     def _trial(self, rows: Sequence[Row], answers: Sequence[Row]) -> Trial:
         """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
+        rate = "rows_per_s" if self.kind == "insert" else "queries_per_s"
 
         def figures(name: str) -> list[float]:
             return [_value(row, name) or 0.0 for row in answers]
 
         return Trial(
-            per_s=min(figures("queries_per_s"), default=0.0),
+            per_s=min(figures(rate), default=0.0),
             p50_ms=max(figures("p50_ms"), default=0.0),
             p99_ms=max(figures("p99_ms"), default=0.0),
             client_share=max(figures("client_share"), default=0.0),
@@ -119,105 +133,6 @@ def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
 def _value(row: Row, figure: str) -> float | None:
     """Return a figure; a percentile of too few samples is at most their slowest one."""
     return row.value("max_ms" if figure in row.withheld else figure)
-
-
-@dataclass
-class OfInserts(RateMeasuring):
-    """Rows are inserted into empty tables."""
-
-    of = Of.INSERTS
-    options: InsertOptions
-    rows: DrawnRows
-
-    @property
-    def lowest_per_s(self) -> float:
-        """The rate of that many batches."""
-        batches = _FEWEST * self.options.workers[0]
-        return batches * self.options.batch_rows / self.options.duration_s
-
-    def at(
-        self, rate: float, sweep_id: str, interrupts: Interrupts
-    ) -> Iterator[tuple[Path, Result]]:
-        """Insert at a rate."""
-        options = self.options.model_copy(update={"rate": rate})
-        before = StoredBefore(self.rows.empty(options), complete=True)
-        yield self._sweep("insert", options, before, sweep_id, interrupts, rows=self.rows)
-
-    def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield the trials of the runs."""
-        for run in result.runs:
-            assert run.metrics
-            latency = run.metrics.latency
-            rows = summary_of(result.model_copy(update={"runs": [run]})).rows
-            yield Trial(
-                per_s=run.metrics.rows_per_s,
-                p50_ms=latency.p50_ms,
-                p99_ms=latency.max_ms if latency.p99_ms is None else latency.p99_ms,
-                client_share=run.metrics.client_share,
-                met=all(_keeps(objective, rows) for objective in self.objectives),
-                sends=latency.sends,
-            )
-
-
-@dataclass
-class OfQueries(RateMeasuring):
-    """Queries are asked about stored rows, each type by itself."""
-
-    of = Of.QUERIES
-    options: QueryOptions
-    stored: StoredBefore
-    force: bool
-
-    @property
-    def lowest_per_s(self) -> float:
-        """The rate of that many answers."""
-        return _FEWEST * self.options.workers[0] / self.options.duration_s
-
-    def at(
-        self, rate: float, sweep_id: str, interrupts: Interrupts
-    ) -> Iterator[tuple[Path, Result]]:
-        """Ask each type at a rate, again for each repeat."""
-        options = self.options.model_copy(update={"rate": rate})
-        for number in range(1, self.repeats + 1):
-            own = f"{sweep_id}-{number}"
-            yield self._sweep("query", options, self.stored, own, interrupts, force=self.force)
-
-    def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield one, of the type that was slowest."""
-        rows = [row for row in summary_of(result).rows if row.figures]
-        yield self._trial(rows, rows)
-
-
-@dataclass
-class OfMixed(RateMeasuring):
-    """Queries are asked in turn about stored rows, while others are inserted."""
-
-    of = Of.QUERIES
-    options: MixedOptions
-    stored: StoredBefore
-    force: bool
-
-    @property
-    def lowest_per_s(self) -> float:
-        """The rate of that many answers."""
-        return _FEWEST * self.options.query_workers / self.options.duration_s
-
-    def at(
-        self, rate: float, sweep_id: str, interrupts: Interrupts
-    ) -> Iterator[tuple[Path, Result]]:
-        """Ask at a rate, after the rows that were inserted at the rates before."""
-        options = self.options.model_copy(update={"query_rate": rate, "runs": self.repeats})
-        found = self._sweep("mixed", options, self.stored, sweep_id, interrupts, force=self.force)
-        if manifest := found[1].manifest:
-            self.stored = StoredBefore(manifest.dataset, manifest.complete)
-        yield found
-
-    def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield the trials of the runs, of all queries together."""
-        for run in result.runs:
-            summary = summary_of(result.model_copy(update={"runs": [run]}))
-            asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
-            yield self._trial(summary.every, summary.totals or asked)
 
 
 def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:

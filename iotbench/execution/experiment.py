@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from iotbench.execution.facts import READY_S, lasting_silence
 from iotbench.execution.installing import Installing, Ready
@@ -18,11 +18,12 @@ from iotbench.plans.engine import Found, MeasuredItem, complete_results, measure
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
 from iotbench.plans.items import Item, Pair, items_of
-from iotbench.plans.lines import hardware_of, unsure
+from iotbench.plans.lines import hardware_of, item_records, unsure
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import Status
-from iotbench.plans.searches import all_pairs, first_pairs, next_pairs
+from iotbench.plans.searches import all_pairs, curves, first_pairs, next_pairs
 from iotbench.results import result_files
+from simulator import __version__
 from simulator.errors import counted
 
 Refused: TypeAlias = Mapping[tuple[str, str], str]
@@ -85,6 +86,21 @@ def all_measured(
             return found, "interrupted", refused
         done = until
     return found, "done", refused
+
+
+def record_fields(found: Found, status: Status) -> dict[str, Any]:
+    """Return the fields that the record of a plan and that of a reproduction have in common."""
+    created = sorted(result.created for _, each in found for _, result in each.results)
+    return {
+        "program_version": __version__,
+        "machine": this_machine(),
+        "hardware": hardware_of(*(each for _, each in found)),
+        "status": status,
+        "first": created[0] if created else None,
+        "last": created[-1] if created else None,
+        "items": item_records(found),
+        "curves": tuple(curves(found)),
+    }
 
 
 def _say_left(measuring: ItemMeasuring) -> None:

@@ -4,9 +4,9 @@ import shlex
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +16,6 @@ from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.shell import Later, Shell
 from iotbench.machine.disk import fill
-from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.listener import server_of
 from iotbench.measurements.shared.faults import Fault, Faults
 from iotbench.results.faults import Injected
@@ -116,32 +115,17 @@ def _processes_of(target: Target) -> list[psutil.Process]:
 _UNDONE_WITHIN_S = 1800.0
 
 
-@dataclass(frozen=True, slots=True)
-class Failing:
-    """The faults of the database in the runs of a sweep."""
-
-    faults: Faults
-    environment: Mapping[str, str] = field(repr=False)
-    """That of the command line, with the variables that hold credentials."""
-
-    def of(
-        self,
-        target: Target,
-        log: Path,
-        cluster: ClusterOptions,
-        interrupts: Interrupts,
-        stack: ExitStack,
-    ) -> "Injector | OfWorkers":
-        """Return what does it; its commands are logged."""
-        fault = self.faults.fault
-        if fault and fault.is_of_workers:
-            return OfWorkers(fault)
-        shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
-        is_attacked = fault in (Fault.PAUSE, Fault.KILL)
-        victims = victims_of(target, cluster) if is_attacked else None
-        injector = Injector(self.faults, shell, victims)
-        stack.callback(injector.end)
-        return injector
+def injector_of(
+    faults: Faults, target: Target, shell: Shell, cluster: ClusterOptions, stack: ExitStack
+) -> "Injector | OfWorkers":
+    """Return what makes the database fail in the runs of a sweep; it ends with the stack."""
+    fault = faults.fault
+    if fault and fault.is_of_workers:
+        return OfWorkers(fault)
+    is_attacked = fault in (Fault.PAUSE, Fault.KILL)
+    injector = Injector(faults, shell, victims_of(target, cluster) if is_attacked else None)
+    stack.callback(injector.end)
+    return injector
 
 
 @dataclass(frozen=True, slots=True)

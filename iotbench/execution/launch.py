@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from iotbench.config.options.choice import Choice, ClusterOptions, TargetRun
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.config.targets.packages import package_versions
-from iotbench.execution.faults import Failing
+from iotbench.execution.faults import injector_of
 from iotbench.execution.runners import bystanders_for, manifests, meter_for, runner_for
-from iotbench.execution.shell import Before, BeforeRun
-from iotbench.execution.sweep import FaultInjector, run_sweep
+from iotbench.execution.shell import Shell
+from iotbench.execution.sweep import run_sweep
 from iotbench.machine.disk import drop_caches
 from iotbench.machine.interrupts import Interrupts, caught_interrupts
 from iotbench.machine.listener import elsewhere
@@ -56,24 +56,27 @@ class Sweep:
     result: Result
     file: ResultFile
     drops_caches: bool = False
-    before: BeforeRun | None = None
+    before: str = ""
     """Command before each run."""
-    failing: Failing | None = None
+    failing: Faults | None = None
     """Faults of the database in each run."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """That of commands: the command line's, with the variables that hold credentials."""
 
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
         """Return the sweep with what this machine is to do before each run, by its options."""
-        configuration, redact, found = self.result.configuration, self.target.options.redact, self
+        configuration, redact = self.result.configuration, self.target.options.redact
+        found = replace(self, environment=environment)
         if isinstance(options, MachineOptions):
             if options.drop_caches:
                 configuration["drop_caches"] = True
                 found = replace(found, drops_caches=True)
             if command := options.before_run:
                 configuration["before_run"] = redact(command)
-                found = replace(found, before=BeforeRun(command, environment))
+                found = replace(found, before=command)
         if isinstance(options, Faults) and options.fault:
             configuration |= {name: redact(each) for name, each in options.commands.items()}
-            found = replace(found, failing=Failing(options, environment))
+            found = replace(found, failing=options)
         return found
 
 
@@ -127,6 +130,9 @@ def carry_out(  # noqa: PLR0913
             ExitStack() as stack,
         ):
             course = Course(planned)
+            log = sweep.file.path.with_suffix(".log")
+            shell = Shell([target], log, sweep.environment, cluster, interrupts, stack=stack)
+            before = partial(shell.before_run, sweep.before, quiet=quiet or as_json)
 
             def watch(run: PlannedRun, event: Event) -> None:
                 moment = course.follow(run, event)
@@ -143,9 +149,11 @@ def carry_out(  # noqa: PLR0913
                 interrupts=interrupts,
                 bystanders=bystanders_for(target),
                 meter=meter,
-                before=_before(sweep, cluster, interrupts, stack, quiet=quiet or as_json),
+                before=before if sweep.before else None,
                 drop_caches=_dropping(target) if sweep.drops_caches else None,
-                faults=_injector(sweep, cluster, interrupts, stack),
+                faults=injector_of(sweep.failing, target, shell, cluster, stack)
+                if sweep.failing
+                else None,
             )
         yield
 
@@ -200,24 +208,6 @@ def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     )
 
 
-def _before(
-    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack, *, quiet: bool
-) -> Before | None:
-    if not sweep.before or not sweep.file.path:
-        return None
-    log = sweep.file.path.with_suffix(".log")
-    return sweep.before.of(sweep.target, log, cluster, interrupts, stack=stack, quiet=quiet)
-
-
-def _injector(
-    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack
-) -> FaultInjector | None:
-    if not sweep.failing or not sweep.file.path:
-        return None
-    log = sweep.file.path.with_suffix(".log")
-    return sweep.failing.of(sweep.target, log, cluster, interrupts, stack)
-
-
 def _dropping(target: Target) -> Callable[[], str]:
     if target.runner != "local":
         return lambda: "the server is on another host"
@@ -234,9 +224,9 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     batch = sweep.result.configuration.get("batch")
     earlier = (result for _, result in result_files.inserts(folder, target.name))
     last = next((r for r in earlier if r.configuration.get("batch") == batch), None)
-    lines = [f"before each run: {sweep.before.command}"] if sweep.before else []
+    lines = [f"before each run: {sweep.before}"] if sweep.before else []
     if sweep.failing:
-        lines += sweep.failing.faults.outline(planned[0].spec.clocking.duration_s)
+        lines += sweep.failing.outline(planned[0].spec.clocking.duration_s)
     more = "".join(f"{target.options.redact(line)}\n" for line in lines)
     return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
 

@@ -5,9 +5,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -83,6 +83,21 @@ class Shell:
     def silence(self) -> str:
         """Wait until the database answers; return why it does not, or that the user stopped."""
         return lasting_silence(self._targets[0], self._cluster, self._interrupts)
+
+    def before_run(self, command: str, *, quiet: bool) -> str:
+        """Run --before-run, and wait for the target; return why the run cannot start."""
+        if not quiet:
+            say(f"before the run: {self.redact(command)}", err=True)
+        ran = self.run(command, stops=True)
+        if self._interrupts.requested:
+            return STOPPED
+        if ran.problem:
+            lines = f": {ran.last_lines}" if ran.last_lines else ""
+            return f"--before-run: {ran.problem}{lines}; see {self._log}"
+        reason = self.silence()
+        if not reason or reason == STOPPED:
+            return reason
+        return f"--before-run: done, and the target does not answer: {reason}; see {self._log}"
 
     def redact(self, text: str) -> str:
         """Return a text without credentials."""
@@ -186,46 +201,3 @@ def _kubeconfig(
     file.touch(mode=0o600)
     file.write_text(yaml.safe_dump(content))
     return file
-
-
-Before = Callable[[], str]
-"""Called before each run; returns why it cannot start."""
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeRun:
-    """The command in bash before each run of a sweep."""
-
-    command: str
-    environment: Mapping[str, str] = field(repr=False)
-    """That of the command line, with the variables that hold credentials."""
-
-    def of(  # noqa: PLR0913
-        self,
-        target: Target,
-        log: Path,
-        cluster: ClusterOptions,
-        interrupts: Interrupts,
-        *,
-        stack: ExitStack,
-        quiet: bool,
-    ) -> Before:
-        """Return what runs it, and waits until the target answers again."""
-        shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
-        shown = shell.redact(self.command)
-
-        def before() -> str:
-            if not quiet:
-                say(f"before the run: {shown}", err=True)
-            ran = shell.run(self.command, stops=True)
-            if interrupts.requested:
-                return STOPPED
-            if ran.problem:
-                lines = f": {ran.last_lines}" if ran.last_lines else ""
-                return f"--before-run: {ran.problem}{lines}; see {log}"
-            reason = shell.silence()
-            if not reason or reason == STOPPED:
-                return reason
-            return f"--before-run: done, and the target does not answer: {reason}; see {log}"
-
-        return before

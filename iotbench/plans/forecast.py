@@ -186,11 +186,7 @@ def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str
         yield "shards, batches: a search raises their number, and may end before the largest one"
     if unknown:
         names = dict.fromkeys(
-            _format_name(each.pair.target.name, each.pair.setting) for each in unknown
+            f"{each.pair.target.name}, {each.pair.setting.name}" for each in unknown
         )
         yield f"no earlier insert: {'; '.join(names)}"
     yield from absences(not_measured)
-
-
-def _format_name(target: str, setting: Setting) -> str:
-    return f"{target}, {setting.name}"

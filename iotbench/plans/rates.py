@@ -135,14 +135,12 @@ def knee_of(levels: Sequence[Level]) -> Level | None:
     ordered = sorted(levels, key=lambda level: level.rate_per_s)
     found = None
     for level in ordered:
-        if level.p99_ms > _KNEE * ordered[0].p99_ms or not _kept_up(level):
+        if level.p99_ms > _KNEE * ordered[0].p99_ms or (
+            level.reached not in {None, Bound.OBJECTIVE}
+        ):
             break
         found = level
     return found
-
-
-def _kept_up(level: Level) -> bool:
-    return level.reached in {None, Bound.OBJECTIVE}
 
 
 def _round(rate: float) -> float:

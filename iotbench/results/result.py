@@ -103,9 +103,7 @@ class Result(BaseModel):
     program_version: str
     sweep_id: str
     created: datetime
-    kind: Annotated[
-        str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
-    ]
+    kind: Kind
     """Kind of the measurement; see iotbench.measurements."""
     target: str
     module: str

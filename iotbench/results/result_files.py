@@ -5,7 +5,7 @@ A table is a view of a result file; `python run.py show FILE` prints it again.
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -109,6 +109,14 @@ class ResultFile:
                 self.path = folder / name
                 return
         self.path = None
+
+    def show(
+        self, record: _Kept, form: str, width: int, write: Callable[[_Kept, str, int], str]
+    ) -> bool:
+        """Print a record as JSON, or as the text that `write` makes of it, as `print` does."""
+        if form == "json":
+            return self.print(record, record.model_dump_json(indent=1) + "\n")
+        return self.print(record, write(record, str(self.path), width))
 
     def print(self, result: BaseModel, text: str) -> bool:
         """Print a text about the result, which was written, and where it is if not in its place.

@@ -81,15 +81,11 @@ class Gathered:
         return result_files.parse(path, packed.read(path), self.record, 1)
 
 
-def _of_reproduction(record: Reproduction) -> Outline:
-    return _of_items(record, f"{record.document}, size {record.size}")
-
-
-def _of_plan(record: PlanRecord) -> Outline:
-    return _of_items(record, f"plan {record.name}")
-
-
-def _of_items(record: Reproduction | PlanRecord, what: str) -> Outline:
+def _of_items(record: Reproduction | PlanRecord) -> Outline:
+    if isinstance(record, PlanRecord):
+        what = f"plan {record.name}"
+    else:
+        what = f"{record.document}, size {record.size}"
     done = record.status == "done" and record.items
     verdict = worst(item.verdict for item in record.items) if done else record.status
     return Outline(record.last, dict.fromkeys(item.target for item in record.items), what, verdict)
@@ -111,10 +107,8 @@ def _parts_of_items(record: Reproduction | PlanRecord) -> list[GatheredSweep]:
 
 
 GATHERED: Mapping[str, Gathered] = {
-    "reproduce": Gathered(
-        "reproduce", Reproduction, reproduction_text, _of_reproduction, _parts_of_items
-    ),
-    "plan": Gathered("run", PlanRecord, plan_text, _of_plan, _parts_of_items),
+    "reproduce": Gathered("reproduce", Reproduction, reproduction_text, _of_items, _parts_of_items),
+    "plan": Gathered("run", PlanRecord, plan_text, _of_items, _parts_of_items),
     "capacity": Gathered(
         "capacity",
         Capacity,

@@ -131,16 +131,13 @@ def _help_of(field: str) -> str:
     found: list[str] = []
     last = ""
     for info, names in meanings(field):
-        sentence = _sentence_of(info.description or field)
+        text = info.description or field
+        sentence = f"{text[0].upper()}{text[1:]}."
         default = "" if info.default is None else f"; default: {_as_written(info)}"
         found += [sentence] if sentence != last else []
         found.append(f"[{', '.join(names)}{default}]")
         last = sentence
     return "  ".join(found)
-
-
-def _sentence_of(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _type_of(info: FieldInfo) -> click.ParamType[Any]:

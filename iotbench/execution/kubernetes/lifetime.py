@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Self
 
-from iotbench.execution.kubernetes.api import Cluster, Object
+from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.wire import NotFound
 from simulator.errors import BenchError
 
@@ -61,13 +61,10 @@ def explain_unattended_end(cluster: Cluster, job: str) -> str:
         conditions = cluster.object("jobs", job)["status"].get("conditions", ())
     except NotFound:
         return ""
-    if not any(_deadline_passed(condition) for condition in conditions):
+    passed = [each for each in conditions if each.get("reason") == "DeadlineExceeded"]
+    if not any(each["status"] == "True" for each in passed):
         return ""
     return (
         f"Kubernetes ended the run, because this command line did not extend its deadline for"
         f" {UNATTENDED_S // 60} min: the machine was suspended, or the cluster was out of reach"
     )
-
-
-def _deadline_passed(condition: Object) -> bool:
-    return condition.get("reason") == "DeadlineExceeded" and condition["status"] == "True"

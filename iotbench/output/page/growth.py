@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 
 from iotbench.figures.numbers import significant
@@ -34,10 +35,14 @@ def pictures(group: Sequence[PageResult]) -> Iterator[Picture]:
     some = [each for each in group if each.result.target in grown and counts[each.index]]
     if not some:
         return
+    one_ms = partial(_median_ms, is_wanted=lambda query: query in _ONE)
+    each_ms = partial(
+        _median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
+    )
     yield from _picture("Rate over the number of series", "rows/s", some, counts, _rate)
     yield from _picture("Memory of the server", "MiB", some, counts, _memory_mib)
-    yield from _picture("Newest row of one series, median", "ms", some, counts, _one_ms)
-    yield from _picture("Newest row of each series, median", "ms", some, counts, _each_ms)
+    yield from _picture("Newest row of one series, median", "ms", some, counts, one_ms)
+    yield from _picture("Newest row of each series, median", "ms", some, counts, each_ms)
 
 
 def series_of(result: Result) -> int:
@@ -56,14 +61,6 @@ def _memory_mib(each: PageResult) -> float | None:
     found = [run.resources for run in each.result.runs if run.resources]
     used = [part for one in found if (part := server_in(one, Work.INSERT))]
     return max(part.memory_bytes for part in used) / 2**20 if used else None
-
-
-def _one_ms(each: PageResult) -> float | None:
-    return _median_ms(each, lambda query: query in _ONE)
-
-
-def _each_ms(each: PageResult) -> float | None:
-    return _median_ms(each, lambda query: query.endswith(_EACH) and query not in _ONE)
 
 
 def _median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | None:

@@ -16,7 +16,6 @@ from simulator.protocol.verdict import Status
 
 MOST_CARDS = 8
 _MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
-_FAILED = ("failed", "interrupted", "running")
 _CONSEQUENCES = (
     (
         Status.MISMATCH.value,
@@ -40,12 +39,10 @@ def worst_of(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
         return worst
     level = level_of(run for each in results for run in each.runs)
     clauses = [level.depth.means] if level else []
-    clauses += ["every answer is right"] * any(_is_asked(each) for each in results)
+    clauses += ["every answer is right"] * any(
+        run.outcome.queries for each in results for run in each.runs
+    )
     return f"{worst}: {'; '.join(clauses)}" if clauses else worst
-
-
-def _is_asked(result: Result) -> bool:
-    return any(run.outcome.queries for run in result.runs)
 
 
 def cards_of(found: Sequence[PageResult]) -> list[Card]:

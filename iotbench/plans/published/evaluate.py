@@ -7,15 +7,12 @@ from functools import cached_property
 from iotbench.figures.figures import spread_of
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Item
-from iotbench.plans.lines import item_records
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen, judge
 from iotbench.plans.published.documents import Document, DocumentClaim, PublishedFigure, Term
 from iotbench.plans.published.measurements import Measurements, Systems
 from iotbench.plans.published.record import Cell, ClaimRecord, ClaimSide, FigureLine, Matrix
 from iotbench.plans.published.scaling import claims_of_gains, matrix
-from iotbench.plans.record import Curve, ItemRecord
-from iotbench.plans.searches import curves
 
 
 @dataclass(frozen=True)
@@ -27,10 +24,6 @@ class Experiment:
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
     measured: Sequence[tuple[Item, MeasuredItem]]
-
-    def items(self) -> tuple[ItemRecord, ...]:
-        """Return what became of each item."""
-        return item_records(self.measured)
 
     def lines(self) -> tuple[FigureLine, ...]:
         """Return every figure of every system of the document, and of our other targets."""
@@ -47,10 +40,6 @@ class Experiment:
             for claim in self.document.out_of_reach
         ]  # fmt: skip
         return tuple(records)
-
-    def curves(self) -> tuple[Curve, ...]:
-        """Return what each search for the best number of shards found."""
-        return tuple(curves(self.measured))
 
     def matrix(self) -> Matrix | None:
         """Return the rates by nodes and their size, where the document has such a matrix."""

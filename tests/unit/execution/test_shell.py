@@ -15,7 +15,7 @@ from iotbench.config.targets.config import Target
 from iotbench.execution import facts
 from iotbench.execution import shell as shells
 from iotbench.execution.collector import STOPPED
-from iotbench.execution.shell import BeforeRun, Shell
+from iotbench.execution.shell import Shell
 from iotbench.machine.interrupts import Interrupts
 from simulator.modules.contract import Options
 
@@ -65,14 +65,8 @@ def test_a_command_is_not_waited_for_without_end(shell, monkeypatch):
 
 
 @pytest.fixture
-def before(tmp_path, stack):
-    interrupts = Interrupts()
-
-    def made(command="echo done; touch ran"):
-        hook = BeforeRun(f"cd {tmp_path}; {command}", GIVEN)
-        return hook.of(TARGET, tmp_path / "x.log", CLUSTER, interrupts, stack=stack, quiet=True)
-
-    return made
+def before(shell):
+    return lambda command="echo done; touch ran": shell.before_run(command, quiet=True)
 
 
 def test_the_target_has_a_while_to_answer_after_the_command(before, monkeypatch, tmp_path):
@@ -83,7 +77,7 @@ def test_the_target_has_a_while_to_answer_after_the_command(before, monkeypatch,
         return "" if len(asked) == 3 else "connection refused"
 
     monkeypatch.setattr(facts, "silence", silent)
-    assert before()() == ""
+    assert before() == ""
     assert (asked, (tmp_path / "ran").exists()) == (["far"] * 3, True)
 
 
@@ -91,7 +85,7 @@ def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
     monkeypatch.setattr(facts, "silence", lambda *_: "connection refused")
     monkeypatch.setattr(facts, "READY_S", 0.2)
 
-    cause = before()()
+    cause = before()
     assert cause.startswith(
         "--before-run: done, and the target does not answer: connection refused"
     )
@@ -101,16 +95,15 @@ def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
 def test_a_command_that_fails_is_not_followed_by_questions(before, monkeypatch):
     monkeypatch.setattr(facts, "silence", lambda *_: pytest.fail("asked"))
 
-    assert "exit code 4: no such unit; see " in before("echo no such unit >&2; exit 4")()
+    assert "exit code 4: no such unit; see " in before("echo no such unit >&2; exit 4")
 
 
 def test_a_stop_by_the_user_is_no_failure(tmp_path, stack):
     interrupts = Interrupts()
     interrupts.requested = True
-    hook = BeforeRun("sleep 60", GIVEN)
-    found = hook.of(TARGET, tmp_path / "x.log", CLUSTER, interrupts, stack=stack, quiet=True)
+    shell = Shell([TARGET], tmp_path / "x.log", GIVEN, CLUSTER, interrupts, stack=stack)
 
-    assert found() == STOPPED
+    assert shell.before_run("sleep 60", quiet=True) == STOPPED
 
 
 def test_a_command_waits_until_it_is_to_run(shell, tmp_path):

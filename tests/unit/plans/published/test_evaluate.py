@@ -11,6 +11,7 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.resources import Resources, Sample, Used
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Pair, items_of
+from iotbench.plans.lines import item_records
 from iotbench.plans.measures import _OF_ITEMS, measures_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.published.claims import Seen
@@ -174,7 +175,9 @@ def test_a_failed_item_gives_no_value_and_is_named():
     (claim, *_) = found.claims()
 
     assert (claim.seen, claim.reason) == (Seen.NOT_HAD, "failed: disk full")
-    assert {item.cause for item in found.items() if item.setting == "single"} == {"disk full"}
+    assert {item.cause for item in item_records(found.measured) if item.setting == "single"} == {
+        "disk full"
+    }
 
 
 def record(found, **changes):
@@ -189,7 +192,7 @@ def record(found, **changes):
         "status": "done",
         "first": datetime(2026, 1, 1, tzinfo=UTC),
         "last": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
-        "items": found.items(),
+        "items": item_records(found.measured),
         "lines": found.lines(),
         "claims": found.claims(),
         "not_had": found.not_had(),
