@@ -44,11 +44,6 @@ class RepeatedCommand:
     result: Result | None
     """None for the record of a capacity."""
 
-    def of(self, option: str) -> tuple[str, ...]:
-        """Return the values of an option."""
-        value = self.command.options.get(option, ())
-        return () if isinstance(value, bool) else value
-
 
 def build_repeated(
     path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
@@ -74,11 +69,11 @@ def build_repeated(
             own = merge(parse((kept.name, *more), "--"), own)
         except click.UsageError as error:
             raise ConfigError(f"--: {error.format_message()}") from error
-    target = merge(kept, own).options.get("target")
-    if not isinstance(target, tuple) or len(target) != 1:
+    target = merge(kept, own).values("target")
+    if len(target) != 1:
         raise ConfigError(f"{path}: its command names no target")
     _expect_given(path, target[0], left, own)
-    if "-" in RepeatedCommand(kept, None).of("data"):
+    if "-" in kept.values("data"):
         raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
     found = RepeatedCommand(merge(kept, own), result)
     _expect_files(path, found, own)
@@ -107,11 +102,8 @@ def _expect_given(path: Path, target: str, left: GivenCommand, own: GivenCommand
     runner = missing.get("runner")
     if runner and "config" not in missing and runner == (_runner(target, own),):
         del missing["runner"]
-    given = own.options.get(_EXTRA, ())
-    again = {word.partition("=")[0] for word in given} if not isinstance(given, bool) else set()
-    extra = left.options.get(_EXTRA, ())
-    words = () if isinstance(extra, bool) else extra
-    words = tuple(word for word in words if word.partition("=")[0] not in again)
+    again = {word.partition("=")[0] for word in own.values(_EXTRA)}
+    words = tuple(each for each in left.values(_EXTRA) if each.partition("=")[0] not in again)
     hidden = [word.partition("=")[0] for word in words if HIDDEN in word]
     if hidden:
         raise ConfigError(
@@ -139,7 +131,7 @@ def _expect_given(path: Path, target: str, left: GivenCommand, own: GivenCommand
 
 def _runner(target: str, own: GivenCommand) -> str:
     """Return where a target runs by the configuration of the user, who may give another one."""
-    configs = RepeatedCommand(own, None).of("config")
+    configs = own.values("config")
     loaded = configuration.load(Path(configs[-1]) if configs else None)
     return loaded.runner_of(target)
 
@@ -147,7 +139,7 @@ def _runner(target: str, own: GivenCommand) -> str:
 def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None:
     """Raise ConfigError if a file of rows is not where it was."""
     for name in ("data", "manifest", "dataset"):
-        for each in found.of(name):
+        for each in found.command.values(name):
             is_place = ":" in each and not Path(each).is_absolute()
             is_place |= is_pattern(Path(each))  # which files it means is said when it is read
             if name not in own.options and not is_place and not Path(each).exists():
@@ -162,11 +154,12 @@ def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
     result = command.result
     if result is None:
         return
-    configs, runners = command.of("config"), command.of("runner")
+    given = command.command
+    configs, runners = given.values("config"), given.values("runner")
     loaded = configuration.load(Path(configs[-1]) if configs else None)
-    extra = dict(each.partition("=")[::2] for each in command.of(_EXTRA))
+    extra = dict(each.partition("=")[::2] for each in given.values(_EXTRA))
     extra.pop("queries", None)
-    target = loaded.resolve(command.of("target")[0], extra, runners[-1] if runners else None)
+    target = loaded.resolve(given.values("target")[0], extra, runners[-1] if runners else None)
     now = {"module": target.module, "runner": target.runner, "program": __version__}
     then = {
         "module": result.module,
@@ -183,7 +176,7 @@ def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
     yield from _change(
         result.machine.model_dump(exclude=machine), this_machine().model_dump(exclude=machine)
     )
-    yield from _other_rows(command, result, target, folder)
+    yield from _other_rows(given, result, target, folder)
 
 
 def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "") -> Iterator[str]:
@@ -194,15 +187,16 @@ def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "
 
 
 def _other_rows(
-    command: RepeatedCommand, result: Result, target: Target, folder: Path
+    command: GivenCommand, result: Result, target: Target, folder: Path
 ) -> Iterator[str]:
     """Yield in what the rows differ that are inserted, or asked about."""
     if not kind_of(result).needs_rows:
-        if command.command.options.get("clean") is False:
+        if command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
     last = result_files.last_written(folder, target.name, writing_kinds())
-    if not command.of("dataset") and last and not same_rows(last[1].dataset, result.dataset):
+    named = command.values("dataset")
+    if not named and last and not same_rows(last[1].dataset, result.dataset):
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"
             " result; repeat the insert of that result first"

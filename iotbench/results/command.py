@@ -17,6 +17,11 @@ class GivenCommand(Frozen):
         """The words that give these options."""
         return (self.name, *(word for option in self.options for word in self.words_of(option)))
 
+    def values(self, option: str) -> tuple[str, ...]:
+        """Return the values of an option; none of a flag, or if it was not given."""
+        value = self.options.get(option, ())
+        return () if isinstance(value, bool) else value
+
     def words_of(self, option: str) -> Iterator[str]:
         """Yield the words of one option."""
         value = self.options[option]

@@ -70,9 +70,8 @@ class Targets:
         begins = {*_START} & {*own} or own.get("clean") is False
         if not kind_of(result).needs_rows and not begins:
             options["start-time"] = (instant(result.dataset.start_ms),)
-        for name in _FILES:
-            if isinstance(value := options.get(name), tuple):
-                options[name] = tuple(Path(each).name for each in value)
+        for name in {*_FILES} & {*own}:
+            options[name] = tuple(Path(each).name for each in result.command.values(name))
         return [*GivenCommand(name=result.command.name, options=options).words]
 
 

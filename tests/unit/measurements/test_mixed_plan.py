@@ -234,3 +234,14 @@ def test_an_aligned_window_of_fresh_rows_begins_with_an_interval_of_the_aggregat
     assert aligned_ms == until_ms - until_ms % 60_000
     (found,) = problems(fresh_s=60.0, aligned=True)
     assert found.startswith("--align: lite keeps no aggregates with which windows of fresh rows")
+
+
+def test_an_option_with_the_name_of_a_field_of_the_clocking_reaches_the_workers():
+    class Steady(MixedOptions):
+        until_steady: bool = False
+
+    options = Steady(**dict(OPTIONS), until_steady=True)
+    (run,) = plan_mixed_runs(wanted(STORED, SQLITE, options))
+
+    assert run.spec.clocking.until_steady
+    assert not planned().clocking.until_steady
