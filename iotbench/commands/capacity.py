@@ -3,7 +3,7 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import click
 
@@ -48,6 +48,9 @@ Examples:
   python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --types newest-per-device
   python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --queries queries.yaml
 """
+
+
+_Model = TypeVar("_Model", bound=Options)
 
 
 class _Search(Options):
@@ -99,26 +102,21 @@ class _Options(
 
     def insert(self) -> InsertOptions:
         """Return the options of the inserts that measure a rate."""
-        same = {name: getattr(self, name) for name in InsertOptions.model_fields if name in _SAME}
-        return InsertOptions(workers=(self.workers,), runs=self.repeats, **same)
+        return self._like(InsertOptions, workers=(self.workers,), runs=self.repeats)
 
     def query(self, timeout_s: float) -> QueryOptions:
         """Return the options of the queries that measure a rate."""
-        return QueryOptions(
-            workers=(self.workers,), types=self.types, aligned=self.aligned, queries=self.queries,
-            connections=self.connections, pool=self.pool, duration_s=self.duration_s,
-            timeout_s=timeout_s,
-        )  # fmt: skip
+        own = {"workers": (self.workers,), "seed": None, "timeout_s": timeout_s}
+        return self._like(QueryOptions, **own)
 
     def mixed(self, timeout_s: float) -> MixedOptions:
         """Return the options of queries during inserts."""
-        return MixedOptions(
-            insert_workers=self.insert_workers, insert_rate=self.insert_rate, batch=self.batch,
-            query_workers=self.workers, types=self.types, aligned=self.aligned,
-            queries=self.queries, connections=self.connections, pool=self.pool,
-            duration_s=self.duration_s, retry_for_s=self.retry_for_s, verify=self.verify,
-            timeout_s=timeout_s,
-        )  # fmt: skip
+        return self._like(MixedOptions, query_workers=self.workers, timeout_s=timeout_s)
+
+    def _like(self, model: type[_Model], **own: Any) -> _Model:
+        """Return options of another command: those of the same names, and some of its own."""
+        shared = ({*model.model_fields} & {*type(self).model_fields}) - {*own, "dataset"}
+        return model(**{name: getattr(self, name) for name in shared}, **own)
 
 
 def _names(*several: type[Options]) -> set[str]:
@@ -126,10 +124,6 @@ def _names(*several: type[Options]) -> set[str]:
 
 
 _OF_ROWS, _OF_QUERIES = (RowOptions, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
-_SAME = {
-    field for one in (*_OF_ROWS, Verification, Connecting, Sending) for field in one.model_fields
-} | {"duration_s"}
-"""Fields of inserts that have the same names here."""
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)

@@ -62,7 +62,8 @@ class RateMeasuring:
         options = self.options
         workers = options.query_workers if self.kind == "mixed" else options.workers[0]
         each = options.batch_rows if self.kind == "insert" else 1
-        return _FEWEST * workers * each / float(options.duration_s)
+        lowest_per_s: float = _FEWEST * workers * each / options.duration_s
+        return lowest_per_s
 
     def about(self) -> str:
         """Return what will be measured, in a sentence."""
