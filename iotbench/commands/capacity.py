@@ -114,7 +114,7 @@ class _Options(
         return self._like(MixedOptions, query_workers=self.workers, timeout_s=timeout_s)
 
     def _like(self, model: type[_Model], **own: Any) -> _Model:
-        """Return options of another command: those of the same names, and some of its own."""
+        """Return options of another command: the values of the same names, and further ones."""
         shared = ({*model.model_fields} & {*type(self).model_fields}) - {*own, "dataset"}
         return model(**{name: getattr(self, name) for name in shared}, **own)
 

@@ -89,7 +89,7 @@ def all_measured(
 
 
 def record_fields(found: Found, status: Status) -> dict[str, Any]:
-    """Return the fields that the record of a plan and that of a reproduction have in common."""
+    """Return the fields that records of plans and of reproductions have in common."""
     created = sorted(result.created for _, each in found for _, result in each.results)
     return {
         "program_version": __version__,
