@@ -95,7 +95,7 @@ def export(
         each.append(Exported(name, result, rows, percentiles, origin))
     if form == HGRM:
         return _hgrm(each)
-    write = {"csv": _csv, "json": _json, "markdown": _markdown, "openmetrics": _openmetrics}
+    write = {"csv": _csv, "json": _json, "markdown": _write_markdown, "openmetrics": _openmetrics}
     return write[form](each)
 
 
@@ -163,7 +163,7 @@ def _json(found: Sequence[Exported]) -> str:
     return json.dumps(records, indent=1) + "\n"
 
 
-def _markdown(found: Sequence[Exported]) -> str:
+def _write_markdown(found: Sequence[Exported]) -> str:
     return "\n".join(line for each in found for line in _format_markdown(each))
 
 
