@@ -117,8 +117,8 @@ def test_a_credential_has_to_be_given_again(folder):
 
     again = ("path=z.db", "password=${PG}")
     found = build_repeated(path, {"extra-option": again, "config": ("other.yaml",)}, ())
-    assert found.of("extra-option") == again
-    assert found.of("config") == ("other.yaml",)
+    assert found.command.values("extra-option") == again
+    assert found.command.values("config") == ("other.yaml",)
 
 
 def test_a_result_without_a_command_says_which_one_to_run(folder):
