@@ -44,7 +44,7 @@ def test_the_diagnosis_finds_the_same_in_what_is_kept():
     kept = [*symptoms([trim_pod(POD)], [trim_event(EVENT)], workers_are_due=True)]
 
     assert kept == whole
-    assert "out of memory: its limit is 1Gi" in whole[0].cause
+    assert "out of memory (OOMKilled): its limit is 1Gi" in whole[0].cause
     assert waiting_for([trim_pod(POD)], 2) == waiting_for([POD], 2)
 
 
