@@ -9,19 +9,14 @@ import pytest
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Selection
-from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
-from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count
-from tests.unit import specs
-from tests.unit.stored_rows import store
 
 
 @pytest.fixture
@@ -212,16 +207,3 @@ def test_a_missing_package_is_an_error_with_the_command_that_installs_it(duck, m
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
         duck.connect()
-
-
-@pytest.mark.parametrize("mode", [VerifyMode.COUNTS, VerifyMode.FULL])
-def test_a_text_column_that_somebody_made_a_blob_is_a_mismatch(duck, mode):
-    dataset = specs.dataset(ranges=(RowRange(start=0, stop=200),))
-    store(duck, dataset)
-    assert verify(duck, dataset, (), mode).status is Status.VERIFIED
-    with duck.connect() as session:
-        session.connection.execute(
-            "ALTER TABLE events ALTER device_id TYPE BLOB USING encode(device_id)"
-        )
-
-    assert verify(duck, dataset, (), mode).status is Status.MISMATCH

@@ -695,3 +695,13 @@ def test_waits_of_innodb_are_counted(mysql):
 
     assert [*found] == ["waits for a free page", "waits for the log buffer"]
     assert min(found.values()) >= 0
+
+
+def test_a_limit_on_rows_of_the_server_cuts_no_answer(mysql, execute):
+    wide = Wideset()
+    execute("SET GLOBAL sql_select_limit = 3")
+    try:
+        wide.fill(mysql)
+        assert verify(mysql, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
+    finally:
+        execute("SET GLOBAL sql_select_limit = DEFAULT")

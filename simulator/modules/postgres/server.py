@@ -43,22 +43,31 @@ NAMESAKES_OF_INDICES = (
 
 
 ATTACHED = """
-SELECT CASE dependent.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END
-    || ev_class::regclass::text || ' on ' || refobjid::regclass::text
-FROM pg_depend
-JOIN pg_rewrite AS rule ON rule.oid = objid
-JOIN pg_class AS dependent ON dependent.oid = ev_class
-WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass
-AND ev_class <> refobjid AND refobjid IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
-UNION SELECT 'foreign key of ' || conrelid::regclass::text || ' to ' || confrelid::regclass::text
-FROM pg_constraint WHERE contype = 'f' AND conrelid <> confrelid
-AND confrelid IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
-UNION SELECT
-    'table ' || inhrelid::regclass::text || ', which inherits from ' || inhparent::regclass::text
-FROM pg_inherits WHERE inhparent IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
-ORDER BY 1
+WITH RECURSIVE ours (class, id) AS (
+    SELECT 'pg_class'::regclass::oid, to_regclass(name)::oid FROM unnest(%s) AS name
+    UNION SELECT classid, objid FROM pg_depend JOIN ours ON refclassid = class AND refobjid = id
+    WHERE deptype IN ('a', 'i')
+), theirs AS (
+    SELECT classid, objid, objsubid FROM pg_depend JOIN ours ON refclassid = class AND refobjid = id
+    WHERE deptype = 'n' AND (classid, objid) NOT IN (SELECT class, id FROM ours)
+    UNION SELECT 'pg_class'::regclass, inhrelid, 0
+    FROM pg_inherits JOIN ours ON class = 'pg_class'::regclass AND inhparent = id
+    JOIN pg_class ON pg_class.oid = inhrelid AND relkind IN ('r', 'p', 'f')
+    UNION SELECT class, id, 0 FROM ours JOIN pg_depend AS of ON of.classid = class AND of.objid = id
+    JOIN pg_class ON pg_class.oid = id AND relkind = 'S'
+    WHERE class = 'pg_class'::regclass AND of.deptype = 'a' AND NOT EXISTS (
+        SELECT FROM pg_depend AS by WHERE by.refclassid = class AND by.refobjid = id
+        AND by.deptype = 'n' AND (by.classid, by.objid) IN (SELECT class, id FROM ours)
+    )
+)
+SELECT DISTINCT replace(pg_describe_object(classid, objid, objsubid), 'rule _RETURN on ', '')
+FROM theirs ORDER BY 1
 """
-"""Lists objects on which DROP TABLE fails; takes the quoted names of tables three times."""
+"""Lists objects of others on which DROP TABLE fails, or that it drops; takes the quoted names.
+
+`ours` is what is part of the tables. A partition, and a sequence that somebody gave to a column, is
+dropped with them.
+"""
 
 STORED_AS = """
 WITH RECURSIVE held AS (

@@ -145,6 +145,11 @@ class _Comparison:
     def compare(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> None:
         """Compare every table, and collect the checks."""
         tables = self.reader.tables
+        self.checks += [
+            Check(name=f"{column}: type", expected=before, found=kind, ok=False)
+            for table in tables
+            for column, before, kind in self.database.find_altered(table)
+        ]
         if promised is not None and mode is VerifyMode.FULL:
             self._account(promised=promised)
         elif missing := [*filter(None, map(self._mostly_missing, tables))]:

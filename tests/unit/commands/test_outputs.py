@@ -201,3 +201,31 @@ def test_the_name_of_a_record_depends_on_the_targets_that_answer(folder, monkeyp
         CliRunner().invoke(commands, RECORDS["reproduction"][1], standalone_mode=False)
         names += {*(folder / "results").iterdir()} - before
     assert len({*names}) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("insert -tlite -w1 -r1 --junit=x --metrics-out=./x", ("--metrics-out", "--junit")),
+        ("query -tlite --junit=link --metrics-out=x", ("--metrics-out", "--junit")),
+        ("insert -tlite -w1 -r1 --output=new --junit=new", ("--junit", "--output")),
+        ("generate --format=csv --output=a.csv --manifest=a.csv", ("--manifest", "--output")),
+    ],
+)
+def test_two_outputs_of_a_command_cannot_name_the_same_file(folder, words, options):
+    (folder / "link").symlink_to("x")
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(ConfigError) as refused:
+        CliRunner().invoke(commands, words.split(), standalone_mode=False, catch_exceptions=False)
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"{options[0]}: ")
+    assert f"{options[1]} names the same file" in problem
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_outputs_may_go_to_a_device():
+    words = ("report", "last", "--page=/dev/null", "--output=results")
+    assert CliRunner().invoke(commands, words, standalone_mode=False).exception is None
+    generate = "generate --format=csv --num-inserts=9 -q --output=/dev/null --manifest=/dev/null"
+    assert CliRunner().invoke(commands, generate.split(), standalone_mode=False).exception is None

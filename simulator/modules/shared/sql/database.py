@@ -156,6 +156,18 @@ class SqlDatabase(Database[SqlSession_co]):
                 dialect = self.dialect_of(table)
                 yield {column.name: dialect.read_catalogued(column) for column in table.columns}
 
+    def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
+        return [
+            each
+            for name in table.names
+            if (found := self.columns_in(name))
+            for each in min(
+                (_differing(name, made, found) for made in self.layouts(name, [table])),
+                key=len,
+                default=[],
+            )
+        ]
+
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         fold = str.lower if self.folds_names else str
         with self.administration() as session:
@@ -206,6 +218,19 @@ class SqlDatabase(Database[SqlSession_co]):
     def texts(self, table: Table) -> SqlTexts:
         keys = [key for key in (self.name, self.relative) if key]
         return SqlTexts(self.dialect_of(table), table, keys)
+
+
+def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
+    """Return the columns of a table that have another type than they were made with."""
+    kinds = {column.lower(): kind for column, kind in found.items()}
+    here = (
+        (column, kind, kinds.get(column.lower(), "no such column")) for column, kind in made.items()
+    )
+    return [
+        (f"{name}.{column}", before, kind)
+        for column, before, kind in here
+        if before and kind and kind.lower() != before.lower()
+    ]
 
 
 def _counting(dialect: Dialect, name: str) -> str:

@@ -38,7 +38,7 @@ _JENKINS = {
     Type.FLOAT32: "hashfloat4extended({}, {})",
     Type.FLOAT64: "hashfloat8extended({}, {})",
     Type.BOOL: "hashint4extended(CAST({} AS integer), {})",
-    Type.TEXT: "hashtextextended({}, {})",
+    Type.TEXT: 'hashtextextended({} COLLATE "C", {})',
     Type.TIMESTAMP: "interval_hash_extended({} - TIMESTAMPTZ '2000-01-01 00:00+00', {})",
 }
 
@@ -75,15 +75,8 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL.
-
-    A text and a BLOB of the same bytes have the same hash, so a column that became one is NULL.
-    """
-    names = [dialect.name(column.name) for column in table.columns]
-    values = ", ".join(
-        f"CASE typeof({name}) WHEN 'VARCHAR' THEN {name} END" if column.type is Type.TEXT else name
-        for name, column in zip(names, table.columns, strict=True)
-    )
+    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL."""
+    values = dialect.names([column.name for column in table.columns])
     return Select(("count(*)", f"sum(CAST(hash(hash({values})) >> 1 AS BIGINT))"), rows)
 
 
