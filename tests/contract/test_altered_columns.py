@@ -70,7 +70,7 @@ MYSQL = {
     ),
     "bytes": (
         "ALTER TABLE events MODIFY device_id blob",
-        "events.device_id: type: expected varchar(40), found blob",
+        "events.device_id: type: expected varchar(12), found blob",
     ),
 }
 ALTERED = {

@@ -18,6 +18,8 @@ from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, count, encoded, refusal
 from tests.contract.wide import READINGS
 

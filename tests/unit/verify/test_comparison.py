@@ -555,7 +555,8 @@ class Impatient:
     def run(self, session, statement):
         source = statement.text.partition(" FROM ")[2].partition(" GROUP BY ")[0]
         ((rows,),) = session.connection.execute(f"SELECT count(*) FROM {source}")
-        self.asked.append(rows)
+        if "pragma_table_info" not in source:
+            self.asked.append(rows)
         if rows > self.most_rows:
             raise _TooLongError("no answer within 10 s")
         return session.connection.execute(statement.text).fetchall()
