@@ -24,7 +24,10 @@ NULL = 0x1D2ED03
 """The number of a NULL."""
 SEED = 0x1E3779B97F4A7C15
 """A seed of more than 32 bits."""
-PRIME = 2**31 - 1
+PRIME, OTHER_PRIME = 2**31 - 1, 2**31 - 19
+WHOLE, LONG = 2**33 - 9, 2**32 - 5
+"""Primes by which integers are divided, by the second one those of 64 bits: two values of 32 bits
+never have the same number, and the sum of a thousand columns has 64 bits."""
 COARSE, FINE = 2.0**20, 2.0**60
 """Doubles become integers by both: the one has whole numbers, the other those near to zero."""
 LARGEST = 1e280
@@ -331,16 +334,16 @@ def _xorshift_texts(texts: Array) -> Hashes:
 
 
 @dataclass(frozen=True)
-class SquareHash(RowHash):
-    """The square of a weighted sum modulo a prime: no function of a database but of texts."""
+class RemainderHash(RowHash):
+    """The product of a weighted sum modulo two primes: no function of a database but of texts."""
 
     saturates: bool = True
     """An integer of a double is the nearest of 64 bits, not the remainder of the whole one."""
 
     def of(self, block: Block) -> Hashes:
-        """Return the square of the sum of all columns."""
-        total = np.fmod(sum(self._columns(block)), PRIME)
-        return (total * total % PRIME).view(np.uint64)
+        """Return the product of both remainders of the sum of all columns."""
+        total = sum(self._columns(block))
+        return (np.fmod(total, PRIME) * np.fmod(total, OTHER_PRIME) % PRIME).view(np.uint64)
 
     @property
     def unseen(self) -> str:
@@ -354,7 +357,10 @@ class SquareHash(RowHash):
         elif column.type in FLOATS:
             found = self._doubles(values.astype(np.float64))
         else:
-            found = np.fmod(values.astype(np.int64) * ticks, PRIME)
+            whole = values.astype(np.int64) * ticks
+            found = np.fmod(whole, WHOLE)
+            if column.type is Type.INT64:
+                found += np.fmod(whole, LONG)
         return found * weight(place)
 
     def _doubles(self, values: Array) -> Array:

@@ -14,7 +14,7 @@ from zlib import crc32
 from pydantic import Field
 
 from simulator.data.query import Statement
-from simulator.data.row_hash import TEXT, SquareHash
+from simulator.data.row_hash import TEXT, RemainderHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
@@ -118,7 +118,7 @@ class SqliteDialect(sql.Dialect):
         return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        return sql_hashes.squares(self, table, rows, _CRC32.format, misfit=self.misfit)
+        return sql_hashes.remainders(self, table, rows, _CRC32.format, misfit=self.misfit)
 
 
 _DIALECT = SqliteDialect()
@@ -177,7 +177,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         "not a database": "path is a file of another kind, which was not changed; choose another",
     }
 
-    row_hash = SquareHash()
+    row_hash = RemainderHash()
     hash_probe = f"SELECT {_CRC32.format(repr(TEXT))}"
 
     def dialect_of(self, table: Table) -> sql.Dialect:

@@ -25,6 +25,10 @@ STORED_IN_US = ("postgres", "timescaledb", "mysql", "duckdb", "questdb")
 """Modules that store microseconds, whatever the unit of the table."""
 
 
+SITE, USER, SMALL, ORDER, SINGLE = 1, 2, 3, 4, 6
+"""Places of columns, some of which have other names where a database cannot quote them."""
+
+
 def _finest_us(wide: Wideset) -> int:
     """The least difference between two times of rows that the database can store."""
     lacks = wide.dataset.params["lacks"]
@@ -72,6 +76,17 @@ def test_counts_find_a_time_of_an_inner_row_that_is_off_by_the_least_difference(
     wrong = [check.name for check in verdict.checks if check.ok is False]
     assert wrong == ([] if why else ["readings: sum_time"])
     assert verdict.status is (Status.VERIFIED if why else Status.MISMATCH)
+
+
+def test_counts_find_an_integer_that_is_off_by_the_greatest_one_of_its_type(target, database):
+    """The greatest one is a prime, by which hashes may divide."""
+    wide = target.wide()
+    column = wide.tables[0].columns[ORDER].name
+
+    def change(values, valid):
+        values[np.flatnonzero((values <= 0) & valid)[0]] += 2**31 - 1
+
+    assert _stored(database, wide, column, change).status is Status.MISMATCH
 
 
 @pytest.mark.parametrize("column", ["large", "seen"])
@@ -138,10 +153,6 @@ def _altered(values, _):
 def _emptied(_, valid):
     """Remove the value of the second row."""
     valid[1] = False
-
-
-SITE, USER, SMALL, SINGLE = 1, 2, 3, 6
-"""Places of columns, some of which have other names where a database cannot quote them."""
 
 
 @pytest.mark.parametrize(

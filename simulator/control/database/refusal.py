@@ -74,8 +74,8 @@ def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
 def holding(target: str, attached: Sequence[str]) -> str:
     """Return why tables of ours cannot be dropped and created again, and the remedies."""
     return (
-        f"{target}: this insert drops its tables and creates them again, which the database refuses"
-        f" while something depends on them: {', '.join(attached)}; nothing was changed. Drop that"
+        f"{target}: this insert drops its tables and creates them again, and"
+        f" something else depends on them: {', '.join(attached)}; nothing was changed. Drop that"
         " first, or add rows with --no-clean, or use other names (--table-prefix bench_)"
     )
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from simulator.data.row_hash import SquareHash
+from simulator.data.row_hash import RemainderHash
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -102,7 +102,7 @@ class MySql(SqlDatabase[MySqlSession]):
 
     name = "mysql"
     dialect = MySqlDialect()
-    row_hash = SquareHash(ticks_per_second=10**6, saturates=False)
+    row_hash = RemainderHash(ticks_per_second=10**6, saturates=False)
     hash_probe = sql_hashes.CRC32_PROBE
     capabilities = Capabilities(
         modes={

@@ -102,7 +102,7 @@ class MySqlDialect(sql.Dialect):
         return f"CAST(TRUNCATE({near} * {scale}, 0) % {divisor} AS SIGNED)"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        return sql_hashes.squares(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
+        return sql_hashes.remainders(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
 
     def latest(self, time: str, tags: str) -> str:
         """Return the latest time of the rows that have the same tags as this row.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Texts, Values
-from simulator.data.row_hash import TEXT, DuckDbHash, JenkinsHash, MurmurHash, SquareHash
+from simulator.data.row_hash import TEXT, DuckDbHash, JenkinsHash, MurmurHash, RemainderHash
 from simulator.data.schema import Column, Role, Table, Type
 
 TABLE = Table(
@@ -26,8 +26,8 @@ TABLE = Table(
 HASHES = [
     JenkinsHash(),
     MurmurHash(),
-    SquareHash(),
-    SquareHash(ticks_per_second=10**6, saturates=False),
+    RemainderHash(),
+    RemainderHash(ticks_per_second=10**6, saturates=False),
     DuckDbHash(ticks_per_second=10**6),
 ]
 ROWS = 50
@@ -70,7 +70,7 @@ def test_the_functions_return_what_servers_return():
         6774767090898797280, 4717996019076358352, 7709724165260016646, 11332587641376587762,
         13190212081722967682, 2972472676293069903,
     )  # fmt: skip
-    assert SquareHash().hash_known() == (2310581021,)  # SELECT crc32(...) in MariaDB
+    assert RemainderHash().hash_known() == (2310581021,)  # SELECT crc32(...) in MariaDB
     assert "\u00e9" in TEXT
 
 
@@ -93,6 +93,28 @@ def test_an_altered_tag_and_swapped_columns_change_the_sum(hashing):
     columns = {"whole": block.data["other"], "other": block.data["whole"]}
     assert total(hashing, with_values(block, "site", alter)) != total(hashing, block)
     assert total(hashing, block_of(**columns)) != total(hashing, block)
+
+
+@pytest.mark.parametrize("step", [2**31 - 1, 2**31 - 19, 2**32 - 5, 2**32, 2**33 - 9, 2**61 - 1])
+@pytest.mark.parametrize("hashing", HASHES)
+def test_an_integer_that_is_off_by_a_modulus_changes_the_sum(hashing, step):
+    def raise_by(values):
+        values[3] += step
+
+    block = block_of()
+    assert total(hashing, with_values(block, "large", raise_by)) != total(hashing, block)
+
+
+@pytest.mark.parametrize("hashing", HASHES)
+def test_each_integer_of_32_bits_is_another_one(hashing):
+    def put(number):
+        def change(values):
+            values[3] = number
+
+        return total(hashing, with_values(block_of(), "whole", change))
+
+    numbers = (-(2**31), 1 - 2**31, -1, 0, 1, 2**31 - 2, 2**31 - 1)
+    assert len({*map(put, numbers)}) == len(numbers)
 
 
 @pytest.mark.parametrize("hashing", HASHES)

@@ -6,11 +6,14 @@ from simulator.data.row_hash import (
     COARSE,
     DOUBLE,
     FINE,
+    LONG,
     NULL,
     NUMBERS,
+    OTHER_PRIME,
     PRIME,
     SEED,
     TEXT,
+    WHOLE,
     salt,
     weight,
 )
@@ -80,7 +83,7 @@ def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
     return Select(("count(*)", f"sum(CAST(hash(hash({values})) >> 1 AS BIGINT))"), rows)
 
 
-def squares(
+def remainders(
     dialect: Dialect,
     table: Table,
     rows: str,
@@ -88,7 +91,7 @@ def squares(
     *,
     misfit: Callable[[Column], str] = lambda _: "",
 ) -> Select:
-    """Return the same by squares of weighted sums modulo a prime.
+    """Return the same by products of weighted sums modulo two primes.
 
     `texts` makes a number of a text. `misfit` adds 1 where a column, which takes any type, has a
     value of another one.
@@ -104,11 +107,15 @@ def squares(
             parts = (dialect.remainder(name, f"{scale:.18e}", PRIME) for scale in (COARSE, FINE))
             number = " + ".join(parts)
         else:
-            number = f"{dialect.as_bigint(dialect.number(column, unit))} % {PRIME}"
+            whole = dialect.as_bigint(dialect.number(column, unit))
+            number = f"{whole} % {WHOLE}"
+            if column.type is Type.INT64:
+                number += f" + {whole} % {LONG}"
         number = f"({number}{misfit(column)}) * {weight(place)}"
         terms.append(_fill(column, number, NULL * weight(place)))
     total = f"(SELECT {' + '.join(terms)} AS total FROM {rows}{dialect.kept_apart}) AS totals"
-    return Select(("count(*)", f"sum((total % {PRIME}) * (total % {PRIME}) % {PRIME})"), total)
+    product = f"(total % {PRIME}) * (total % {OTHER_PRIME})"
+    return Select(("count(*)", f"sum({product} % {PRIME})"), total)
 
 
 def _fill(column: Column, number: str, null: int, function: str = "coalesce") -> str:
