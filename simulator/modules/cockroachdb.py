@@ -90,6 +90,7 @@ class Cockroachdb(Postgres):
     name = "cockroachdb"
     locks_tables = False
     attachments = ""
+    shows_types = False
     capabilities = replace(
         Postgres.capabilities,
         no_import="IMPORT INTO reads files from where every node can reach them",

@@ -117,6 +117,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
     options: CrateOptions
     columns = f"{STANDARD_COLUMNS} AND column_name NOT LIKE '%[%'"  # of an object's members
+    shows_types = False
 
     @abstractmethod
     def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:

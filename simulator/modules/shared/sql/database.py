@@ -62,6 +62,8 @@ class SqlDatabase(Database[SqlSession_co]):
     """The statement for names and comments of tables; empty: tables have no comment."""
     columns: ClassVar[str] = ""
     """The statement for columns and types of a table `{name}`; empty: they are not compared."""
+    shows_types: ClassVar[bool] = True
+    """False if no server has shown the words of its catalogue for the types yet."""
     namesakes_of_indices: ClassVar[str] = ""
     """The statement for what bears a name that an index cannot have then: name, kind and, of an
     index, its table. Empty where the names of indices matter to their table alone."""
@@ -160,7 +162,7 @@ class SqlDatabase(Database[SqlSession_co]):
         return [
             each
             for name in table.names
-            if (found := self.columns_in(name))
+            if self.columns and self.shows_types and (found := self.columns_in(name))
             for each in min(
                 (_differing(name, made, found) for made in self.layouts(name, [table])),
                 key=len,
@@ -221,16 +223,19 @@ class SqlDatabase(Database[SqlSession_co]):
 
 
 def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
-    """Return the columns of a table that have another type than they were made with."""
+    """Return the columns of a table whose types are not those that they were made with."""
     kinds = {column.lower(): kind for column, kind in found.items()}
-    here = (
-        (column, kind, kinds.get(column.lower(), "no such column")) for column, kind in made.items()
-    )
+    here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
     return [
         (f"{name}.{column}", before, kind)
         for column, before, kind in here
-        if before and kind and kind.lower() != before.lower()
+        if before and kind and _bare_type(kind) != _bare_type(before)
     ]
+
+
+def _bare_type(kind: str) -> str:
+    """Return a type without its length: a longer text holds the same."""
+    return kind.lower().partition("(")[0]
 
 
 def _counting(dialect: Dialect, name: str) -> str:
