@@ -246,7 +246,7 @@ def test_the_refusal_says_how_much_is_stored(target: Target, database: Database)
     assert not counts or any(int(count.replace(",", "")) for count in counts)
 
 
-ATTACHED = {
+_ATTACHED = {
     "view": ("CREATE VIEW mine AS SELECT * FROM {name}", "view mine"),
     "materialized view": (
         "CREATE MATERIALIZED VIEW mine AS SELECT * FROM {name}", "materialized view mine",
@@ -281,13 +281,39 @@ ATTACHED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("target", [pytest.param(TARGETS["postgres"], id="postgres")])
-@pytest.mark.parametrize("kind", ATTACHED)
+ATTACHED = {
+    "postgres": _ATTACHED,
+    "mysql": {
+        "foreign key": (
+            "CREATE TABLE mine (id bigint, FOREIGN KEY (id) REFERENCES {name} (id))",
+            "foreign key mine_ibfk_1 of table mine",
+        ),
+    },
+    "duckdb": {
+        "foreign key": (
+            "CREATE TABLE mine (id BIGINT REFERENCES {name} (id))", "foreign key of table mine",
+        ),
+        "default": (
+            "CREATE TABLE mine (id BIGINT DEFAULT nextval('{name}_id'))",
+            "default of column id of table mine",
+        ),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "attached"),
+    [
+        pytest.param(TARGETS[name], each, id=f"{name}-{kind}")
+        for name, kinds in ATTACHED.items()
+        for kind, each in kinds.items()
+    ],
+)
 def test_a_table_that_something_depends_on_is_refused_before_anything_is_changed(
-    request, target, kind
+    request, target, attached
 ):
     database = target.open(request)
-    statements, described = ATTACHED[kind]
+    statements, described = attached
     rows = dataset(primary_key=PrimaryKey.DB)
     spec = run_spec(workers=(InsertTask(timed=(RowRange(start=0, stop=9),)),), dataset=rows)
     (table,) = DatasetReader(rows).tables

@@ -85,6 +85,14 @@ class DuckDb(SqlFile["DuckDbSession"]):
     namesakes_of_indices = (
         f"SELECT index_name, 'index', table_name FROM duckdb_indexes() WHERE {_HERE}"
     )
+    attachments = (
+        "SELECT DISTINCT 'foreign key of table ' || table_name FROM duckdb_constraints() "
+        f"WHERE {_HERE} AND constraint_type = 'FOREIGN KEY' "
+        "AND referenced_table IN ({names}) AND table_name NOT IN ({names}) UNION "
+        "SELECT 'default of column ' || column_name || ' of table ' || table_name "
+        f"FROM duckdb_columns() WHERE {_HERE} AND table_name NOT IN ({{names}}) "
+        "AND regexp_extract(column_default, '^nextval\\(.(.*).\\)$', 1) IN ({names}) ORDER BY 1"
+    )
     folds_names = True
     kinds = frozenset({"table", "sequence"})
     columns = STANDARD_COLUMNS

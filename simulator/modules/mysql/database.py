@@ -160,6 +160,12 @@ class MySql(SqlDatabase[MySqlSession]):
         "SELECT table_name, table_comment FROM information_schema.tables "
         "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
     )
+    attachments = (
+        "SELECT DISTINCT concat('foreign key ', constraint_name, ' of table ', table_name) "
+        "FROM information_schema.key_column_usage WHERE referenced_table_schema = DATABASE() "
+        "AND referenced_table_name IN ({names}) "
+        "AND NOT (table_schema = DATABASE() AND table_name IN ({names})) ORDER BY 1"
+    )
     columns = (
         "SELECT column_name, "
         "CASE WHEN data_type IN ('varchar', 'datetime') THEN column_type ELSE data_type END "

@@ -257,8 +257,7 @@ class Postgres(Signatures, PostgresWire):
     row_hash = JenkinsHash()
     hash_probe = sql_hashes.JENKINS_PROBE
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
-    attachments: ClassVar[str] = server.ATTACHED
-    """The statement for what of others is dropped with a table, or keeps it; empty: not asked."""
+    attachments = server.ATTACHED
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
@@ -304,14 +303,6 @@ class Postgres(Signatures, PostgresWire):
             cached = batch_rows if batch_rows > 1 else _DEFAULT_CACHE_ROWS
             id_column = f"{id_column} (CACHE {cached})"
         return id_column, self.options.primary_key_constraint
-
-    def find_attached(self, names: Collection[str]) -> list[str]:
-        if not self.attachments:
-            return []
-        quoted = [self.dialect.name(name) for name in names]
-        with self.cursor() as cursor:
-            cursor.execute(self.attachments, (quoted,))
-            return [str(text) for (text,) in cursor.fetchall()]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.cursor() as cursor:

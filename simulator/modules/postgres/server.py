@@ -44,7 +44,8 @@ NAMESAKES_OF_INDICES = (
 
 ATTACHED = """
 WITH RECURSIVE ours (class, id) AS (
-    SELECT 'pg_class'::regclass::oid, to_regclass(name)::oid FROM unnest(%s) AS name
+    SELECT 'pg_class'::regclass::oid, to_regclass(quote_ident(name))::oid
+    FROM unnest(ARRAY[{names}]) AS name
     UNION SELECT classid, objid FROM pg_depend JOIN ours ON refclassid = class AND refobjid = id
     WHERE deptype IN ('a', 'i')
 ), theirs AS (
@@ -63,7 +64,7 @@ WITH RECURSIVE ours (class, id) AS (
 SELECT DISTINCT replace(pg_describe_object(classid, objid, objsubid), 'rule _RETURN on ', '')
 FROM theirs ORDER BY 1
 """
-"""Lists objects of others on which DROP TABLE fails, or that it drops; takes the quoted names.
+"""Lists objects of others on which DROP TABLE fails, or that it drops.
 
 `ours` is what is part of the tables. A partition, and a sequence that somebody gave to a column, is
 dropped with them.

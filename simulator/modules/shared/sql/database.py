@@ -64,6 +64,9 @@ class SqlDatabase(Database[SqlSession_co]):
     """The statement for columns and types of a table `{name}`; empty: they are not compared."""
     shows_types: ClassVar[bool] = True
     """False if no server has shown the words of its catalogue for the types yet."""
+    attachments: ClassVar[str] = ""
+    """The statement for what of others keeps tables `{names}` from being dropped, or is dropped, too;
+    empty: not asked."""
     namesakes_of_indices: ClassVar[str] = ""
     """The statement for what bears a name that an index cannot have then: name, kind and, of an
     index, its table. Empty where the names of indices matter to their table alone."""
@@ -169,6 +172,14 @@ class SqlDatabase(Database[SqlSession_co]):
                 default=[],
             )
         ]
+
+    def find_attached(self, names: Collection[str]) -> list[str]:
+        if not self.attachments:
+            return []
+        listed = ", ".join(map(self.dialect_of(_bare("any")).text, names))
+        with self.administration() as session:
+            rows = session.run(Statement(self.attachments.format(names=listed), ()))
+        return [str(text) for (text,) in rows]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         fold = str.lower if self.folds_names else str
