@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -116,7 +117,7 @@ def _sample(
 def expect_comparable(sides: Sequence[Side]) -> None:
     """Raise ConfigError with all reasons why the sides cannot be compared."""
     every = [each for side in sides for each in side.results]
-    problems = [*_list_repeated([path for path, _ in every])]
+    problems = [*_list_repeated(every)]
     for path, result in every:
         problems += [f"{path}: {text}" for text in _unusable(result)]
     if problems:
@@ -133,12 +134,14 @@ def expect_comparable(sides: Sequence[Side]) -> None:
         raise ConfigError(problems)
 
 
-def _list_repeated(paths: Sequence[Path]) -> Iterator[str]:
-    known: set[Path] = set()
-    for path in paths:
-        if path.resolve() in known:
-            yield f"{path}: is named twice; name results of different sweeps"
-        known.add(path.resolve())
+def _list_repeated(results: Sequence[tuple[Path, Result]]) -> Iterator[str]:
+    known: dict[tuple[str, datetime], Path] = {}
+    for path, result in results:
+        sweep = result.sweep_id, result.created
+        if first := known.get(sweep):
+            same = "is named twice" if first == path else f"is a copy of {first}"
+            yield f"{path}: {same}; name results of different sweeps"
+        known[sweep] = path
 
 
 def _unusable(result: Result) -> Iterator[str]:

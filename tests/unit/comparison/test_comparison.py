@@ -271,6 +271,12 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(other, reason):
         expect_comparable([side(BASE), side(other)])
 
 
+def test_a_copy_of_a_result_is_no_other_sweep():
+    copy = Side(((Path("copy.json"), BASE),))
+    with pytest.raises(ConfigError, match=r"copy\.json: is a copy of base\.json; name results"):
+        expect_comparable([side(BASE, sweep("b", 1.0)), copy])
+
+
 def test_all_reasons_are_named_at_once():
     with pytest.raises(ConfigError) as error:
         expect_comparable([side(BASE), side(wrong("c"), wrong("d"))])

@@ -65,7 +65,7 @@ class SqlDatabase(Database[SqlSession_co]):
     shows_types: ClassVar[bool] = True
     """False if no server has shown the words of its catalogue for the types yet."""
     attachments: ClassVar[str] = ""
-    """The statement for what of others keeps tables `{names}` from being dropped, or is dropped, too;
+    """The statement for what of others keeps tables `{names}` from being dropped, or is dropped;
     empty: not asked."""
     namesakes_of_indices: ClassVar[str] = ""
     """The statement for what bears a name that an index cannot have then: name, kind and, of an
