@@ -26,8 +26,8 @@ SEED = 0x1E3779B97F4A7C15
 """A seed of more than 32 bits."""
 PRIME, OTHER_PRIME = 2**31 - 1, 2**31 - 19
 WHOLE, LONG = 2**33 - 9, 2**32 - 5
-"""Primes by which integers are divided, by the second one those of 64 bits: two values of 32 bits
-never have the same number, and the sum of a thousand columns has 64 bits."""
+"""Moduli of integers; LONG is the second one where they have 64 bits. Values of 32 bits never share
+a number, and the sum of a thousand columns has 64 bits."""
 COARSE, FINE = 2.0**20, 2.0**60
 """Doubles become integers by both: the one has whole numbers, the other those near to zero."""
 LARGEST = 1e280

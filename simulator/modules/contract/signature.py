@@ -78,9 +78,9 @@ class Signing:
         return any(_same_columns(found, each, some=some) for each in layouts)
 
     def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
-        """Return columns whose type in the catalogue is not the one that `create` gave them.
+        """Return columns that have another type than `create` gave them, and both types.
 
-        Each with the type that it had and the one found. Nothing, where no catalogue shows them.
+        Nothing, where no catalogue shows types.
         """
         return []
 

@@ -554,9 +554,10 @@ class Impatient:
 
     def run(self, session, statement):
         source = statement.text.partition(" FROM ")[2].partition(" GROUP BY ")[0]
+        if "pragma_table_info" in source:
+            return session.connection.execute(statement.text).fetchall()
         ((rows,),) = session.connection.execute(f"SELECT count(*) FROM {source}")
-        if "pragma_table_info" not in source:
-            self.asked.append(rows)
+        self.asked.append(rows)
         if rows > self.most_rows:
             raise _TooLongError("no answer within 10 s")
         return session.connection.execute(statement.text).fetchall()

@@ -234,7 +234,7 @@ class SqlDatabase(Database[SqlSession_co]):
 
 
 def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
-    """Return the columns of a table whose types are not those that they were made with."""
+    """Return the columns of a table that have another type than they were made with."""
     kinds = {column.lower(): kind for column, kind in found.items()}
     here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
     return [
