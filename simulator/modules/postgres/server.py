@@ -66,7 +66,7 @@ FROM theirs ORDER BY 1
 """
 """Lists objects of others on which DROP TABLE fails, or that it drops.
 
-`ours` is what is part of the tables. A partition, and a sequence that somebody gave to a column, is
+`ours` is what is part of the tables. A partition, and a sequence that was given to a column, is
 dropped with them.
 """
 
