@@ -108,7 +108,7 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
     [
         ({"odd_ms": 1}, "is not a whole second, .*--tick-ms 1000 and a --start-time"),
         ({"ago_s": -60}, r"is in the future, .*use a --start-time"),
-        ({"ago_s": 7 * HOUR_S}, r"is longer ago than retention_s=21600"),
+        ({"ago_s": 13 * HOUR_S}, r"is longer ago than retention_s=43200"),
     ],
 )
 def test_times_that_it_cannot_hold_or_show_are_refused(graphite, odd, reported):

@@ -28,7 +28,9 @@ on_every_database = pytest.mark.parametrize(
 )
 
 
-def inserted(sender: Sender, spells: FaultSpells, dataset: Dataset) -> Acknowledged:
+def inserted(
+    sender: Sender, spells: FaultSpells, dataset: Dataset, *, is_silent: bool = True
+) -> Acknowledged:
     """Insert the rows while something fails for 0.6 s; return what was acknowledged."""
     with closing(sender):
         sender.start(when_measured=spells.begin, closely=True)
@@ -37,7 +39,7 @@ def inserted(sender: Sender, spells: FaultSpells, dataset: Dataset) -> Acknowled
     (span,) = spells.spans(lambda instant_ns: instant_ns / 1e9)
     assert 0.6 <= span.ended_s - span.began_s < 5
     # A busy machine takes a while to see what arrived just before.
-    assert max(each.ended_s - each.began_s for each in found.silences) > 0.3
+    assert not is_silent or max(each.ended_s - each.began_s for each in found.silences) > 0.3
     return found
 
 
@@ -50,7 +52,7 @@ def test_rows_pass_a_network_that_is_cut_for_a_moment(target, database):
     reader = DatasetReader(dataset)
     with closing(Network(database, CUT)) as network:
         sender = Sender(network.database, reader, threading.Event(), retry_s=30.0)
-        inserted(sender, network.spells, dataset)
+        inserted(sender, network.spells, dataset, is_silent=not target.unanswered)
 
     uncertain = sender.failures.troubles().uncertain
     database.visible(reader.tables)

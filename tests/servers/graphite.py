@@ -9,7 +9,7 @@ from typing import Any
 from tests.servers import packages
 from tests.servers.base import Program, Server, listens
 
-_RETENTION_S = 6 * 3600
+_RETENTION_S = 12 * 3600
 """Retention of what the contract tests write (paths that begin with test_): small files."""
 _LONG_S = 30 * 86_400
 
