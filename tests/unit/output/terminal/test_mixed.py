@@ -240,11 +240,19 @@ def test_a_threshold_holds_against_the_rows_that_have_its_figure(text, failing):
     assert len(failed(text)) == failing
 
 
+def of_sweep(found, name):
+    return found.model_copy(update={"sweep_id": name})
+
+
 def test_mixed_runs_are_judged_by_their_latencies():
     base = mixed(), mixed(inserted=(1.01,)), mixed(inserted=(0.99,))
     slow = [mixed(inserted=(ms,)) for ms in (2.0, 2.01, 1.99)]
     sides = [
-        Side(tuple((Path(f"{name}{n}.json"), each) for n, each in enumerate(of)))
+        Side(
+            tuple(
+                (Path(f"{name}{n}.json"), of_sweep(each, f"{name}{n}")) for n, each in enumerate(of)
+            )
+        )
         for name, of in (("a", base), ("b", slow))
     ]
     expect_comparable(sides)
@@ -260,7 +268,8 @@ def test_mixed_runs_are_judged_by_their_latencies():
 
 def test_runs_after_other_numbers_of_rows_are_not_compared():
     other = mixed().model_copy(update={"dataset": stored(120)})
-    sides = [Side(((Path(f"{n}.json"), each),)) for n, each in enumerate((mixed(), other))]
+    found = (of_sweep(each, name) for name, each in (("a", mixed()), ("b", other)))
+    sides = [Side(((Path(f"{each.sweep_id}.json"), each),)) for each in found]
 
     with pytest.raises(ConfigError, match="the number of rows is 120, and 100 in"):
         expect_comparable(sides)

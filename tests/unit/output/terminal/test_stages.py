@@ -166,7 +166,10 @@ def test_a_threshold_is_held_against_each_stage_or_that_with_so_many_workers():
 def test_a_stage_is_compared_with_the_same_stage():
     places = [Place(stage=1, workers=1), Place(stage=2, workers=2)]
     assert [*samples_of([inserted()])] == places
-    base, other = (Side(((Path(name), inserted(staged(run=2))),)) for name in ("a", "b"))
+    found = inserted(staged(run=2))
+    base, other = (
+        Side(((Path(name), found.model_copy(update={"sweep_id": name})),)) for name in ("a", "b")
+    )
     expect_comparable([base, other])
     comparison = compare_sides(base, other)
     assert comparison.subject.name == "stage"
