@@ -258,7 +258,7 @@ def test_a_manifest_of_another_file_lets_none_of_the_users_be_replaced(
 
 def test_a_file_is_not_its_own_manifest(cli: CommandLine) -> None:
     said = cli.refuse("generate", "--format=csv", "--output=a.csv", "--manifest=./a.csv")
-    assert "--manifest: a.csv: is --output, too" in said
+    assert "--manifest: a.csv: --output names the same file" in said
     assert not (cli.folder / "a.csv").exists()
 
 
