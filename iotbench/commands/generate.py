@@ -144,8 +144,6 @@ def generate(*, options: _Options) -> None:
 def _in_the_way(options: _File) -> list[str]:
     """Return which files differ from what an earlier `generate` wrote."""
     known, output, manifest, wrong = options.known_by, options.output, None, ""
-    if known and output and known.resolve() == output.resolve() and not _is_special(output):
-        return [f"--manifest: {known}: is --output, too; name another file"]
     if known and known.is_file():
         try:
             manifest = read(known)

@@ -96,8 +96,11 @@ def find_known(name: str) -> click.Command | None:
 
 def commands_with(arguments: Sequence[str]) -> list[str]:
     """Return the commands that have each option in the arguments, or at least the first one."""
-    options = [re.split("=", word)[0] if word.startswith("--") else word[:2]
-               for word in arguments if re.match("--?[a-z]", word)]  # fmt: skip
+    options = [
+        word.partition("=")[0] if word.startswith("--") else word[:2]
+        for word in arguments
+        if re.match("--?[a-z]", word)
+    ]
     known = {
         name: {spelt for each in command.params for spelt in (*each.opts, *each.secondary_opts)}
         for name, command in command_tree().commands.items()

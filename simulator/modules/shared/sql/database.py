@@ -162,16 +162,13 @@ class SqlDatabase(Database[SqlSession_co]):
                 yield {column.name: dialect.read_catalogued(column) for column in table.columns}
 
     def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
-        return [
-            each
-            for name in table.names
-            if self.columns and self.shows_types and (found := self.columns_in(name))
-            for each in min(
-                (_differing(name, made, found) for made in self.layouts(name, [table])),
-                key=len,
-                default=[],
-            )
-        ]
+        altered: list[tuple[str, str, str]] = []
+        for name in table.names if self.columns and self.shows_types else ():
+            if found := self.columns_in(name):
+                layouts = [_differing(name, made, found) for made in self.layouts(name, [table])]
+                nearest = min(layouts, key=len, default=None)
+                altered += nearest or []
+        return altered
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         if not self.attachments:
