@@ -45,7 +45,7 @@ test-all: export FUZZ := thorough
 test-all: linted-with-all-servers browser unit chart stored truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 test-quick: export FUZZ := few
-test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; five minutes
+test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; four minutes
 	$(BIN)/ruff check .
 	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz $(PARALLEL)
 	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres $(PARALLEL)
