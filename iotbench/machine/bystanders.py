@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 import psutil
 
@@ -16,6 +17,8 @@ _KERNEL = 2
 """The process that starts the kernel's threads, which work for the database, too."""
 _NAMED = 3
 _LEAST_CORES = 0.02
+_TICKS_S = 0.05
+"""Times of processes are whole ticks, so a sum of them is a little too low."""
 
 
 class OtherWork(Frozen):
@@ -58,7 +61,7 @@ class Bystanders:
 
     def begin(self) -> None:
         """A run begins."""
-        self._first = self._read()
+        self._first = self._read(children_first=True)
 
     def work(self) -> OtherWork | None:
         """Return what others have done since then; None: it is not known."""
@@ -68,8 +71,9 @@ class Bystanders:
             return None
         return _between(first, last, first.apart | last.apart)
 
-    def _read(self) -> _Reading:
-        processes = dict(_processes())
+    def _read(self, *, children_first: bool = False) -> _Reading:
+        """Read all processes; `children_first`: a child that ends meanwhile is not missed."""
+        processes = dict(_processes(reverse=children_first))
         stolen_s = float(getattr(psutil.cpu_times(), "steal", 0.0))
         return _Reading(time.monotonic(), stolen_s, processes, self._apart(processes))
 
@@ -83,8 +87,8 @@ class Bystanders:
         return _descendants(processes, roots) | _serving(processes, {each.pid for each in servers})
 
 
-def _processes() -> Iterator[tuple[int, _Process]]:
-    for each in psutil.process_iter():
+def _processes(*, reverse: bool) -> Iterator[tuple[int, _Process]]:
+    for each in sorted(psutil.process_iter(), key=lambda each: each.pid, reverse=reverse):
         with suppress(psutil.Error), each.oneshot():
             times = each.cpu_times()
             cpu_s = times.user + times.system
@@ -121,17 +125,15 @@ def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> se
 
 
 def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
-    duration_s = last.at_s - first.at_s
+    duration_s, most = last.at_s - first.at_s, float(psutil.cpu_count() or 1)
     used = defaultdict[str, float](float, {STOLEN: last.stolen_s - first.stolen_s})
-    inherited_s = _compute_inherited_s(first, last)
-    for pid, each in last.processes.items():
+    for pid, cpu_s in _compute_grown_s(first, last).items():
         if pid not in apart:
-            before_s = first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0
-            used[each.name] += max(each.cpu_s - before_s - inherited_s[pid], 0.0)
-    cores = {name: max(cpu_s, 0.0) / duration_s for name, cpu_s in used.items()}
+            used[last.processes[pid].name] += max(cpu_s, 0.0)
+    cores = {name: min(max(cpu_s, 0.0) / duration_s, most) for name, cpu_s in used.items()}
     named = {name: round(each, 2) for name, each in cores.items() if each >= _LEAST_CORES}
     busiest = sorted(named.items(), key=lambda each: -each[1])[:_NAMED]
-    return OtherWork(cores=round(sum(cores.values()), 3), busiest=dict(busiest))
+    return OtherWork(cores=round(min(sum(cores.values()), most), 3), busiest=dict(busiest))
 
 
 def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
@@ -140,13 +142,30 @@ def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
     return known is not None and known.began_s == process.began_s
 
 
-def _compute_inherited_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
-    """Return CPU time from before the first reading that ended children left their ancestors."""
-    found = defaultdict[int, float](float)
-    for pid, each in first.processes.items():
-        if not _is_in(last, pid, each):
-            parent = each.parent
-            while parent in first.processes and parent not in last.processes:
-                parent = first.processes[parent].parent
-            found[parent] += each.cpu_s
-    return found
+def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
+    """Return the CPU time that each process used between two readings.
+
+    An ended child leaves the time of its whole life to the process that waits for it: the nearest
+    ancestor with as much more time. What the child used before the first reading is left out.
+    """
+    grown = {
+        pid: each.cpu_s - (first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0)
+        for pid, each in last.processes.items()
+    }
+    ended = [each for pid, each in first.processes.items() if not _is_in(last, pid, each)]
+    for each in sorted(ended, key=lambda each: -each.cpu_s):
+        alive = (pid for pid in _ancestors(first, each) if pid in grown)
+        heirs = (pid for pid in alive if grown[pid] >= each.cpu_s - _TICKS_S)
+        for heir in islice(heirs, 1):
+            grown[heir] -= each.cpu_s
+    return grown
+
+
+def _ancestors(reading: _Reading, process: _Process) -> Iterator[int]:
+    """Yield the number of a process's parent, of that one's parent, and so on."""
+    seen = {0}
+    while process.parent not in seen:
+        seen.add(process.parent)
+        yield process.parent
+        if process.parent in reading.processes:
+            process = reading.processes[process.parent]

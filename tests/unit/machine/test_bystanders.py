@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import psutil
 import pytest
@@ -92,6 +92,65 @@ def test_a_child_that_ends_leaves_its_earlier_life_out_of_the_work(program):
 
     assert lived_s > 1.4
     assert cores_of(work) < 0.5
+
+
+ADOPTED = """
+import ctypes, os, subprocess, sys, time
+ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: it adopts descendants
+begin = '''import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdout=subprocess.PIPE)
+print(child.stdout.readline(), flush=True)
+'''
+busy = '''import time
+end = time.process_time() + 1.5
+while time.process_time() < end: pass
+print(0, flush=True)
+time.sleep(0.6)
+'''
+parents = [begin + "time.sleep(20)", begin + "time.sleep(0.3)"]
+first = subprocess.Popen([sys.executable, "-c", *parents, busy], stdout=subprocess.PIPE)
+first.stdout.readline()
+print(os.getpid(), first.pid, flush=True)
+os.wait()
+first.kill()
+time.sleep(20)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_a_child_whose_parent_ends_leaves_its_life_to_the_process_that_waits_for_it(program):
+    """Neither its parent nor the parent's parent does: the first has ended, the second goes on."""
+    with of_others(program, script=ADOPTED) as (adopter, _, between):
+        before_s = sum(psutil.Process(adopter).cpu_times()[2:4])
+        work = measured()
+        inherited_s = sum(psutil.Process(adopter).cpu_times()[2:4]) - before_s
+        with suppress(psutil.Error):
+            psutil.Process(between).kill()
+
+    assert inherited_s > 1.4
+    assert cores_of(work) < 0.5
+
+
+def test_other_work_never_takes_more_cores_than_the_machine_has():
+    def reading(at_s, cpu_s):
+        return bystanders._Reading(
+            at_s, 0.0, {n: bystanders._Process(f"p{n}", 1, 0.0, cpu_s) for n in (5, 6)}, set()
+        )
+
+    work = bystanders._between(reading(0.0, 0.0), reading(2.0, 98.1), set())
+
+    assert max(work.cores, *work.busiest.values()) <= psutil.cpu_count()
+
+
+def test_a_child_that_ends_may_be_the_last_of_its_family():
+    def reading(at_s, *pids):
+        return bystanders._Reading(
+            at_s, 0.0, {n: bystanders._Process(f"p{n}", n - 1, 0.0, 0.01) for n in pids}, set()
+        )
+
+    work = bystanders._between(reading(0.0, 5, 6, 7), reading(2.0, 9), set())
+
+    assert work.cores == pytest.approx(0.005, abs=0.001)
 
 
 def test_the_work_of_others_is_counted_and_named(program):
