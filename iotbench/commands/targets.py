@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,22 @@ from rich.table import Table
 from iotbench.config.completion.words import complete_target
 from iotbench.config.options.basic import Command, config_option, format_option
 from iotbench.config.targets import config as configuration
+from iotbench.config.targets.packages import missing_packages
 from iotbench.machine.streams import print_out, say, width_of
 from iotbench.machine.tables import draw, measure, new_table
+from simulator.modules.contract import Database
 from simulator.modules.evidence import evidence
 
-_NAMES = ("Target", "Module", "Runner")
+_NAMES = ("Target",)
+_PLACES = {"local": "here", "kubernetes": "cluster"}
+_BROKEN = "broken"
+_ADVISED, _MARK = "_advised", "*"
+_HINTS = (
+    f"{_MARK} also as NAME{_ADVISED}, with the settings that its vendor advises",
+    "draft: written from documentation, not verified on a server",
+    "cluster: or here, with --runner local, on a server of yours; dbinstall/ installs one",
+    "`targets NAME` and --format json show all that is known",
+)
 
 
 @click.command(cls=Command)
@@ -34,8 +46,7 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
         say(json.dumps(rows, indent=1))
         return
     width = width_of(sys.stdout)
-    hints = ["`targets NAME` and --format json show all that is known"]
-    hints += [f"broken: {why}" for why in broken.values()]
+    hints = [*_HINTS, *(f"broken: {why}" for why in broken.values())]
     print_out(draw(_details(rows[0]) if name else [_overview(rows, width), *hints], width))
 
 
@@ -47,13 +58,17 @@ def _table(*titles: str) -> Table:
 
 
 def _overview(rows: list[dict[str, Any]], width: int) -> Table:
-    """Return a table that fits the width without splitting a word: columns on the right go."""
-    titles = ["Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on"]
+    """Return a table with a line for each module; columns on the right go if it is too wide."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["module"], row["runner"]), []).append(row)
+    titles = ["Targets", "Verified on", "Runs", "Needs"]
     while True:
         table = _table(*titles)
-        for row in rows:
-            modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
-            cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
+        for (module, runner), (first, *others) in groups.items():
+            names = ", ".join(_shorten([row["target"] for row in (first, *others)]))
+            state = _BROKEN if module == _BROKEN else first["verified_on"]
+            cells = (names, state, _PLACES.get(runner, runner), first["needs"])
             table.add_row(*cells[: len(titles)])
         for column in table.columns:
             words = (word for cell in column.cells for word in str(cell).split())
@@ -62,6 +77,16 @@ def _overview(rows: list[dict[str, Any]], width: int) -> Table:
         if measure(table).minimum + separators <= width or len(titles) == 1:
             return table
         titles.pop()
+
+
+def _shorten(names: list[str]) -> list[str]:
+    """Return names of targets, those with the vendor's settings as a mark at the others."""
+    of_vendor = {name + _ADVISED for name in names} & {*names}
+    return [
+        f"{name}{_MARK if name + _ADVISED in of_vendor else ''}"
+        for name in names
+        if name not in of_vendor
+    ]
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
@@ -87,14 +112,24 @@ def _row_of_broken(name: str, entry: Mapping[str, Any], why: str) -> dict[str, A
     """Return the row of a target without a module."""
     return {
         "target": name,
-        "module": "broken",
+        "module": _BROKEN,
         "runner": entry.get("runner", "kubernetes"),
         "insert_modes": {},
         "primary_keys": {},
         "verified_on": "-",
+        "needs": "-",
         "draft": False,
         "broken": why,
     }
+
+
+@cache
+def _needs(cls: type[Database]) -> str:
+    """Return what is to be installed before a target can be measured."""
+    packages = missing_packages(cls)
+    needed = [] if cls.capabilities.embedded or not cls.capabilities.stores else ["a server"]
+    needed += [f"package {', '.join(packages)}"] if packages else []
+    return ", ".join(needed) or "nothing"
 
 
 def _row(name: str, loaded: configuration.Config) -> dict[str, Any]:
@@ -114,6 +149,7 @@ def _row(name: str, loaded: configuration.Config) -> dict[str, Any]:
         "verified_on": found.servers if stores else "no server",
         "after_kill": found.kill if stores else "-",
         "draft": stores and found.draft,
+        "needs": _needs(cls),
         "limits": list(cls.capabilities.limits),
         "options": {
             key: field.description or "" for key, field in cls.options_model.model_fields.items()
