@@ -14,9 +14,10 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.collector import scan_in_pod
 from iotbench.execution.launch import conclude, sweep_of
 from iotbench.execution.stored import find_continued
+from iotbench.machine.machine import this_machine
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert import plan
-from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.options import BARE_S, InsertOptions, default_workers
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs
@@ -100,12 +101,15 @@ def _decide(
     params = {**options.params}
     if not options.clean and options.start_ms is None:
         problems += _without_ends(params)
+    is_local = target is None or target.runner == "local"
     return options.decide(
         target.open().capabilities if target else None,
         result_files.now_ms(),
         run.timeout_s,
         workload=source.workload or options.workload,
         params=params,
+        workers=options.workers or default_workers(this_machine().cores if is_local else None),
+        at_most_s=BARE_S if options.is_bare else 0.0,
     )
 
 

@@ -12,14 +12,14 @@ from simulator.errors import ConfigError, format_size
 
 _EXAMPLES = """\b
 Examples:
-  python run.py report last
+  python run.py report
   python run.py report last~1 last -o compared.html
   python run.py report results/*-insert-*.json
 """
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@click.argument("names", nargs=-1, required=True, metavar="ID|FILE...")
+@click.argument("names", nargs=-1, metavar="[ID|FILE...]")
 @option(
     "--page",
     "-o",
@@ -33,9 +33,10 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     """Write results as one page with pictures.
 
     A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
-    last. Several results are shown side by side. The page is one HTML file without scripts that
-    loads nothing from elsewhere, and has a table behind every picture. The result of a reproduction
-    may be given, too; the result of `run` or `capacity` includes its sweeps.
+    last. Without a name it is the last one. Several results are shown side by side. The page is one
+    HTML file without scripts that loads nothing from elsewhere, and has a table behind every
+    picture. The result of a reproduction may be given, too; the result of `run` or `capacity`
+    includes its sweeps.
     """
     from iotbench.output.page.build import (  # noqa: PLC0415 - the other commands draw nothing
         page_of,
@@ -43,6 +44,7 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     from iotbench.output.page.html import OWN, render  # noqa: PLC0415
     from iotbench.output.page.sources import sources  # noqa: PLC0415
 
+    names = names or ("last",)
     given = sources(output, names)
     if problem := outfile.problem_with(page, OWN):
         raise ConfigError(f"--page: {problem}")

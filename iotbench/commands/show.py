@@ -25,7 +25,7 @@ from simulator.errors import ConfigError
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="RESULT", shell_complete=complete_result)
+@click.argument("name", metavar="[RESULT]", default="last", shell_complete=complete_result)
 @format_option()
 @option(
     "--disk",
@@ -39,9 +39,10 @@ from simulator.errors import ConfigError
 def show(  # noqa: PLR0913
     name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
 ) -> None:
-    """Print the tables of a result again.
+    """Print the tables of a result again, and all that is known of it.
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
+    Without RESULT it is the last one.
     """
     file = path_of(output, name)
     added = _list_added_options(disk, plot=plot, timings=timings)

@@ -27,6 +27,12 @@ _NAME_WIDTH = 12
 FORMATS = ("table", "json", "markdown")
 
 
+_AVERAGE = (
+    "Base, Other: geometric means of the runs, whose ratio is the change; tables of one result have"
+    " arithmetic means"
+)
+
+
 def format_record(comparisons: Sequence[Comparison], form: str, width: int) -> str:
     """Return comparisons with the same base in one of FORMATS."""
     if form == "json":
@@ -150,13 +156,15 @@ def _not_carried(comparison: Comparison) -> Iterator[str]:
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
-    """Yield how many runs and sweeps are behind each row of a side, and in which order."""
+    """Yield how many runs and sweeps are behind each row of a side, their order and average."""
     for number, name in enumerate(("base", "other")):
         counts = dict.fromkeys((row.runs[number], row.sweeps[number]) for row in comparison.rows)
         each = ", ".join(
             f"{counted(runs, 'run')} in {counted(sweeps, 'sweep')}" for runs, sweeps in counts
         )
         yield f"runs of {name}: {each} of each row"
+    if any(line.difference for row in comparison.rows for line in row.lines):
+        yield _AVERAGE
     if any(row.in_turns for row in comparison.rows):
         pairs = max(row.sweeps[0] for row in comparison.rows if row.in_turns)
         yield f"measured in turns: the interval is that of {pairs} pairs of sweeps"

@@ -234,8 +234,10 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
 def _format(sweep: Sweep, run: TargetRun) -> bool:
     """Print the result; return whether it was printed and is stored where it should be."""
     result, file = sweep.result, sweep.file
-    plotted = not run.quiet and has_room(sys.stdout)
-    text = tables.format_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
+    text = tables.format_record(
+        result, file.path, run.form,
+        plotted=run.verbose and has_room(sys.stdout), timings=run.timings, brief=not run.verbose,
+    )  # fmt: skip
     if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
     return file.print(result, text)

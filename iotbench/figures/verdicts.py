@@ -5,6 +5,21 @@ from collections.abc import Iterable, Sequence
 from iotbench.results.result import Result, RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status, Verdict, VerifyMode
 
+_CONSEQUENCES = (
+    (
+        Status.MISMATCH.value,
+        "mismatch: stored data or answers are wrong; do not publish these figures",
+    ),
+    ("failed", "failed: not every sweep ended; see the results below"),
+    ("interrupted", "interrupted: not every sweep ended; see the results below"),
+    ("running", "running: not every sweep ended; see the results below"),
+    (Status.INCOMPLETE.value, "incomplete: rows of unknown outcome are missing"),
+    (Status.UNKNOWN.value, "unknown: not everything could be verified"),
+    (Status.UNCHECKED.value, "not checked: the answers to own queries have no known truth"),
+    (Status.OFF.value, "not verified: verification was switched off"),
+    (Status.VERIFIED.value, "verified"),
+)
+
 
 def verdict_of(result: Result) -> str:
     """Return the worst verdict of a result's runs; its status if it is not done."""
@@ -29,3 +44,16 @@ def worst_status(statuses: Iterable[Status]) -> Status:
     """Return the worst of at least one status."""
     found = {*statuses}
     return next(status for status in WORST_FIRST if status in found)
+
+
+def describe_worst(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
+    """Return the worst verdict with what follows from it; of `verified`, what was compared."""
+    worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
+    if worst != Status.VERIFIED:
+        return worst
+    level = level_of(run for each in results for run in each.runs)
+    clauses = [level.depth.means] if level else []
+    clauses += ["every answer is right"] * any(
+        run.outcome.queries for each in results for run in each.runs
+    )
+    return f"{worst}: {'; '.join(clauses)}" if clauses else worst

@@ -1,8 +1,11 @@
 """Standard output and standard error, which may be full, closed or gone, and their width."""
 
 import os
+import re
 import shutil
 import sys
+import textwrap
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 import click
@@ -96,8 +99,55 @@ def expect_printed() -> None:
 
 def print_out(text: str) -> None:
     """Print a text on standard output; OutputError if that fails."""
-    click.echo(plain(text), nl=False)
+    shown = plain(text)
+    click.echo(_paint(shown) if is_coloured(sys.stdout) else shown, nl=False)
     sys.stdout.flush()
+
+
+def is_coloured(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal with colours, which NO_COLOR has not switched off.
+
+    https://no-color.org
+    """
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+_GOOD, _DOUBTFUL, _BAD = (
+    "verified|faster",
+    "warning|incomplete|unknown|not verified",
+    ("mismatch|failed|interrupted|slower|error"),
+)
+_COLOURS = {**dict.fromkeys(_GOOD.split("|"), "green"),
+            **dict.fromkeys(_DOUBTFUL.split("|"), "yellow"),
+            **dict.fromkeys(_BAD.split("|"), "red")}  # fmt: skip
+_PAINTED = re.compile(
+    rf"(?m)^(?:(?:verdict: )?)(?P<label>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=:|$)"
+    rf"|(?<= )(?P<verdict>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=(?:, [a-z ]+)?$)"
+)
+"""Words about the end of a run: at the beginning of a line, and at the end of a table's row."""
+
+
+def _paint(text: str) -> str:
+    """Return a text with what is right in green, doubtful in yellow, wrong in red."""
+    return _PAINTED.sub(_colour, text)
+
+
+def _colour(match: re.Match[str]) -> str:
+    word = match["label"] or match["verdict"]
+    return match[0].replace(word, click.style(word, fg=_COLOURS[word]))
+
+
+def wrap(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
+    """Yield lines as they fit a terminal, which would break words; elsewhere as they are."""
+    for line in lines:
+        yield from (
+            textwrap.wrap(
+                line, width_of(stream), subsequent_indent="  ",
+                break_long_words=False, break_on_hyphens=False,
+            )
+            if stream.isatty()
+            else [line]
+        )  # fmt: skip
 
 
 PLAIN_WIDTH = 80

@@ -1,6 +1,7 @@
 """Warnings: what was seen, why it matters, and what to do about it. A closed list."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from iotbench.machine.disk import DROPPED
 from iotbench.measurements import kind_of
@@ -8,9 +9,37 @@ from iotbench.results.result import Result, much_other_work
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
 
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_ONE = re.compile(r"1 worker( share)?s?\b")
+
+
+def merge_warnings(warnings: Sequence[str]) -> list[str]:
+    """Return warnings; texts of several worker counts that differ in numbers only become one."""
+    groups: dict[str, list[str]] = {}
+    for text in dict.fromkeys(warnings):
+        is_of_workers = re.match(r"[\d,]+ worker", text)
+        several = _ONE.sub(r"1 workers\1", text, count=1)
+        groups.setdefault(_NUMBER.sub("#", several) if is_of_workers else text, []).append(text)
+    return [_merge(group) for group in groups.values()]
+
+
+def _merge(group: Sequence[str]) -> str:
+    if len(group) == 1:
+        return group[0]
+    counts, *others = zip(*map(_NUMBER.findall, group), strict=True)
+    *first, last = dict.fromkeys(counts)
+    joined = f"{', '.join(first)} and {last}" if first else last
+    numbers = iter([joined, *map(_range, others)])
+    return _NUMBER.sub(lambda _: next(numbers), group[-1])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    ordered = sorted({*numbers}, key=lambda each: float(each.replace(",", "")))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
+
 
 def warnings_of(result: Result) -> list[str]:
-    """Return the warnings for a sweep."""
+    """Return the warnings for a sweep, those that weaken its figures most first."""
     found = [*_file_warnings(result), *_pause_warnings(result), *_other_work_warnings(result)]
     if result.caches not in ("", DROPPED):
         found.append(

@@ -9,6 +9,7 @@ from pathlib import Path
 from iotbench.results.kinds import NAMES
 from iotbench.results.packed import find_files
 
+DEFAULT_FOLDER = Path("results")
 _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
 )

@@ -29,7 +29,8 @@ def test_it_runs_before_each_run_and_its_output_is_kept(cli: CommandLine) -> Non
     assert second["configuration"]["before_run"] == "echo query >> runs"
     (log,) = cli.output.glob("*insert*.log")
     assert log.read_text() == f"$ {command}\nsaid\n" + f"$ {command}\nsaid\nagain\n" * 3
-    assert f"before_run={command}" in inserted.out
+    shown = cli.run("show", str(*cli.output.glob("*-insert-*.json")))
+    assert f"before_run={command}" in shown.out
     assert cli.leftovers() == []
 
 

@@ -33,7 +33,7 @@ def test_caches_are_dropped_before_inserts_and_queries(
     switch = cli.folder / "switch"
     for command in ("insert", "query"):
         switch.write_text("")
-        done = run(command, *LITE, "--drop-caches")
+        done = run(command, *LITE, "--drop-caches", "-v")
 
         assert done.code == 0, done.err
         assert switch.read_text() == "3"

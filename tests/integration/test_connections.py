@@ -33,7 +33,7 @@ def test_a_pool_is_shared_and_rows_are_also_inserted_beside_queries(cli: Command
     assert pooled.code == 0, pooled.err
     assert cli.results()[-1]["runs"][0]["metrics"]["connections"] == 2
     mixed = cli.run("mixed", *lite_options(cli), "--connections=3", "--duration=2s",
-                    "--insert-rate=500", "--query-rate=5")  # fmt: skip
+                    "--insert-rate=500", "--query-rate=5", "-v")  # fmt: skip
     assert mixed.code == 0, mixed.err
     assert "connections: 6, each opened in " in mixed.out
 
@@ -64,7 +64,7 @@ def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -
     assert "connections: 8, each opened in " in shown.out
 
     pooled = cli.run("query", *options, "--connections=6", "--pool=2", "--rate=40",
-                     "--duration=1s", "--types=count-events")  # fmt: skip
+                     "--duration=1s", "--types=count-events", "-v")  # fmt: skip
     assert pooled.code == 0, pooled.err
     assert "connections: 2, each opened in " in pooled.out
     assert "2 of each worker shared by 6 callers" in pooled.out

@@ -1,6 +1,7 @@
 """`insert` and `query` on SQLite, from the outside."""
 
 import sqlite3
+import time
 
 import pytest
 
@@ -177,11 +178,35 @@ def test_a_tuned_query_is_marked_and_verified(cli: CommandLine) -> None:
 
 
 def test_show_prints_the_same_table_again(cli: CommandLine) -> None:
-    done = cli.run("insert", *SQLITE, "--workers=1", "--runs=2", "--num-inserts=100")
-    (file,) = cli.output.glob("*.json")
-    shown = cli.run("show", str(file))
+    done = cli.run("insert", *SQLITE, "--workers=1", "--runs=2", "--num-inserts=100", "-v")
+    brief = cli.run("insert", *SQLITE, "--workers=1", "--runs=2", "--num-inserts=100")
+    first, _ = sorted(cli.output.glob("*.json"))
 
-    assert shown.out == done.out
+    assert cli.run("show", str(first)).out == done.out
+    assert cli.run("show").out == cli.run("show", "last").out
+    table, _, lines = brief.out.partition("\n\n")
+    assert "verified, hash" in table
+    assert len(lines.splitlines()) <= 5
+    assert [line.partition(":")[0] for line in lines.splitlines() if line[0] != "w"] == [
+        "verdict", "server", "result file", "next"
+    ]  # fmt: skip
+
+
+@pytest.mark.rare
+def test_an_insert_without_options_takes_less_than_half_a_minute_on_two_cores(
+    cli: CommandLine,
+) -> None:
+    began_s = time.monotonic()
+    done = cli.run("insert", *SQLITE)
+
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    counts = result["configuration"]["workers"]
+    assert counts == [n for n in (1, 2, 4, 8, 16) if n <= result["machine"]["cores"]]
+    assert result["configuration"]["at_most_s"] == 1.0
+    assert {run["outcome"]["verdict"]["status"] for run in result["runs"]} == {"verified"}
+    if counts == [1, 2]:
+        assert time.monotonic() - began_s < 30
 
 
 def test_null_is_not_verified_and_says_so(cli: CommandLine) -> None:
@@ -216,7 +241,7 @@ def test_target_options_and_command_options_are_kept_apart(cli: CommandLine) -> 
     cli.config = cli.folder / "config.yaml"
     cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
     cli.environment["PYTHONPATH"] = str(cli.folder)
-    done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--timeout=1m")
+    done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--timeout=1m", "-v")
 
     assert done.code == 0, done.err
     (result,) = cli.results()

@@ -53,7 +53,7 @@ def test_an_insert_goes_on_and_every_row_is_verified(cli: CommandLine, eventuall
     assert run["outcome"]["verdict"]["status"] == "verified"
     assert {"init", "barrier", "insert", "verify"} <= run["outcome"]["phases_s"].keys()
     assert run["outcome"]["phases_s"]["insert"] > 7
-    assert "failures: collector replaced: 1 (at " in done.out
+    assert "failures: collector replaced: 1 (at " in cli.run("show", "last").out
     assert cli.leftovers() == []
 
 

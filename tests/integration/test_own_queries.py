@@ -55,7 +55,7 @@ def test_own_queries_are_timed_and_marked_wherever_they_are_shown(cli: CommandLi
     targets(cli)
     inserted(cli, "lite")
     option = written(cli, "mine")
-    first = cli.run("query", "--target=lite", option, "--print-answers=1", "--count=20")
+    first = cli.run("query", "--target=lite", option, "--print-answers=1", "--count=20", "-v")
     beside = cli.run(
         "query", "--target=lite", option, "--types=count-events", "--format=json", "--quiet",
         "--fail-if=max_ms > 1us", "--count=20",
@@ -360,7 +360,7 @@ def test_own_queries_are_asked_while_rows_arrive(cli: CommandLine) -> None:
     load = ("mixed", "--target=lite", "--duration=2s", "--insert-rate=500", "--batch=20",
             "--query-rate=20", option)  # fmt: skip
     mixed = cli.run(*load, "--types=count-events", "--format=json")
-    alone = cli.run(*load)
+    alone = cli.run(*load, "-v")
     refused = cli.run(*load, "--fresh=1m")
 
     assert mixed.code == 4, mixed.err

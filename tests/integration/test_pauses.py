@@ -120,7 +120,7 @@ def test_a_suspend_of_everything_is_survived_and_reported(
     found = re.search(r"stood still for (\d+) s while the clock ran", warning)
     assert found
     assert SILENCE_S < int(found[1]) < SILENCE_S + 5
-    assert warning in " ".join(done.out.split())
+    assert warning in " ".join(cli.run("show", "last").out.split())
 
 
 def test_a_stopped_command_line_delays_nothing_but_the_report(

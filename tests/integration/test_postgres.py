@@ -150,7 +150,7 @@ def test_a_lost_connection_is_survived_and_counted(
 ) -> None:
     running = pg.start(
         "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=1000000",
-        "--verify=full", "--quiet",
+        "--verify=full", "--quiet", "-v",
     )  # fmt: skip
     kill_one_of_two = (  # other databases may have a backend whose client an earlier test killed
         "SELECT pg_terminate_backend(pid) FROM (SELECT *, count(*) OVER () AS writing"

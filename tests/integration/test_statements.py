@@ -103,7 +103,7 @@ def test_tables_that_the_user_makes_unlogged_are_not_durable_on_postgres(
     insert = ("insert", *POSTGRES, "--workers=1", "--runs=1", "--batch=500", "--num-inserts=1000")
     said = "an acknowledged row is lost in a crash of the server: unlogged (events)"
     for options in ((), (unlogged,), ()):
-        done = pg.run(*insert, "--quiet", *options)
+        done = pg.run(*insert, "--quiet", "-v", *options)
         assert done.code == 0, done.err
         assert (said in done.out) == bool(options)
         assert ("an acknowledged row is not durable" in done.err + done.out) == bool(options)

@@ -62,6 +62,21 @@ def test_the_help_of_a_command_is_known_word_by_word(name, width):
     assert not asks_for_help([name, "--help", "--quiet"])
 
 
+def test_a_short_help_has_ten_options_examples_and_where_the_rest_is():
+    runner = CliRunner()
+    short = runner.invoke(commands, ["insert", "-h"]).stdout
+    full = runner.invoke(commands, ["insert", "--help"]).stdout
+    options = [line for line in short.splitlines() if line.startswith("  -")]
+
+    assert 8 <= len(options) <= 12
+    assert "Examples:" in short
+    assert re.search(r"All \d+ options: `.* insert --help`", short)
+    assert len(short.splitlines()) < len(full.splitlines()) / 4
+    assert runner.invoke(commands, ["show", "-h"]).stdout == (
+        runner.invoke(commands, ["show", "--help"]).stdout
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [(("--help",), "insert      Insert rows and measure"), (("insert", "-h"), "  --num-inserts ")],

@@ -16,6 +16,13 @@ from iotbench.machine.program import SCRIPT, program
 
 HELP_OPTIONS = ["-h", "--help"]
 OTHERS = "Other options"
+_FEW = 12
+_FIRST = (
+    "--target", "--workers", "--insert-workers", "--query-workers", "--batch", "--num-inserts",
+    "--duration", "--runs", "--workload", "--data", "--types", "--mix", "--correct",
+    "--delete-oldest", "--of", "--slo", "--targets", "--dry-run", "--verbose",
+)  # fmt: skip
+"""Options of commands with many, in the order in which a short help shows them."""
 _LAST = ("Run and output", "Kubernetes", OTHERS)
 
 
@@ -28,11 +35,43 @@ class GroupedOption(click.Option):
 
 
 class Grouped(click.Command):
-    """A command that lists its options in groups, and examples."""
+    """A command with two helps: all options in groups (--help), and the first few (-h)."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the same names in each context: click keeps the option of the first one."""
-        return [*HELP_OPTIONS]
+        """Return the name that shows all, in each context: click keeps the first one's option."""
+        return HELP_OPTIONS[1:]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, with the option that shows the short help."""
+        short = GroupedOption(
+            HELP_OPTIONS[:1], is_flag=True, is_eager=True, expose_value=False, hidden=True,
+            callback=self._show_short,
+        )  # fmt: skip
+        return [*super().get_params(ctx), short]
+
+    def _show_short(self, ctx: click.Context, _option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click calls it
+        if asked and not ctx.resilient_parsing:
+            click.echo(self.format_short(ctx), color=ctx.color)
+            ctx.exit()
+
+    def format_short(self, ctx: click.Context) -> str:
+        """Return the help with the options that are used first; of few options, all of them."""
+        options = [each for each in self.params if isinstance(each, click.Option)]
+        first = [each for name in _FIRST for each in options if name in each.opts]
+        if len(options) <= _FEW or not first:
+            return self.get_help(ctx)
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text((self.help or "").partition("\n\n")[0])
+        with formatter.section("First options"):
+            records = (each.get_help_record(ctx) for each in first)
+            formatter.write_dl([each for each in records if each], col_max=24)
+        self.format_epilog(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(f"All {len(options)} options: `{program()} {self.name} --help`")
+        return formatter.getvalue().rstrip("\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options group by group; options of every command come last."""

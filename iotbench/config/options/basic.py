@@ -20,6 +20,7 @@ from iotbench.config.input.quantities import (
     parse_share,
 )
 from iotbench.config.input.validation import format_shown
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
@@ -150,7 +151,7 @@ config_option = option(
 output_option = option(
     "--output",
     type=click.Path(path_type=Path),
-    default="results",
+    default=DEFAULT_FOLDER,
     show_default=True,
     help="Folder of the result files.",
 )

@@ -19,6 +19,7 @@ from iotbench.config.options.basic import FORMATS, config_option, option, parse_
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
+from iotbench.results.names import DEFAULT_FOLDER
 from simulator.errors import ConfigError
 from simulator.modules.shared.client.driver import Client
 
@@ -131,7 +132,7 @@ class RunOptions(Options):
 
     GROUP: ClassVar[str] = "Run and output"
 
-    output: Path = Path("results")
+    output: Path = DEFAULT_FOLDER
     """Folder for result files; created if it does not exist."""
     timeout_s: Seconds = 0.0
     """Longest duration of one run, such as 90s or 10m; 0: no limit."""
@@ -157,6 +158,8 @@ class TargetRun(RunOptions):
     """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
     timings: bool = False
     """Print the time of each phase of the sweep, too."""
+    verbose: Annotated[bool, Opt("-v")] = False
+    """Print all that is known of the result below its table, as `show` does, not five lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,18 @@ from simulator.errors import ConfigError, counted
 from simulator.modules.contract import Options
 
 _LEFT_OUT = frozenset(
-    {"output", "form", "quiet", "dry_run", "junit", "result_tags", "timings", "metrics_out", "ui"}
+    {
+        "output",
+        "form",
+        "quiet",
+        "dry_run",
+        "junit",
+        "result_tags",
+        "timings",
+        "verbose",
+        "metrics_out",
+        "ui",
+    }
 )
 """Options about the place, name and presentation of the result and its progress."""
 _CONSENTS = frozenset({"force", "keep", "replace_tables"})

@@ -37,6 +37,11 @@ COMMAND_LINE = (
         "`insert`: 5 unless set, with `--steps` 1; `query`: 3, after a first run that is timed "
         "separately. Five, because an interval of three runs is twice as wide",
     ),
+    Name(
+        "`--workers`: 1,4,8,12,16 unless set",
+        "the same on a cluster; on this machine 1,2,4,8,16 up to its cores, as more workers would "
+        "share them",
+    ),
     Name("`--extra-option queries=a,b`", "`query --types a,b`", keys=("queries",)),
     Name(
         "`--extra-option create_indices=true` with `query`",
@@ -61,7 +66,7 @@ COMMAND_LINE = (
     Name("`KUBECONFIG` is not heeded", "heeded; `--kubeconfig` and `--context` as well"),
     Name(
         "rate: operations / mean duration of the workers",
-        "below the table; the table has the rate of "
+        "`show` prints it; the table has the rate of "
         "[all workers together](method.md#rate-and-latency)",
     ),
     Name("`Stepsize:` above the table of steps", "the same"),

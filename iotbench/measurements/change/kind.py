@@ -130,9 +130,8 @@ class ChangeKind(Kind[ChangeOptions]):
         if result.configuration.get("insert_workers"):
             yield from writing_warnings(result)
 
-    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+    def answers(self, result: Result) -> Iterator[tuple[str, str]]:
         """Yield the size before and after, and how fast rows were inserted meanwhile."""
-        yield from super().facts(result)
         for run in result.runs:
             before, after = run.outcome.size_before_bytes, run.outcome.size_bytes
             if before and after:

@@ -163,9 +163,12 @@ class InsertKind(Kind[InsertOptions]):
         yield from super().facts(result)
         if most_s := result.configuration.get("warmup_until_steady_s"):
             yield from (("warm-up", text) for text in _until_steady(result, most_s))
-        yield from fault_facts(result)
         if together := [*self._together(result)]:
             yield "workers", "; ".join(together)
+
+    def answers(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the effects of faults."""
+        yield from fault_facts(result)
 
     def _together(self, result: Result) -> Iterator[str]:
         """Yield for how much of the time all workers were sending, and how even they were."""

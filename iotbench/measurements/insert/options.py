@@ -12,7 +12,14 @@ from pydantic import Field
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.parameters import as_given, option_of
 from iotbench.config.input.quantities import parse_count, parse_duration_s, parse_share
-from iotbench.config.input.values import Count, InstantMs, Notation, Number, Parameters
+from iotbench.config.input.values import (
+    Count,
+    InstantMs,
+    Notation,
+    Number,
+    Parameters,
+    Seconds,
+)
 from iotbench.measurements.insert.statement_file import StatementsFile
 from iotbench.measurements.insert.workload_file import WorkloadName, class_of
 from iotbench.measurements.shared.distribution import Split
@@ -43,10 +50,21 @@ MOST_TABLES = 256
 DEFAULT_RUNS = 5
 """Three runs would make `compare` often miss a rate that is 10 % lower; see docs/statistics.md."""
 DEFAULT_ROWS = 10_000
+WORKERS_ON_CLUSTER = (1, 4, 8, 12, 16)
+"""Worker counts of document 1."""
+BARE_S = 1.0
+"""Time of a run of an insert without options, which so takes half a minute on two cores."""
 FASTEST_ROWS_PER_S = 50_000_000
 """More than one worker can draw."""
 _MOST_LATE = 0.5
 """Largest share of late rows: with more, punctual ones would be the exception."""
+
+
+def default_workers(cores: int | None) -> tuple[int, ...]:
+    """Return the worker counts to try: powers of two up to the cores; None: on a cluster."""
+    if cores is None:
+        return WORKERS_ON_CLUSTER
+    return tuple(2**n for n in range(5) if 2**n <= max(cores, 1))
 
 
 def _parse_tables(text: str) -> int:
@@ -183,7 +201,8 @@ class LoadOptions(Options):
     """Worker counts to try, in order."""
     num_inserts: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
     """Rows that each worker inserts, of a workload without an end.  [default: 10000, or as many
-    as it can within --duration]
+    as it can within --duration; without any option about the load, as many of these as it can
+    within 1s]
     """
     limit: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
     """Rows that all workers insert together, at most."""
@@ -286,8 +305,21 @@ class Insert(
 class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
     """The options of `insert`."""
 
-    workers: Workers = (1, 4, 8, 12, 16)
+    GROUP: ClassVar[str] = "Load"
+
+    workers: Workers = ()
+    """Worker counts to try, in order.  [default: 1,2,4,8,16 up to the cores of this machine; on
+    Kubernetes 1,4,8,12,16]
+    """
     timeout_s: Timeout = 0.0
+    at_most_s: Annotated[Seconds, Opt(inner=True, kept=False)] = 0.0
+    """Time after which a run ends even if rows are left, as no option determines its load."""
+
+    @property
+    def is_bare(self) -> bool:
+        """True if no option determines the load."""
+        parts = (LoadOptions, Repeats, Emptying, Sending, Connecting, Faults)
+        return not self.model_fields_set & {name for part in parts for name in part.model_fields}
 
     def decide(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float, **changes: Any
@@ -350,6 +382,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
             "split": self.split.value if has_end else None,
             "tables": format_tables(self.tables),
             "import": imports or None,
+            "at_most_s": self.at_most_s or None,
             "stages": found["stages"] or None,
             "warmup_until_steady_s": self.warmup_until_steady_s or None,
             "tables_by": self.tables_by.value if self.tables > 1 else None,

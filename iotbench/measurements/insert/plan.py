@@ -77,7 +77,7 @@ def insert_runs(
     clean = recorded is None or recorded.clean
     mode = _insert_mode(wanted.target, options, recorded)
     clocking = wanted.clocking(
-        duration_s=options.timed_s,
+        duration_s=options.timed_s or (0.0 if reader.sizes else options.at_most_s),
         warmup_s=options.warm_s,
         until_steady=bool(options.warmup_until_steady_s),
         rows_per_s=options.rate,

@@ -138,9 +138,8 @@ class MixedKind(Kind[MixedOptions]):
         yield from _load_warnings(result)
         yield from _unseen(result)
 
-    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield further facts: the effects of faults."""
-        yield from super().facts(result)
+    def answers(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the effects of faults, and the shares of types with weights."""
         yield from fault_facts(result)
         yield from share_facts(result)
 

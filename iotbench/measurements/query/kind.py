@@ -115,9 +115,8 @@ class QueryKind(Kind[QueryOptions]):
                     f" lower {option}, or use more workers or --connections"
                 )
 
-    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield further facts: the shares of types with weights."""
-        yield from super().facts(result)
+    def answers(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the shares of types with weights."""
         yield from share_facts(result)
 
     def showing(self, result: Result) -> Showing:

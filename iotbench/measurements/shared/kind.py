@@ -143,6 +143,11 @@ class Kind(ABC, Generic[_Options]):
             runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
             yield "warm-up", f"{length_s:g} s {self.warmup_text(rows, runs)}"
         yield from _connection_facts(result)
+        yield from self.answers(result)
+
+    def answers(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the facts that an option asked for: name and text."""
+        yield from ()
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return how many rows and query runs the warm-up left out."""

@@ -52,6 +52,7 @@ def axis_of(
         "tickCount": 8,
     }
     if is_log:
+        look["title"] = {"expr": "title + ', log scale'"}
         look["labelExpr"] = f"{_IS_MARKED} ? ({look['labelExpr']}) : ''"
         look["gridOpacity"] = {"condition": {"test": _HAS_LINE, "value": 1}, "value": 0}
     value = {"type": "quantitative", "scale": scale, "axis": look}

@@ -6,13 +6,13 @@ from itertools import chain
 
 from iotbench.figures.pictures import Form, Over, Ranges
 from iotbench.figures.rows import Row
-from iotbench.figures.verdicts import verdict_of
+from iotbench.figures.verdicts import describe_worst, verdict_of
 from iotbench.measurements import kind_of
 from iotbench.output.page import courses, growth, inserts, queries, reproductions
 from iotbench.output.page.content import Page, Picture, Section
 from iotbench.output.page.details import detail_of
 from iotbench.output.page.measured import PageResult, order_results
-from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
+from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, warnings_of
 from iotbench.output.page.pictures import chunks, overs, ranges
 from iotbench.output.page.ranking import ranking_of
 from iotbench.output.page.sources import Sources
@@ -39,7 +39,8 @@ def page_of(given: Sources) -> Page:
     return Page(
         title=_title(found, given),
         subtitle=_subtitle(found),
-        verdict=worst_of(verdicts, [result for each in found for result in each.results]),
+        verdict=describe_worst(verdicts, [result for each in found for result in each.results]),
+        warnings=[*warnings_of(found)],
         cards=cards_of(found),
         overview=overview_of(found),
         ranking=ranking_of(found),

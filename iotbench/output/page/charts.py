@@ -194,6 +194,7 @@ def _across(axis: Axis, values: Sequence[float]) -> Spec:
         look["values"] = places if len(places) < 12 else places[:: len(places) // 8]
         if places and places[0] > 0 and places[-1] > 8 * places[0]:
             scale |= {"type": "log", "base": 2}
+            look["title"] = _log_title(axis)
     if axis.percentiles:
         shown = [at for at in _PERCENTILES if at <= max(places, default=0)]
         texts = {f"{at:g}": f"{_PERCENTILES[at]} %" for at in shown}
@@ -207,12 +208,16 @@ def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
     values += axis.ends or ()
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 5}
     if axis.log and values and min(values) > 0:
-        look |= {"values": powers(values), "tickCount": None}
+        look |= {"values": powers(values), "tickCount": None, "title": _log_title(axis)}
         return {"scale": logarithmic(values), "axis": look}
     if axis.share:
         look |= {"labelExpr": _PERCENT, "values": [0, 0.25, 0.5, 0.75, 1]}
         return {"scale": {"domain": [0, 1]}, "axis": look}
     return {"scale": {"domain": [0, max(values, default=0) or 1], "nice": True}, "axis": look}
+
+
+def _log_title(axis: Axis) -> str:
+    return ", ".join(filter(None, (axis.label, "log scale")))
 
 
 def logarithmic(values: Sequence[float]) -> Spec:

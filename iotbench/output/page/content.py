@@ -114,6 +114,8 @@ class Page:
     subtitle: str
     verdict: str
     """The worst one, with what follows from it."""
+    warnings: Sequence[str]
+    """Reasons why the figures mean less; the verdict is followed by them."""
     cards: Sequence[Card]
     overview: PageTable
     ranking: Ranking | None

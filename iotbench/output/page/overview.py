@@ -1,48 +1,39 @@
 """The head of a page: a card for each result, and the table of all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import FIGURES, FigureValue
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
-from iotbench.figures.verdicts import level_of
+from iotbench.measurements.warnings import merge_warnings
 from iotbench.output.page.content import Card, PageTable, table_of_records
 from iotbench.output.page.details import describe_judged
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import figure_text, spread_text
-from iotbench.results.result import Result
 from simulator.errors import counted
-from simulator.protocol.verdict import Status
 
 MOST_CARDS = 8
+_MOST_WARNINGS, _MOST_NAMED = 5, 3
 _MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
-_CONSEQUENCES = (
-    (
-        Status.MISMATCH.value,
-        "mismatch: stored data or answers are wrong; do not publish these figures",
-    ),
-    ("failed", "failed: not every sweep ended; see the results below"),
-    ("interrupted", "interrupted: not every sweep ended; see the results below"),
-    ("running", "running: not every sweep ended; see the results below"),
-    (Status.INCOMPLETE.value, "incomplete: rows of unknown outcome are missing"),
-    (Status.UNKNOWN.value, "unknown: not everything could be verified"),
-    (Status.UNCHECKED.value, "not checked: the answers to own queries have no known truth"),
-    (Status.OFF.value, "not verified: verification was switched off"),
-    (Status.VERIFIED.value, "verified"),
-)
 
 
-def worst_of(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
-    """Return the worst verdict with what follows from it; of `verified`, what was compared."""
-    worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
-    if worst != Status.VERIFIED:
-        return worst
-    level = level_of(run for each in results for run in each.runs)
-    clauses = [level.depth.means] if level else []
-    clauses += ["every answer is right"] * any(
-        run.outcome.queries for each in results for run in each.runs
-    )
-    return f"{worst}: {'; '.join(clauses)}" if clauses else worst
+def warnings_of(found: Sequence[PageResult]) -> Iterator[str]:
+    """Yield the first warnings of the results, each once with the results that have it."""
+    having: dict[str, list[str]] = {}
+    for each in found:
+        for text in merge_warnings([t for result in each.results for t in result.warnings]):
+            having.setdefault(text, []).append(each.label)
+    for text, labels in [*having.items()][:_MOST_WARNINGS]:
+        yield text if len(found) == 1 else f"{_name_results(labels, len(found))}: {text}"
+    if more := len(having) - min(len(having), _MOST_WARNINGS):
+        yield f"{counted(more, 'more warning')}, at each result below"
+
+
+def _name_results(labels: Sequence[str], of: int) -> str:
+    named = dict.fromkeys(labels)
+    if len(labels) == of:
+        return "all results"
+    return ", ".join(named) if len(named) <= _MOST_NAMED else counted(len(labels), "result")
 
 
 def cards_of(found: Sequence[PageResult]) -> list[Card]:
@@ -69,7 +60,7 @@ def _card(each: PageResult) -> Card:
 def _basis(each: PageResult, found: FigureValue) -> str:
     """Return the basis of a figure: how many measurements, and their spread."""
     runs = counted(found.n, "repeat" if each.is_repeated else "run")
-    return f"{runs}, {'no spread' if found.spread is None else f'spread {found.spread:.1%}'}"
+    return f"{runs}, {'spread not known' if found.spread is None else f'spread {found.spread:.1%}'}"
 
 
 def overview_of(found: Sequence[PageResult]) -> PageTable:

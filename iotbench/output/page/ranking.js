@@ -63,7 +63,7 @@
   const described = (row, name) => {
     const [, text, n, , , range, spread] = row.figures[chosen.figure];
     const title = figures[chosen.figure].title;
-    return [name, `${title}: ${text}`, row.at, range ? `lowest to highest: ${range}` : "", spread ? `spread: ${spread}` : "no spread",
+    return [name, `${title}: ${text}`, row.at, range ? `lowest to highest: ${range}` : "", spread ? `spread: ${spread}` : "spread not known",
       `n: ${n}`, `durability: ${results[row.result].durability}`, `verdict: ${row.verdict}`].filter(Boolean);
   };
 
@@ -188,7 +188,7 @@
     if (results[a.result].kind !== results[b.result].kind) notes.push("They measured different things.");
     if (left && right) {
       if (left[3] === undefined || right[3] === undefined)
-        notes.push(`${figures[chosen.figure].title}: no spread, so nothing says how far two runs differ.`);
+        notes.push(`${figures[chosen.figure].title}: spread not known (one run), so nothing says how far two runs differ.`);
       else if (left[3] <= right[4] && right[3] <= left[4])
         notes.push(`${figures[chosen.figure].title}: the ranges of their runs overlap, so the difference means nothing.`);
       else notes.push(`${figures[chosen.figure].title}: the ranges of their runs do not overlap.`);

@@ -1,4 +1,4 @@
-"""The lines below a result's table: failures, warnings, configuration, server, machine."""
+"""The lines below a result's table: all that is known of it, or the few that a sweep prints."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -8,12 +8,14 @@ from typing import Any
 
 from iotbench.figures.resources import measure_used
 from iotbench.figures.summary import OnDisk, on_disk_of
-from iotbench.figures.verdicts import level_of
+from iotbench.figures.verdicts import describe_worst, level_of, verdict_of
 from iotbench.machine.disk import DROPPED
 from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, summary_of
+from iotbench.measurements.warnings import merge_warnings
 from iotbench.output.terminal.occurrences import occurrences_of, seconds_text
-from iotbench.results.command import words_of
+from iotbench.results.command import GivenCommand, words_of
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result, RunRecord
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError, counted
@@ -27,6 +29,10 @@ _DRAWN = {
 _MOST_TIMED_RUNS = 4
 """The seconds of more runs are in the pictures of a page only."""
 _DAY_S = 86_400
+_WARNING = "warning"
+_MOST_WRONG = 5
+_REACHING = ("target", "config", "runner", "extra-option")
+"""Options by which the next command reaches the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 
@@ -42,6 +48,49 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
         yield f"result file: {path}"
 
 
+def brief_of(result: Result, path: Path | None) -> Iterator[str]:
+    """Yield five lines at most: verdict, durability, first warning, file, next command.
+
+    Before them comes what failed, and what an option asked for.
+    """
+    alerts = [*alerts_of(result)]
+    wrong = [f"{name}: {text}" for name, text in alerts if name != _WARNING]
+    warnings = [text for name, text in alerts if name == _WARNING]
+    yield from wrong[:_MOST_WRONG]
+    if wrong[_MOST_WRONG:]:
+        yield f"and {counted(len(wrong) - _MOST_WRONG, 'more line')} like these"
+    yield from (f"{name}: {text}" for name, text in _list_answers(result))
+    if not wrong:
+        yield f"verdict: {describe_worst([verdict_of(result)], [result])}"
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    if servers and kind_of(result).writes:
+        yield f"server: {servers[-1].version}; {servers[-1].durability}"
+    if warnings:
+        others = f" ({counted(len(warnings) - 1, 'more warning')})" if warnings[1:] else ""
+        yield f"{_WARNING}: {warnings[0]}{others}"
+    if path:
+        yield f"result file: {path}"
+        yield _next(result, path)
+
+
+def _list_answers(result: Result) -> Iterator[tuple[str, str]]:
+    yield from kind_of(result).answers(result)
+    yield from _resources(result)
+
+
+def _next(result: Result, path: Path) -> str:
+    """Return the next command, a measurement or a page, and the command that shows everything."""
+    where = [] if path.parent == DEFAULT_FOLDER else ["--output", str(path.parent)]
+    everything = f"everything about it: `{command_line(['show', *where])}`"
+    if result.status != "done" or not kind_of(result).is_measured:
+        return everything
+    words = ["report"]
+    if result.kind == "insert" and result.manifest and isinstance(result.command, GivenCommand):
+        words = ["query", *(word for option in _REACHING if option in result.command.options
+                            for word in result.command.words_of(option))]  # fmt: skip
+    return f"next: `{command_line([*words, *where])}`; {everything}"
+
+
 def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what failed, what is wrong, and the warnings: kind and text."""
     if result.status == "running":
@@ -52,7 +101,7 @@ def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield from _done_before(result)
     for run, verdict in _not_right(result):
         yield verdict.status.value, f"{_place(run)}{verdict.reason}"
-    yield from (("warning", text) for text in result.warnings)
+    yield from ((_WARNING, text) for text in merge_warnings(result.warnings))
 
 
 def facts_of(result: Result) -> Iterator[tuple[str, str]]:
@@ -73,13 +122,17 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
     yield from kind_of(result).facts(result)
     if result.caches == DROPPED:
         yield "system caches", "dropped before each run"
-    measured = [run.resources for run in result.runs if run.resources]
-    yield from (("resources", measure_used(found, kind_of(result).work)) for found in measured[-1:])
+    yield from _resources(result)
     if result.ran_on:
         yield "cluster", _cluster(result)
     machine = result.machine
     where = "command line" if result.ran_on else "client"
     yield where, f"{machine.hardware}, {machine.system}, Python {machine.python}"
+
+
+def _resources(result: Result) -> Iterator[tuple[str, str]]:
+    measured = [run.resources for run in result.runs if run.resources]
+    yield from (("resources", measure_used(found, kind_of(result).work)) for found in measured[-1:])
 
 
 def background_of(result: Result) -> str:

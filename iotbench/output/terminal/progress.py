@@ -29,6 +29,8 @@ from simulator.protocol.spec import Work
 
 _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
+_BAR_STYLE = "cyan"
+"""Red would mean that something is wrong."""
 
 
 class ProgressDisplay:
@@ -39,7 +41,12 @@ class ProgressDisplay:
         self._quiet = quiet
         self._as_json = as_json
         self._console = Console(stderr=True)
-        self._column = BarColumn(_BAR_WIDTH)
+        self._column = BarColumn(
+            _BAR_WIDTH,
+            complete_style=_BAR_STYLE,
+            finished_style=_BAR_STYLE,
+            pulse_style=_BAR_STYLE,
+        )
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._number = 0

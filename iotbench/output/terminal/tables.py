@@ -14,10 +14,10 @@ from iotbench.figures.figures import FIGURES, Unit, unit_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import Subject, Summary
-from iotbench.machine.streams import width_of
+from iotbench.machine.streams import width_of, wrap
 from iotbench.machine.tables import draw, measure, new_table
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.notes import notes_of
+from iotbench.output.terminal.notes import brief_of, notes_of
 from iotbench.output.terminal.plots import plot_of
 from iotbench.output.terminal.queries import answers_of, plans_of, ramps_of
 from iotbench.output.terminal.records import as_csv, as_json
@@ -101,19 +101,28 @@ def _spread(row: Row) -> float | None:
     return rate.spread if rate else None
 
 
-def format_record(
-    result: Result, path: Path | None, form: str, *, plotted: bool = False, timings: bool = False
+def format_record(  # noqa: PLR0913
+    result: Result,
+    path: Path | None,
+    form: str,
+    *,
+    plotted: bool = False,
+    timings: bool = False,
+    brief: bool = False,
 ) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.
 
-    `plotted` adds a picture below the table, `timings` the time of each phase.
+    `plotted` adds a picture below the table, `timings` the time of each phase; `brief` leaves a few
+    of the lines below them.
     """
     if form == "json":
         return as_json(result, path)
     if form == "csv":
         return as_csv(result)
     width = width_of(sys.stdout)
-    return draw(_parts(result, path, width, plotted=plotted, timings=timings), width)
+    notes = brief_of(result, path) if brief else notes_of(result, path)
+    parts = _parts(result, width, plotted=plotted, timings=timings, brief=brief)
+    return draw(chain(parts, wrap(notes, sys.stdout)), width)
 
 
 def _step_rows(result: Result) -> int:
@@ -125,7 +134,7 @@ def _step_rows(result: Result) -> int:
 
 
 def _parts(
-    result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool
+    result: Result, width: int, *, plotted: bool, timings: bool, brief: bool
 ) -> Iterator[Table | str]:
     if result.configuration.get("steps"):
         yield f"Stepsize: {_step_rows(result)}"
@@ -133,14 +142,14 @@ def _parts(
     columns, dropped = _fit(summary, width)
     yield _make_table(summary, columns)
     yield ""
-    if dropped:
+    if dropped and not brief:
         titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
         yield f"not shown in {width} columns: {titles} (see them with --format json or csv)"
     yield from plot_of(summary, width) if plotted else ()
     if timings and (table := _draw_timings(result)):
         yield table
         yield ""
-    yield from chain(answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
+    yield from chain(answers_of(result), plans_of(result), ramps_of(result))
 
 
 def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:

@@ -12,7 +12,7 @@ from iotbench.config.targets.config import Target
 from iotbench.measurements.insert import checks as insert_options
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions
+from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions, default_workers
 from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
 from iotbench.measurements.shared.plan import StoredBefore, Wanted, expect_stored
@@ -487,3 +487,26 @@ def test_a_fleet_that_is_stored_whole_is_not_continued():
     with pytest.raises(ConfigError, match="--no-clean: the tables already hold all 54 rows"):
         plan.expect_rows(runs_of(options, stored))
     plan.expect_rows(runs_of(changed(options, limit=5)))
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"),
+    [
+        (1, (1,)),
+        (2, (1, 2)),
+        (6, (1, 2, 4)),
+        (8, (1, 2, 4, 8)),
+        (64, (1, 2, 4, 8, 16)),
+        (None, (1, 4, 8, 12, 16)),
+    ],
+)
+def test_worker_counts_follow_the_cores(cores, expected):
+    assert default_workers(cores) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "is_bare"),
+    [({}, True), ({"seed": 2}, True), ({"runs": 3}, False), ({"batch": 0}, False)],
+)
+def test_only_an_insert_without_options_of_the_load_ends_early(given, is_bare):
+    assert InsertOptions(**given).is_bare == is_bare

@@ -12,6 +12,7 @@ from tests import ROOT
 LITE = SqliteOptions(path="x.db")
 PLACE = {
     "output", "form", "quiet", "dry_run", "junit", "result_tags", "metrics_out", "timings", "ui",
+    "verbose",
 }  # fmt: skip
 """Options that a repetition chooses itself."""
 SAMPLES = {

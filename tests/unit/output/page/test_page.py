@@ -301,3 +301,14 @@ def test_the_banner_says_no_more_than_what_was_compared(levels, asked, banner):
     found = re.search(r'<p class="banner verified">.*?</span> (.*?)</p>', page)
     assert found
     assert found[1] == banner
+
+
+def test_warnings_stand_with_the_verdict_above_every_picture():
+    busy = shown.insert("busy").model_copy(update={"warnings": [f"reason {n}" for n in range(7)]})
+    page = html([shown.insert("calm"), busy])
+
+    head = page[page.index("<body>") : page.index("<svg")]
+    assert head.index("banner") < head.index("reason 0") < head.index("reason 4")
+    assert "busy" in head[head.index("weak") : head.index("reason 0")]
+    assert "2 more warnings, at each result below" in head
+    assert 'class="weak"' not in html([shown.insert("calm")])
