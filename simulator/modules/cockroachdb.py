@@ -15,7 +15,15 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.contract import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
+from simulator.modules.contract import (
+    BATCH,
+    IMPORT,
+    Failure,
+    Payload,
+    ReadCounters,
+    Server,
+    recognize,
+)
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
@@ -167,7 +175,7 @@ class Cockroachdb(Postgres):
                 cursor.execute(statement)
                 return cursor.fetchall()[0][0]
 
-            version = _version(str(fetch("SELECT version()")))
+            banner = str(fetch("SELECT version()"))
             nodes = int(fetch(_NODES))
             unsynced = str(fetch(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
             zone = str(fetch("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
@@ -179,7 +187,7 @@ class Cockroachdb(Postgres):
         durability = (
             f"an acknowledged row is in the log of a majority of replicas, {where} ({shown})"
         )
-        return Server(version, nodes, durability, not unsynced, settings)
+        return Server(str(recognize(banner)), nodes, durability, not unsynced, settings)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
         """Return nothing: a zone may give a table other replicas than the server has."""
@@ -195,9 +203,3 @@ _NODES = (
 def _size_of(name: str) -> str:
     disk = "span_stats->>'approximate_disk_bytes'"
     return f"SELECT sum(CAST({disk} AS INT8)) FROM [SHOW RANGES FROM TABLE {name} WITH DETAILS]"
-
-
-def _version(banner: str) -> str:
-    """Return `CockroachDB 26.2.1` of `CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built ...)`."""
-    found = re.search(r"CockroachDB.* v(\S+)", banner)
-    return f"CockroachDB {found[1]}" if found else banner

@@ -4,7 +4,6 @@ Written from the vendor's documentation; tested on PostgreSQL, of which it is a 
 HASH and the settings yb_... are not tested.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
-from simulator.modules.contract import Failure, ReadCounters, Server
+from simulator.modules.contract import Failure, ReadCounters, Server, recognize
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
@@ -167,9 +166,4 @@ class YugabyteSql(Postgres):
             "an acknowledged row is in the log of a majority of replicas; on disk within a second, "
             "unless the servers' durable_wal_write, which SQL does not report, is true"
         )
-        return Server(_version(server.version), nodes, durability, None, server.settings)
-
-
-def _version(banner: str) -> str:
-    """Return YugabyteDB's version, followed by PostgreSQL's."""
-    return re.sub(r"^PostgreSQL (\S+?)-YB-(\S+)$", r"YugabyteDB \2 (PostgreSQL \1)", banner)
+        return Server(str(recognize(server.version)), nodes, durability, None, server.settings)

@@ -16,7 +16,6 @@ from simulator.data.schema import Column, PrimaryKey, Role, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.load.write.sender import Sender
-from simulator.modules import cockroachdb as module
 from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import PostgresOptions
@@ -198,24 +197,6 @@ def test_what_a_code_means_once_a_commit_was_asked_for(cockroachdb, code, meanin
 
 
 # --- by the vendor's documentation, not run ------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("banner", "version"),
-    [
-        (
-            "CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built 2026/06/01 17:03:42, go1.25.5)",
-            "CockroachDB 26.2.1",
-        ),
-        (
-            "CockroachDB OSS v22.1.3 (x86_64-pc-linux-gnu, built 2022/07/11, go1.17.11)",
-            "CockroachDB 22.1.3",
-        ),
-        ("PostgreSQL 15.18", "PostgreSQL 15.18"),
-    ],
-)
-def test_the_version_is_read_from_the_servers_banner(banner, version):
-    assert module._version(banner) == version
 
 
 class Documented:

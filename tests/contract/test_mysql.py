@@ -13,7 +13,7 @@ from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
-from simulator.modules.mysql.database import MySql, _version
+from simulator.modules.mysql.database import MySql
 from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
@@ -574,19 +574,6 @@ def test_no_file_of_the_client_is_ever_sent(mysql, execute, tmp_path):
     with mysql.connect() as session, pytest.raises(RuntimeError, match="LOAD_LOCAL"):
         session.connection.query(f"LOAD DATA LOCAL INFILE '{secret}' INTO TABLE loot")
     assert fetch(mysql, "SELECT count(*) FROM loot") == [(0,)]
-
-
-@pytest.mark.parametrize(
-    ("greeting", "version"),
-    [
-        ("9.7.4", ("MySQL", (9, 7, 4))),
-        ("8.0.40-0ubuntu0.24.04.1", ("MySQL", (8, 0, 40))),
-        ("10.11.19-MariaDB-0+deb12u1", ("MariaDB", (10, 11, 19))),
-        ("5.5.5-10.6.21-MariaDB", ("MariaDB", (10, 6, 21))),
-    ],
-)
-def test_a_version_is_read_from_the_greeting(greeting, version):
-    assert _version(greeting) == version
 
 
 # --- TLS -----------------------------------------------------------------------------------------

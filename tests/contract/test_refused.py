@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from simulator.errors import SetupError
-from simulator.modules.contract import BATCH, Database, Failure
+from simulator.control.database.work import DatabaseWork
+from simulator.errors import ConfigError, SetupError
+from simulator.modules import MODULES, database_class
+from simulator.modules.contract import BATCH, Database, Failure, recognize
+from simulator.modules.postgres.database import PostgresWire
 from simulator.modules.shared.http.client import HttpDatabase, HttpOptions
+from simulator.protocol.spec import InsertTask
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target
 from tests.servers import SERVERS, Server, free_port
 from tests.servers.elsewhere import Elsewhere
+from tests.unit.specs import run_spec
 
 NETWORKED = {
     (target.module, target.server): name
@@ -106,6 +111,55 @@ def test_a_server_that_is_too_old(database, monkeypatch):
 
     with pytest.raises(SetupError, match=r"the server is .* too old; it must be 99\.1 or newer"):
         database.inspect()
+
+
+def _pointed_at(reach: str, given: dict[str, Any], cls: type[Database]) -> Database:
+    """Another module, with the options of this server that it has."""
+    fields = cls.options_model.model_fields
+    needed = {name: given[reach] for name, field in fields.items() if field.is_required()}
+    return cls(cls.options_model(**needed | {n: v for n, v in given.items() if n in fields}))
+
+
+REACH: dict[type[Database], str] = {PostgresWire: "connection_string", HttpDatabase: "url"}
+"""Protocol that several products speak -> the option with the address."""
+
+
+def test_another_module_is_refused_before_anything_is_touched(target, database):
+    wire = next((wire for wire in REACH if isinstance(database, wire)), None)
+    if not wire or not (answer := database.identify()):
+        pytest.skip("another module has no way to the server under test")
+    right, given = recognize(answer), changed(database, lambda _, value: value)
+    assert database.name in right.modules
+    given.pop("prefix", None)
+    wide = target.wide()
+    database.create(wide.tables, 10)
+    names = [name for table in wide.tables for name in database.objects(table)]
+    before = database.existing(names)
+    spec = run_spec(workers=(InsertTask(timed=wide.dataset.ranges),), dataset=wide.dataset)
+
+    for module in {*MODULES} - {*right.modules}:
+        if not issubclass(cls := database_class(module), wire):
+            continue
+        other = _pointed_at(REACH[wire], given, cls)
+        with pytest.raises(ConfigError) as refused:
+            DatabaseWork(spec, other, lambda _: None).prepare()
+        assert refused.value.exit_code == 2
+        assert f"{module}: the server is {right}" in str(refused.value)
+        assert f"module: {' or '.join(right.modules)}" in str(refused.value)
+
+    assert database.existing(names) == before
+
+
+@pytest.mark.server("questdb")
+def test_a_module_of_postgresqls_protocol_is_refused_by_questdb(own_server):
+    address, port = "127.0.0.1", free_port()
+    settings = {"pg_enabled": "true", "pg_net_bind_to": f"{address}:{port}", "pg_user": "bench"}
+    with own_server(**settings, pg_password="quest"):
+        given = {"connection_string": f"host={address} port={port} user=bench password=quest"}
+        for module in map(database_class, MODULES):
+            if issubclass(module, PostgresWire):
+                with pytest.raises(ConfigError, match=r"the server is QuestDB; .* module: questdb"):
+                    _pointed_at(REACH[PostgresWire], given, module).inspect()
 
 
 def test_a_wrong_credential_is_refused_and_never_shown(target, database):

@@ -9,8 +9,9 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import SetupError
+from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract import BATCH
+from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -374,20 +375,22 @@ def test_describe_names_both_versions_and_the_edition(timescaledb):
     assert " on PostgreSQL 1" in server.version
     assert server.settings["chunk_interval_s"] == "86400"
     assert server.durable
+    plain = Postgres(PostgresOptions(**timescaledb.options.model_dump(exclude_unset=True)))
+    assert re.search(r"^PostgreSQL 1.* with TimescaleDB 2\.", plain.inspect().version)
 
 
 def test_a_server_that_did_not_load_timescaledb_is_refused_before_anything_starts(server):
     with type(server)(shared_preload_libraries="") as other, other.database() as name:
         bare = Timescaledb(TimescaledbOptions(**other.options(name)))
         for attempt in (bare.describe, lambda: bare.create([EVENTS], 1)):
-            with pytest.raises(SetupError, match=r"not loaded.*; install it, and set shared_p"):
+            with pytest.raises(ConfigError, match=r"not loaded.*or install it and set shared_p"):
                 attempt()
 
 
 @pytest.mark.server("postgres")
 def test_a_postgresql_without_timescaledb_is_refused_before_anything_starts(server_options):
-    with pytest.raises(SetupError, match="not loaded TimescaleDB"):
-        Timescaledb(TimescaledbOptions(**server_options)).describe()
+    with pytest.raises(ConfigError, match=r"not loaded TimescaleDB; use .* module: postgres"):
+        Timescaledb(TimescaledbOptions(**server_options)).inspect()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules import yugabyte_sql as module
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.shared.sql.language import TRANSACTION, VALUES
 from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
@@ -142,18 +141,6 @@ def test_a_mean_of_doubles_is_a_quotient_and_a_mean_of_reals_is_not(open_yugabyt
     assert open_yugabyte(YugabyteSql).render(AggregateQuery(table, means)).text == (
         "SELECT sum(load) / count(load), avg(celsius) FROM rooms"
     )
-
-
-@pytest.mark.parametrize(
-    ("banner", "version"),
-    [
-        ("PostgreSQL 15.12-YB-2025.2.6.0-b0", "YugabyteDB 2025.2.6.0-b0 (PostgreSQL 15.12)"),
-        ("PostgreSQL 11.2-YB-2.15.0.0-b0", "YugabyteDB 2.15.0.0-b0 (PostgreSQL 11.2)"),
-        ("PostgreSQL 15.18", "PostgreSQL 15.18"),
-    ],
-)
-def test_the_version_is_read_from_the_servers_banner(banner, version):
-    assert module._version(banner) == version
 
 
 def test_upserts_and_indices_exclude_each_other(open_yugabyte):

@@ -31,6 +31,7 @@ from simulator.modules.contract import (
     Existing,
     ReadCounters,
     Server,
+    recognize,
 )
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 
@@ -330,7 +331,7 @@ class Cassandra(Signatures):
     def describe(self) -> Server:
         options = self.options
         with self.administration() as session:
-            ((version,),) = session.nodes.rows("SELECT release_version FROM system.local")
+            product = recognize(session.nodes.name_release())
             nodes = session.nodes.settings(SETTINGS)
             replicas = session.nodes.replicas(options.keyspace) or options.replication_factor
             known = len(session.nodes.known)
@@ -342,7 +343,7 @@ class Cassandra(Signatures):
             "replication_factor": str(replicas),
             **(nodes[0] if nodes else {}),
         }
-        return Server(f"Cassandra {version}", known, sentence, durable, settings)
+        return Server(str(product), known, sentence, durable, settings)
 
     def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
         """Return the same: durable_writes is a property of the keyspace."""

@@ -46,6 +46,12 @@ class ClusterNodes:
         """True if the nodes describe themselves; nodes of Cassandra 3 and YugabyteDB do not."""
         return "system_views" in self._cluster.metadata.keyspaces
 
+    def name_release(self) -> str:
+        """Return the release of a node, with its protocol or product."""
+        if "versions" in self._cluster.metadata.keyspaces["system"].tables:
+            return f"ScyllaDB {self.rows('SELECT version FROM system.versions')[0][0]}"
+        return f"CQL {self.rows('SELECT release_version FROM system.local')[0][0]}"
+
     def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
         """Query the system tables of any node, or of this one, and fetch every row."""
         return list(

@@ -17,6 +17,7 @@ from simulator.modules.contract.base import Database, Session
 from simulator.modules.contract.changes import BY_SERIES, CORRECT, Changes
 from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.contract.options import Options
+from simulator.modules.contract.products import Product, recognize
 from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.contract.records import (
     BATCH,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from simulator.errors import SetupError
+from simulator.modules.contract.products import KNOWN, expect_own
 from simulator.modules.contract.records import Capabilities, ReadCounters, Server
 
 
@@ -25,8 +26,17 @@ class Describing(ABC):
         """Open what reads counters of the server's own work, such as {"checkpoints": 3}."""
         yield dict
 
+    def identify(self) -> str:
+        """Return the server's answer to what every product behind its protocol answers.
+
+        The answer is for `recognize`; it is empty where no other product speaks the protocol.
+        """
+        return ""
+
     def inspect(self) -> Server:
-        """Describe the server; SetupError if it is too old for the module."""
+        """Describe the server; ConfigError if another module is for it, SetupError if too old."""
+        if self.name in KNOWN:
+            expect_own(self.name, self.identify())
         server = self.describe()
         self.expect_recent(server.version)
         return server

@@ -3,7 +3,6 @@
 PyMySQL is pure Python, which costs little: rows are already encoded, and sending takes 0.2 us/row.
 """
 
-import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,8 +22,10 @@ from simulator.modules.contract import (
     Changes,
     Existing,
     Options,
+    Product,
     ReadCounters,
     Server,
+    recognize,
     signature,
 )
 from simulator.modules.mysql import driver
@@ -64,6 +65,8 @@ _WAITS = {
     "innodb_log_waits": "waits for the log buffer",
 }
 """Counters of InnoDB, as they are shown."""
+_GREETING = "MySQL "
+"""Prefix of the version in a server's greeting: the protocol, for `recognize`."""
 _CHECK = "check that the server runs, and host and port"
 _DENIED = "check user and password: --extra-option password=..., or the target's options"
 _EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
@@ -204,6 +207,10 @@ class MySql(SqlDatabase[MySqlSession]):
             commit_every_s=self.options.commit_every_s,
         )
 
+    def identify(self) -> str:
+        with self.connection() as connection:
+            return f"{_GREETING}{connection.server_version}"
+
     def _open(self) -> "WireConnection":
         from simulator.modules.mysql.wire import WireConnection  # noqa: PLC0415
 
@@ -263,7 +270,7 @@ class MySql(SqlDatabase[MySqlSession]):
         created: list[str] = []
         with self.connection() as connection:
             order = "utf8mb4_0900_bin"  # by bytes, and trailing spaces count
-            if _version(connection.server_version)[0] == "MariaDB":
+            if _product(connection).name == "MariaDB":
                 order = "utf8mb4_nopad_bin"
             end = f" ENGINE={self.options.engine} CHARACTER SET utf8mb4 COLLATE {order}"
             try:
@@ -336,7 +343,7 @@ class MySql(SqlDatabase[MySqlSession]):
         """Return the size of the pages of the tables and their indices."""
         names = self.dialect.texts(names_of(tables))
         with self.connection() as connection:
-            if _version(connection.server_version)[0] == "MySQL":
+            if _product(connection).name == "MySQL":
                 connection.query("SET SESSION information_schema_stats_expiry = 0")
             ((size,),) = connection.fetch(
                 "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE "
@@ -346,7 +353,7 @@ class MySql(SqlDatabase[MySqlSession]):
 
     def describe(self) -> Server:
         with self.connection() as connection:
-            kind, version = _version(connection.server_version)
+            product = _product(connection)
             names = self.dialect.texts(_SHOWN)
             rows = connection.fetch(f"SHOW VARIABLES WHERE variable_name IN ({names})")
             # MySQL can run without a redo log; MariaDB has no such variable.
@@ -354,9 +361,8 @@ class MySql(SqlDatabase[MySqlSession]):
             settings = {"engine": self.options.engine, **{n.lower(): v for n, v in rows}}
             transactional = self._is_transactional(connection)
         durable, durability = durability_of(settings, transactional=transactional)
-        shown = f"{kind} {'.'.join(map(str, version))}"
         pool = settings.get("innodb_buffer_pool_size") if transactional else None
-        return Server(shown, 1, durability, durable, settings, int(pool) if pool else None)
+        return Server(str(product), 1, durability, durable, settings, int(pool) if pool else None)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
         """Return what the engines of these tables keep; None if one of them is a view."""
@@ -415,11 +421,5 @@ def _problems(connection: "WireConnection", statement: str) -> dict[str, str]:
     return {kind: words for kind, words in kinds if kind in ("error", "warning")}
 
 
-def _version(greeting: str) -> tuple[str, tuple[int, ...]]:
-    """Return the product and its version from the server's greeting.
-
-    MariaDB before 11 prefixes 5.5.5- for old clients.
-    """
-    kind = "MariaDB" if "MariaDB" in greeting else "MySQL"
-    found = re.search(r"(\d+)\.(\d+)\.(\d+)", greeting.removeprefix("5.5.5-"))
-    return kind, tuple(map(int, found.groups())) if found else (0, 0, 0)
+def _product(connection: "WireConnection") -> Product:
+    return recognize(f"{_GREETING}{connection.server_version}")

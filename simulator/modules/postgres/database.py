@@ -105,6 +105,17 @@ class PostgresWire(SqlDatabase[PostgresSession]):
     """Pattern of the SQLSTATE and the server's message -> what to try."""
 
     def connect(self) -> PostgresSession:
+        settings = (f"SET {name} = {to}" for name, to in self.session_settings().items())
+        return self.open(self._connect("; ".join(settings))[0])
+
+    def identify(self) -> str:
+        """Return version(), from a connection without settings: another product may refuse them."""
+        connection, ((version,),) = self._connect("SELECT version()")
+        connection.close()
+        return str(version)
+
+    def _connect(self, statement: str) -> tuple[Any, list[tuple[Any, ...]]]:
+        """Open a connection; return it, and the rows of its first statement, if there is one."""
         import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
 
         try:
@@ -112,16 +123,16 @@ class PostgresWire(SqlDatabase[PostgresSession]):
             try:
                 connection.autocommit = True
                 with connection.cursor() as cursor:
-                    settings = self.session_settings().items()
-                    if settings:
-                        cursor.execute("; ".join(f"SET {name} = {to}" for name, to in settings))
+                    if statement:
+                        cursor.execute(statement)
+                    rows = cursor.fetchall() if cursor.description else []
             except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()
                 raise
         except psycopg2.Error as error:
             # Not `from error`: libpq quotes what it cannot parse, and that may be a password.
             raise self.setup_error(error) from None
-        return self.open(connection)
+        return connection, rows
 
     def open(self, connection: Any) -> PostgresSession:
         """Return the session of a connection."""
@@ -338,6 +349,9 @@ class Postgres(Signatures, PostgresWire):
         with self.cursor() as cursor:
             cursor.execute("SELECT version()")
             ((version,),) = cursor.fetchall()
+            version = version.split(" on ")[0]
+            cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+            version += "".join(f" with TimescaleDB {added}" for (added,) in cursor.fetchall())
             cursor.execute(
                 "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)",
                 (list(self.shown_settings),),
@@ -351,9 +365,7 @@ class Postgres(Signatures, PostgresWire):
         if survives is False:
             durability += f"; a failover loses what its {counted(standbys, 'asynchronous replica')}"
             durability += " did not receive"
-        return Server(
-            version.split(" on ")[0], 1 + standbys, durability, durable, settings, buffers, survives
-        )
+        return Server(version, 1 + standbys, durability, durable, settings, buffers, survives)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
         """Return what unlogged tables keep; None if rows go elsewhere, as into a foreign table."""

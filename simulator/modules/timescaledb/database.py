@@ -17,7 +17,7 @@ from pydantic import Field
 
 from simulator.data.query import NewestQuery, Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
-from simulator.errors import SetupError
+from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract import (
     AggregateOptions,
     Changes,
@@ -167,9 +167,9 @@ class Timescaledb(Postgres):
             )
             found = cursor.fetchall()
         if not found:
-            raise SetupError(
-                f"{self.name}: this server has not loaded TimescaleDB; install it, and set "
-                "shared_preload_libraries=timescaledb"
+            raise ConfigError(
+                f"{self.name}: this server has not loaded TimescaleDB; use a target with module: "
+                "postgres, or install it and set shared_preload_libraries=timescaledb"
             )
         return str(found[0][0])
 
@@ -373,7 +373,7 @@ class Timescaledb(Postgres):
             cursor.execute("SELECT current_setting('timescaledb.license')")
             ((edition,),) = cursor.fetchall()
             cursor.execute("ROLLBACK")
-        version = f"TimescaleDB {version} on {server.version}"
+        version = f"TimescaleDB {version} on {server.version.split(' with ')[0]}"
         chunks = {"chunk_interval_s": str(self.options.chunk_interval_s)}
         settings = {**server.settings, _LICENSE: str(edition), **chunks}
         return replace(server, version=version, settings=settings)

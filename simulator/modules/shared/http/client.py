@@ -12,7 +12,7 @@ import ssl
 import zlib
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.client import (
     HTTPConnection,
     HTTPException,
@@ -29,7 +29,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import BenchError, SetupError
-from simulator.modules.contract import Database, Failure, Options, Session
+from simulator.modules.contract import Database, Failure, Options, Session, recognize
 from simulator.modules.shared.http.tls import (
     CA,
     CA_FILE,
@@ -94,6 +94,9 @@ class HttpReply(NamedTuple):
     status: int
     headers: HTTPMessage
     body: bytes
+
+    def __str__(self) -> str:
+        return f"{self.headers}{self.body.decode(errors='replace')}"
 
     def json(self) -> Any:
         """Return the body as JSON; HttpError if it is not JSON."""
@@ -348,6 +351,22 @@ class HttpDatabase(Database[HttpSession_co]):
                 raise
             raise self.setup_error(error) from error
         return session
+
+    def identify(self) -> str:
+        """Return the answer to a request without credentials that names a product."""
+        http, answer = Http(self.options), ""
+        with closing(http):
+            for path in ("/ping", "/"):
+                try:
+                    answer = str(http.request("GET", path, timeout_s=CONNECT_S))
+                except Refused as refused:
+                    answer = str(refused.reply)
+                except HttpError as error:
+                    if isinstance(error, NotConnected):
+                        raise self.setup_error(error) from error
+                if recognize(answer).pattern:
+                    break
+        return answer
 
     def words(self, error: Exception) -> str:
         return error.text if isinstance(error, HttpError) else super().words(error)
