@@ -19,6 +19,7 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
+from simulator.modules.arangodb.session import DOCUMENTS
 from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from tests.contract.harness import ask, count, drop, send
 from tests.standins import aql as synthetic_aql
@@ -99,19 +100,21 @@ def test_the_timed_send_makes_the_requests_of_the_vendors_client(synthetic_arang
     database.create([POINTS], 10)
     requests = synthetic_arango.requests
     with database.connect() as session:
-        for mode, rows in ((BATCH, 3), (SINGLE, 1)):
+        for mode, rows in ((BATCH, 3), (DOCUMENTS, 3), (SINGLE, 1)):
             payload, *_ = session.encode(points(), mode, rows)
             session.send(payload)
             ours, documents = requests[-1], json.loads(payload.data[1])
             collection, wait = session.db.collection("points"), {"sync": True} if sync else {}
             if mode == BATCH:
                 collection.import_bulk(documents, **wait)
+            elif mode == DOCUMENTS:
+                collection.insert_many(documents, silent=True, **wait)
             else:
                 collection.insert(documents, silent=True, **wait)
             theirs = requests[-1]
             assert theirs is not ours
             assert asked(ours) == asked(theirs)
-        assert count(database, session, POINTS) == 8
+        assert count(database, session, POINTS) == 14
 
 
 def asked(request):
@@ -164,6 +167,25 @@ def test_a_duplicate_in_a_batch_refuses_all_of_it(filled):
         assert session.classify(found.value) is Failure.FATAL
         assert count(database, session, KEYED) == 3
     assert "run with --clean" in database.explain(found.value)
+
+
+def test_a_duplicate_among_documents_is_counted_and_the_others_are_stored(filled):
+    database = filled(points(table=KEYED))
+    more = points((4, 5, 6), KEYED, [b"k3", b"k1", b"k4"])
+    with database.connect() as session:
+        (payload,) = session.encode(more, DOCUMENTS, 10)
+        with pytest.raises(Exception, match=r"2 of 3 rows.*unique constraint violated") as found:
+            session.send(payload)
+        assert session.classify(found.value) is Failure.UNKNOWN
+        assert count(database, session, KEYED) == 5
+
+
+def test_documents_are_an_insert_mode_of_batches_only():
+    database = Arangodb(options(documents=True))
+    assert [database.insert_mode(mode) for mode in (SINGLE, BATCH)] == [SINGLE, DOCUMENTS]
+    both = Arangodb(options(documents=True, client="driver"))
+    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
+    assert problem == "client=driver and documents exclude each other; choose one"
 
 
 def test_a_single_duplicate_is_refused(filled):

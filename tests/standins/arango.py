@@ -8,6 +8,7 @@ import json
 import re
 import threading
 import uuid
+from collections import Counter
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -141,8 +142,22 @@ class SyntheticArango:
     def _insert(self, name: str, asked: Any, options: dict[str, str]) -> Response:
         status = 201 if self._synced(name, options) else 202
         assert options == _SILENT
+        if isinstance(asked, list):
+            return self._insert_each(name, asked, status)
         self._one(name, self._existing(name), asked)
         return _reply({}, status)
+
+    def _insert_each(self, name: str, asked: list[Any], status: int) -> Response:
+        """Store every document that can be, and answer the errors of the others."""
+        errors = []
+        for document in asked:
+            try:
+                self._one(name, self._existing(name), document)
+            except Failed as error:
+                errors.append({k: v for k, v in error.body.items() if k != "code"})
+        numbers = Counter(error["errorNum"] for error in errors)
+        codes = ",".join(f"{number}:{times}" for number, times in numbers.items())
+        return _reply(errors or {}, status, {"X-Arango-Error-Codes": codes} if codes else {})
 
     def _import(self, asked: Any, options: dict[str, str]) -> Response:
         """Store every document, or none and answer the first one's error."""

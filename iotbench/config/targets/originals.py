@@ -112,6 +112,10 @@ TARGETS = (
         option="wait_for_sync",
     ),
     Name(
+        "batches of ArangoDB to `/_api/document`, which stores or refuses each row",
+        "`documents: true`; unless set, to `/_api/import`, which fails as a whole",
+    ),
+    Name(
         "`replication_factor`, 1 unless set",
         "the server's or the target's, printed with each result",
     ),

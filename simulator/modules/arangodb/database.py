@@ -21,7 +21,7 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.arangodb.session import ArangodbSession, number_of
+from simulator.modules.arangodb.session import DOCUMENTS, ArangodbSession, number_of
 from simulator.modules.contract import (
     BATCH,
     EXISTS,
@@ -55,6 +55,11 @@ class ArangodbOptions(HttpOptions, DriverOptions):
         default=False,
         description="true: sync rows to disk before acknowledging them (waitForSync)",
     )
+    documents: bool = Field(
+        default=False,
+        description="true: send batches to /_api/document, as the reference document does, which "
+        "stores or refuses each row; false: to /_api/import, which fails as a whole",
+    )
     compact: bool = Field(default=True, description="compact the collections after an insert")
 
 
@@ -66,6 +71,8 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         modes={
             SINGLE: "a request with one document",
             BATCH: "an import of an array of documents, which fails as a whole (complete=true)",
+            DOCUMENTS: "with documents=true, an array of documents, each of which is stored or "
+            "refused: the document API, as in the reference document",
             **driver.MODES,
         },
         primary_keys={
@@ -106,6 +113,13 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         path = f"/_db/{quote(options.database, safe='')}"
         db = client.db(options.database, user, password)
         return ArangodbSession(http, path, client, db, sync=options.wait_for_sync)
+
+    def insert_mode(self, mode: str) -> str:
+        return DOCUMENTS if mode == BATCH and self.options.documents else super().insert_mode(mode)
+
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
+        found = super().problems(key, parts, mode, batch_rows)
+        return found + self.options.list_excluded("documents")
 
     # --- tables -----------------------------------------------------------------------------------
 

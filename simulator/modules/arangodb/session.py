@@ -1,6 +1,7 @@
 """A session of ArangoDB: rows in, rows out, and what an error means."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from arango.cursor import Cursor
     from arango.database import StandardDatabase
 
+DOCUMENTS = "documents"
+"""Insert mode: a batch is an array of documents, each of which is stored or refused."""
 _LONGEST_KEY_BYTES = 254
 _KEEP_S: Any = 600
 """Seconds for which the server keeps a cursor between two portions."""
@@ -75,11 +78,12 @@ class ArangodbSession(HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of blocks as a path and documents.
 
-        Paths and parameters equal the vendor's `insert(silent=True)` and `import_bulk`.
+        Paths and parameters equal the vendor's `insert(silent=True)`, `insert_many(silent=True)`
+        and `import_bulk`.
         """
         text, objects = _text(table, mode), driver.encoder(table, name)
         collection = quote(queries.collection(name))
-        if mode == SINGLE:
+        if mode in (SINGLE, DOCUMENTS):
             path = f"document/{collection}?returnNew=0&silent=1&overwrite=0&returnOld=0"
         else:
             path = f"import?type=array&collection={collection}&complete=1&details=1"
@@ -98,7 +102,8 @@ class ArangodbSession(HttpSession):
         """Send the documents and return once every one is stored.
 
         An import is `complete`: it fails as a whole if a document cannot be stored. Its answer
-        counts the documents; that to a single document is its status.
+        counts the documents; that to a single document is its status. A header of the answer to
+        an array of DOCUMENTS counts those that were refused: "1210:2,1221:1".
         """
         self._mode = payload.mode
         if payload.mode == DRIVER:
@@ -107,8 +112,10 @@ class ArangodbSession(HttpSession):
             return
         path, body = payload.data
         reply = self.http.request("POST", path, body)
-        if payload.mode == SINGLE:
-            expect_rows(int(reply.status in _STORED), 1)
+        if payload.mode in (SINGLE, DOCUMENTS):
+            errors = re.findall(r":(\d+)", reply.headers.get("X-Arango-Error-Codes", ""))
+            stored = payload.rows - sum(map(int, errors)) if reply.status in _STORED else 0
+            expect_rows(stored, payload.rows, answer=words(reply.body))
         else:
             found = reply.json()
             stored = found["created"] if isinstance(found, dict) and "created" in found else 0
