@@ -1,18 +1,20 @@
 """A reproduction on a page: our figures next to the document's, its claims, and what is missing."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
 from iotbench.output.page.content import PageTable, Section, table_of_records
 from iotbench.plans.engine import worst
 from iotbench.plans.published.claims import Seen
-from iotbench.plans.published.record import FigureLine, Reproduction
+from iotbench.plans.published.record import ClaimRecord, FigureLine, Reproduction
 from iotbench.plans.published.tables import (
     claim_evidence,
     claim_title,
+    find_outcome,
     find_published,
     notes_of,
+    sort_claims,
     system_name,
 )
 from iotbench.plans.record import ItemRecord
@@ -20,7 +22,9 @@ from iotbench.plans.record import ItemRecord
 
 def section_of(index: int, record: Reproduction) -> Section:
     """Return the section of a reproduction."""
-    tables = [_figures(record), _clusters(record), _claims(record), _items(record)]
+    claims = sort_claims(record.claims).items()
+    claimed = [table_of_records([*_list_claims(those)], title) for title, those in claims]
+    tables = [_figures(record), _clusters(record), *claimed, _items(record)]
     return Section(
         id=f"reproduction-{index}",
         title=f"Document {record.number}, {record.title}: {record.document}, size {record.size}",
@@ -35,7 +39,7 @@ def _figures(record: Reproduction) -> PageTable:
 
 def _figure(line: FigureLine) -> dict[str, str]:
     return {
-        "Figure": f"{line.row} {line.title}".strip(),
+        "Figure": line.title,
         "Setting": line.setting,
         "System": system_name(line.system, line.target),
         "Unit": line.unit,
@@ -69,17 +73,13 @@ def _clusters(record: Reproduction) -> PageTable:
     return table_of_records(rows, "Clusters")
 
 
-def _claims(record: Reproduction) -> PageTable:
-    return table_of_records([*_list_claims(record)], "Claims of the document")
-
-
-def _list_claims(record: Reproduction) -> Iterator[dict[str, str]]:
-    for claim in record.claims:
+def _list_claims(claims: Sequence[ClaimRecord]) -> Iterator[dict[str, str]]:
+    for claim in claims:
         evidence = "-" if claim.seen is Seen.NOT_HAD and not claim.reason else claim_evidence(claim)
         yield {
             "Claim": claim_title(claim),
             "System": system_name(claim.system, claim.target) or "-",
-            "Seen": claim.seen.value,
+            "Seen": find_outcome(claim),
             "Values": evidence,
         }
 

@@ -1,6 +1,6 @@
 """The reference documents' published results, as data: systems, figures and claims.
 
-`documents/NAME.yaml` holds the figures with their rows in the inventory of the documents;
+`documents/NAME.yaml` holds the figures and claims, each with the name of its statement;
 `plans/NAME-SIZE.yaml` the experiment that measures them here. A published number is written as a
 quotation of the document with the number in brackets, so that none can be without its origin.
 """
@@ -75,7 +75,7 @@ class PublishedFigure(Record):
     """A figure of the document, and how it is measured here."""
 
     row: str
-    """Row in the inventory of the documents."""
+    """Name of the statement, which figures and claims about it share; it is not printed."""
     title: str
     setting: str
     settings: dict[str, str] = Field({})
@@ -177,6 +177,8 @@ class Unexamined(Record):
     text: str
     quote: str = ""
     """Place of a number of the text in the document."""
+    question: bool = False
+    """True if the document asks whether it is so."""
     reason: str
 
 
@@ -188,6 +190,8 @@ class DocumentClaim(Record):
     quote: str = ""
     """Place of a number of the text in the document; empty: it has none, or follows from the
     published figures."""
+    question: bool = False
+    """True if the document asks whether it is so."""
     of: tuple[str, ...] = ()
     """Systems that the statement is about; empty: all."""
     elsewhere: bool = True

@@ -34,8 +34,8 @@ class Experiment:
         records = [record for claim in self.document.claims for record in self._claims(claim)]
         records += [
             ClaimRecord(
-                row=claim.row, text=claim.text, quote=claim.quote, seen=Seen.NOT_HAD,
-                reason=claim.reason,
+                row=claim.row, text=claim.text, quote=claim.quote, question=claim.question,
+                seen=Seen.NOT_HAD, reason=claim.reason,
             )
             for claim in self.document.out_of_reach
         ]  # fmt: skip
@@ -189,6 +189,7 @@ class Experiment:
             row=claim.row,
             text=claim.text,
             quote=claim.quote,
+            question=claim.question,
             target=target,
             system=system,
             seen=seen,

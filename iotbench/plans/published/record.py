@@ -69,6 +69,8 @@ class ClaimRecord(Frozen):
     text: str
     quote: str = ""
     """Place of a number of the text in the document."""
+    question: bool = False
+    """True if the document asks whether it is so."""
     target: str = ""
     system: str = ""
     seen: Seen

@@ -34,7 +34,8 @@ def _parts(record: Reproduction, path: str) -> Iterator[Table | str]:
     yield f"document {record.number}, {record.title}: {record.document}, size {record.size}"
     if record.lines:
         yield _table(record.lines)
-    yield from _claims(record.claims)
+    for title, claims in sort_claims(record.claims).items():
+        yield from _claims(title, claims)
     if record.matrix and record.matrix.cells:
         yield ""
         yield _clusters(record.matrix)
@@ -53,9 +54,9 @@ def _table(lines: Sequence[FigureLine]) -> Table:
         table.add_column(title, justify="right", overflow="fold")
     table.add_column("Verdict", overflow="fold")
     figures = groupby(lines, key=lambda line: (line.row, line.title, line.unit))
-    for (row, title, unit), systems in figures:
+    for (_, title, unit), systems in figures:
         table.add_section()
-        table.add_row(f"{row} {title}, {unit}".rstrip(", "))
+        table.add_row(f"{title}, {unit}".rstrip(", "))
         shown = list(systems)
         for line in shown:
             cells = [find_published(line), _ours(line)]
@@ -94,9 +95,18 @@ def find_published(line: FigureLine) -> str:
     return "-" if line.published is None else significant(line.published)
 
 
-def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
+def sort_claims(claims: Sequence[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
+    """Return what the document claims and what it asks, by titles."""
+    sorts = {
+        "Claims of the document": [claim for claim in claims if not claim.question],
+        "Questions of the document": [claim for claim in claims if claim.question],
+    }
+    return {title: those for title, those in sorts.items() if those}
+
+
+def _claims(title: str, claims: Sequence[ClaimRecord]) -> Iterator[str]:
     yield ""
-    yield "Claims of the document:"
+    yield f"{title}:"
     for _, alike in groupby(claims, key=lambda claim: (claim.row, claim.text)):
         records = list(alike)
         yield claim_title(records[0])
@@ -106,7 +116,8 @@ def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
             if claim.seen is Seen.NOT_HAD and name and not claim.reason:
                 absent.append(name)
             else:
-                yield f"  {claim.seen}{': ' if name else ''}{name}; {claim_evidence(claim)}"
+                outcome = find_outcome(claim)
+                yield f"  {outcome}{': ' if name else ''}{name}; {claim_evidence(claim)}"
         if absent:
             yield f"  {Seen.NOT_HAD}: {', '.join(absent)}"
 
@@ -114,7 +125,13 @@ def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
 def claim_title(claim: ClaimRecord) -> str:
     """Return a claim, with a quotation of its numbers."""
     quote = f' (document: "{claim.quote}")' if claim.quote else ""
-    return f"{claim.row} {claim.text}{quote}".strip()
+    return f"{claim.text}{quote}"
+
+
+def find_outcome(claim: ClaimRecord) -> str:
+    """Return whether a claim is seen, or the answer to a question."""
+    answers = {Seen.SEEN: "yes", Seen.NOT_SEEN: "no"} if claim.question else {}
+    return answers.get(claim.seen, claim.seen.value)
 
 
 def claim_evidence(claim: ClaimRecord) -> str:
@@ -155,7 +172,7 @@ def _clusters(matrix: Matrix) -> Table:
     table = new_table()
     unit = unit_of(matrix.measure)
     settings = ", ".join(dict.fromkeys(cell.setting or matrix.setting for cell in matrix.cells))
-    table.add_column(f"{matrix.row} Clusters, {settings}, {unit}", overflow="fold")
+    table.add_column(f"Clusters, {settings}, {unit}", overflow="fold")
     for number in numbers:
         table.add_column(counted(number, "node"), justify="right")
     for module, size in dict.fromkeys((cell.module, cell.node_size) for cell in matrix.cells):

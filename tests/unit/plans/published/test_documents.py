@@ -30,7 +30,7 @@ PLANS = [(name, size) for name in NAMES for size in ExperimentSize]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_figure_and_claim_has_a_row_of_the_inventory(name):
+def test_every_figure_and_claim_names_its_statement(name):
     document = read_document(name)
 
     for each in (*document.figures, *document.claims):
