@@ -21,20 +21,29 @@ def new_table(**changes: Any) -> Table:
 
 def measure(table: Table) -> Measurement:
     """Return the least width of a table, and the width at which no cell is wrapped."""
-    console = _new_console(_UNBOUNDED)
+    console = _new_console(io.StringIO(), _UNBOUNDED)
     return Measurement.get(console, console.options, table)
 
 
 def draw(parts: Iterable[Table | str], width: int) -> str:
-    """Return tables, which fit a width, and lines, which are not wrapped, as text."""
-    console = _new_console(width)
-    with console.capture() as written:
-        for part in parts:
-            console.print(part, soft_wrap=isinstance(part, str))
-    return "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
+    """Return tables and lines as text. Lines are not wrapped, and no number of a table is cut.
+
+    A table that does not fit the width is wider.
+    """
+    out = io.StringIO()
+    for part in parts:
+        least = measure(part).minimum if isinstance(part, Table) else 0
+        _new_console(out, max(width, least)).print(part, soft_wrap=isinstance(part, str))
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _new_console(width: int) -> Console:
-    """Return a console for texts of strangers: it obeys no markup in them."""
-    file = io.StringIO()
-    return Console(file=file, width=width, highlight=False, markup=False, color_system=None)
+def _new_console(file: io.StringIO, width: int) -> Console:
+    """Return a console for texts of strangers: it obeys no markup in them, and no FORCE_COLOR."""
+    return Console(
+        file=file,
+        width=width,
+        highlight=False,
+        markup=False,
+        color_system=None,
+        force_terminal=False,
+    )

@@ -1,5 +1,6 @@
 """Live progress on standard error: a bar on a terminal, plain lines elsewhere."""
 
+import os
 import sys
 import time
 from typing import Self
@@ -12,6 +13,7 @@ from iotbench.config.input.quantities import format_time
 from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
 from iotbench.machine.cleaning import plain
+from iotbench.machine.streams import width_of
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.metrics import compute_measured_s, count_measured_rows, list_inserting
@@ -40,7 +42,8 @@ class ProgressDisplay:
         """`as_json`: write what the user asks to be printed as a line of JSON."""
         self._quiet = quiet
         self._as_json = as_json
-        self._console = Console(stderr=True)
+        width = width_of(sys.stderr) if "COLUMNS" in os.environ else None  # else the terminal's
+        self._console = Console(stderr=True, width=width)
         self._column = BarColumn(
             _BAR_WIDTH,
             complete_style=_BAR_STYLE,

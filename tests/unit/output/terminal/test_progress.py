@@ -51,6 +51,14 @@ def shown(runs, events, **options):
             follower.take(course.follow(run, event))
 
 
+def test_a_width_of_0_hides_no_line(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "0")
+    run = planned(1)
+    shown([run], [(run, outcome(worker(0)))])
+
+    assert capsys.readouterr().err.startswith("[1/1] 1 worker: ")
+
+
 class Clock:
     def __init__(self):
         self.now = 100.0

@@ -162,6 +162,23 @@ def table_of(text):
     return lines[: lines.index("")]
 
 
+@pytest.mark.parametrize("columns", [1, 20])
+def test_a_narrow_terminal_cuts_no_number_and_no_verdict(width, columns):
+    width(columns)
+    table = " ".join(table_of(format_record(result(WIDE), None, "table"))).split()
+
+    assert "11,172,838" in table
+    assert "verified" in table
+
+
+def test_a_setting_for_colours_drops_no_column(monkeypatch):
+    plain = format_record(result(WIDE), None, "table")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+
+    assert format_record(result(WIDE), None, "table") == plain
+
+
 @pytest.mark.parametrize(
     ("columns", "dropped"),
     [
