@@ -1,5 +1,8 @@
 """Standard output and standard error, which may be full, closed or gone, and their width."""
 
+import codecs
+import io
+import json
 import os
 import re
 import shutil
@@ -87,8 +90,24 @@ def guard_streams() -> None:
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
     os.close(handle)
-    sys.stdout = _Strict(sys.stdout or os.fdopen(1, "w", closefd=False))
-    sys.stderr = _Lenient(sys.stderr or os.fdopen(2, "w", closefd=False))
+    sys.stdout = _Strict(_open(sys.stdout, 1))
+    sys.stderr = _Lenient(_open(sys.stderr, 2))
+
+
+def _open(stream: TextIO | None, number: int) -> TextIO:
+    """Return a stream that escapes what its encoding lacks, such as Latin-1 a line of a table."""
+    found = stream or os.fdopen(number, "w", closefd=False)
+    if isinstance(found, io.TextIOWrapper):
+        codecs.register_error(_ESCAPED, _escape)
+        found.reconfigure(errors=_ESCAPED)
+    return found
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Return the characters of an error as JSON escapes them, so that JSON stays JSON."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].replace("─", "-")
+    return json.dumps(text)[1:-1], error.end
 
 
 def expect_printed() -> None:
@@ -150,6 +169,7 @@ def wrap(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
         )  # fmt: skip
 
 
+_ESCAPED = "iotbench-escaped"
 PLAIN_WIDTH = 80
 """Width of outputs other than a terminal, unless COLUMNS is set."""
 _ROOM_WIDTH = 60

@@ -120,6 +120,14 @@ def test_a_reader_that_goes_away_in_mid_run_changes_nothing(
     assert cli.leftovers() == []
 
 
+def test_an_encoding_for_people_is_none_for_processes(cli: CommandLine) -> None:
+    cli.environment["PYTHONIOENCODING"] = "utf-16"
+    done = cli.run("insert", *SHORT)
+
+    assert done.code == 0, done.err
+    assert cli.results()[0]["status"] == "done"
+
+
 # --- folders ------------------------------------------------------------------------------------
 
 

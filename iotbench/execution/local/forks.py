@@ -79,7 +79,7 @@ class Forks:
                 stdin=other.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
-                env={**os.environ, "PYTHONPATH": _python_path()},
+                env={**os.environ, "PYTHONPATH": _python_path(), "PYTHONIOENCODING": "utf-8"},
                 start_new_session=True,  # the command line handles Ctrl-C
             )
             self._open = stack.pop_all()

@@ -52,6 +52,16 @@ def guarded(monkeypatch):
         stream.close()
 
 
+def test_what_an_encoding_lacks_is_escaped_as_in_json(monkeypatch, tmp_path):
+    place = tmp_path / "out"
+    with place.open("w", encoding="latin-1") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        guard_streams()
+        print_out('── "é 中 😀"')
+
+    assert place.read_bytes() == b'-- "\xe9 \\u4e2d \\ud83d\\ude00"'
+
+
 def test_an_output_that_takes_no_more_is_an_error_at_every_text(guarded):
     guarded("/dev/full", "/dev/null")
 
