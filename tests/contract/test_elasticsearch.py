@@ -560,6 +560,26 @@ def test_rows_that_an_ingest_pipeline_drops_are_an_error(open_search, gzip):
 
 
 @pytest.mark.server("opensearch3")  # as above
+@pytest.mark.parametrize("setting", ["default_pipeline", "final_pipeline"])
+def test_a_pipeline_of_a_users_template_moves_no_row_into_an_index_of_the_users(search, setting):
+    moves = {"set": {"field": "_index", "value": "of-others"}}
+    template = {"settings": {f"index.{setting}": "moves"}}
+    call(search, "PUT", "/_ingest/pipeline/moves", {"processors": [moves]})
+    asked = {"index_patterns": ["readings*"], "priority": 9, "template": template}
+    call(search, "PUT", "/_index_template/of-others", asked)
+    call(search, "PUT", "/of-others", {})
+    try:
+        search.create([READINGS], 10)
+        with search.connect() as session:
+            session.send(one_payload(session))
+            search.visible([READINGS])
+            assert count(search, session, READINGS) == 10
+    finally:
+        call(search, "DELETE", "/_index_template/of-others")
+        call(search, "DELETE", "/_ingest/pipeline/moves")
+
+
+@pytest.mark.server("opensearch3")  # as above
 def test_corrections_that_an_ingest_pipeline_drops_are_an_error(search):
     wide = Wideset(PrimaryKey.CLIENT)
     search.create(wide.tables, 10)

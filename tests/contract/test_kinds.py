@@ -266,6 +266,27 @@ SEARCH = [
         of_index=True,
     ),
     Kind(
+        "component template with an alias",
+        [
+            _http(
+                "PUT",
+                "/_component_template/mine",
+                {"template": {"settings": {}, "aliases": {"mine": {}}}},
+            ),
+            _template(composed_of=["mine"], template={"settings": {}}),
+        ],
+        [_NO_TEMPLATE, _http("DELETE", "/_component_template/mine")],
+        "index template with alias mine",
+        of_index=True,
+    ),
+    Kind(
+        "legacy template with an alias",
+        [_http("PUT", "/_template/of-others", {"index_patterns": ["*"], "aliases": {"mine": {}}})],
+        [_http("DELETE", "/_template/of-others")],
+        "index template with alias mine",
+        of_index=True,
+    ),
+    Kind(
         "index template that only sets",
         [_template(template={"settings": {"number_of_replicas": 0}})],
         [_NO_TEMPLATE],
@@ -393,7 +414,7 @@ NOT_TRIED = {
     "cratedb_pg": STAND_IN,
     "elasticsearch": "data streams: the server is built without them; OpenSearch has them",
     "graphite": ONE_KIND,
-    "influxdb": f"{ONE_KIND}; mappings of InfluxQL's databases were not tried",
+    "influxdb": ONE_KIND,
     "influxdb1": ONE_KIND,
     "iotdb": "views, devices, aligned series and templates of the tree model",
     "mongodb": "views: FerretDB makes a plain collection of one; capped collections and time series"

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -58,6 +59,8 @@ _TYPES = {
 }
 _DOC_VALUES_OF_A_SEARCH = 100
 """index.max_docvalue_fields_search, unless the index sets it."""
+_NO_PIPELINE = "_none"
+"""A pipeline of a user's template could alter rows, or write them into an index of the user's."""
 _POLL_S = 0.2
 _PATH_BYTES = 3500
 _WORK = {
@@ -216,23 +219,17 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
         """Return the templates that refuse an index of the tables' names, or put it in an alias."""
-        from elasticsearch import AuthorizationException  # noqa: PLC0415  # the vendor's client
-
-        templates: list[dict[str, Any]] = []
-        with self.administration() as session, suppress(AuthorizationException):
-            templates = session.call("GET", "/_index_template")["index_templates"]
+        with self.administration() as session:
+            templates = _Templates.read(session)
         found: dict[str, Existing] = {}
         for index in (name for table in tables for name in self.objects(table)):
-            matching = [each for each in templates if _matches(each["index_template"], index)]
-            if not matching:
-                continue
-            first = max(matching, key=lambda each: each["index_template"].get("priority", 0))
-            aliases = first["index_template"].get("template", {}).get("aliases", {})
-            if "data_stream" in first["index_template"]:
-                found[first["name"]] = Existing("index template of data streams", alike=False)
-            elif aliases:
-                kind = f"index template with alias {', '.join(aliases)}"
-                found[first["name"]] = Existing(kind, alike=False)
+            for name, template in templates.find_applied(index):
+                aliases = templates.list_aliases(template)
+                if "data_stream" in template:
+                    found[name] = Existing("index template of data streams", alike=False)
+                elif aliases:
+                    kind = f"index template with alias {', '.join(aliases)}"
+                    found[name] = Existing(kind, alike=False)
         return found
 
     def contents(self, name: str, found: Existing) -> Contents:
@@ -258,6 +255,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         settings = {
             "translog.durability": options.translog_durability,
             "mapping.coerce": False,  # a value of another type is refused, not changed
+            "default_pipeline": _NO_PIPELINE,
+            "final_pipeline": _NO_PIPELINE,
             "number_of_shards": options.shards,
             "number_of_replicas": options.replicas,
             "refresh_interval": options.refresh_interval,
@@ -411,6 +410,48 @@ def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
         some.append(name)
     if some:
         yield some
+
+
+@dataclass(frozen=True)
+class _Templates:
+    """The templates of a cluster that this user may see."""
+
+    composable: Mapping[str, Mapping[str, Any]]
+    legacy: Mapping[str, Mapping[str, Any]]
+    components: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, session: ElasticsearchSession) -> "_Templates":
+        """Ask for the templates; none of a kind that the user may not see or the server lacks."""
+        from elasticsearch import AuthorizationException, NotFoundError  # noqa: PLC0415
+
+        def ask(path: str) -> dict[str, Any]:
+            with suppress(AuthorizationException, NotFoundError):
+                return dict(session.call("GET", path))
+            return {}
+
+        templates = ask("/_index_template").get("index_templates", ())
+        components = ask("/_component_template").get("component_templates", ())
+        return cls(
+            {each["name"]: each["index_template"] for each in templates},
+            ask("/_template"),
+            {each["name"]: each["component_template"] for each in components},
+        )
+
+    def find_applied(self, index: str) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the templates of a new index, by name: the first composable one, or the others."""
+        composable, legacy = (
+            [(name, each) for name, each in kind.items() if _matches(each, index)]
+            for kind in (self.composable, self.legacy)
+        )
+        first = max(composable, key=lambda named: named[1].get("priority") or 0, default=None)
+        return [first] if first else legacy
+
+    def list_aliases(self, template: Mapping[str, Any]) -> list[str]:
+        """Return the aliases that a template gives, also by its components."""
+        parts = [self.components.get(name, {}) for name in template.get("composed_of", ())]
+        given = [template, *(part.get("template", {}) for part in (template, *parts))]
+        return [*dict.fromkeys(alias for each in given for alias in each.get("aliases", ()))]
 
 
 def _matches(template: Mapping[str, Any], index: str) -> bool:
