@@ -237,6 +237,11 @@ class Cassandra(Signatures):
         kinds |= {name: Existing("table") for name in tables - views}
         return {name: kinds[name] for name in names if name in kinds}
 
+    def find_attached(self, names: Collection[str]) -> list[str]:
+        with self.administration() as session:
+            views = session.nodes.list_views(self.options.keyspace)
+        return sorted(f"materialized view {v} on {of}" for v, of in views.items() if of in names)
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size: to count the rows of a table takes as long as to read it."""
         return Contents(None, self.size_bytes([Table(name, (), ())]))

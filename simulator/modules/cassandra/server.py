@@ -106,6 +106,13 @@ class ClusterNodes:
         statement = f"SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = %s"
         return {name for (name,) in self.rows(statement, keyspace)}
 
+    def list_views(self, keyspace: str) -> dict[str, str]:
+        """Return the materialized views of a keyspace, and the table of each."""
+        statement = (
+            "SELECT view_name, base_table_name FROM system_schema.views WHERE keyspace_name = %s"
+        )
+        return dict(self.rows(statement, keyspace))
+
     def wait_until_quiet(self, timeout_s: float) -> None:
         """Return once no node flushes or compacts; SetupError on timeout."""
         deadline = time.monotonic() + timeout_s
