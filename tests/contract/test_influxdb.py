@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from influxdb_client import InfluxDBClient
+from influxdb_client import DBRPCreate, DBRPsService, InfluxDBClient
 
 from simulator.data.block import Block, Coded
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
@@ -242,6 +242,24 @@ def test_a_column_whose_name_influxdb_reserves_is_named(name):
 
 
 # --- what the server is asked --------------------------------------------------------------------
+
+
+@ONLY_2
+def test_a_mapping_that_leads_influxql_to_another_bucket_is_named(open_influxdb, server):
+    database = open_influxdb()
+    options = database.options
+    ours, theirs = f"{options.prefix}events", f"{options.prefix}of_others"
+    with InfluxDBClient(server.url, server.token, org=options.org) as client:
+        bucket = client.buckets_api().create_bucket(bucket_name=theirs)
+        service = DBRPsService(client.api_client)
+        asked = DBRPCreate(
+            bucket_id=bucket.id, org=options.org, database=ours, retention_policy="autogen"
+        )
+        mapping = service.post_dbrp(asked)
+        with pytest.raises(SetupError, match=f"{ours} is mapped to another bucket.*dbrp list"):
+            database.describe()
+        service.delete_dbrpid(mapping.id, org=options.org)
+    assert database.describe().version.startswith("InfluxDB ")
 
 
 @BOTH

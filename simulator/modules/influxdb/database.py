@@ -264,7 +264,14 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
+        """Describe the server; SetupError if its InfluxQL reads other buckets under our names."""
         with self.administration() as session:
+            if mapped := session.client.find_foreign_mappings(self.options.prefix):
+                raise SetupError(
+                    f"{self.name}: InfluxQL's database {mapped[0]} is mapped to another bucket, so "
+                    "queries would not read the rows that are written; delete the mapping (influx "
+                    "v1 dbrp list), or set another prefix among the target's options"
+                )
             version = session.client.version()
             settings: dict[str, str] = {}
             try:

@@ -31,6 +31,7 @@ from influxdb_client.rest import ApiException
 from influxdb_client.service.backup_service import BackupService
 from influxdb_client.service.buckets_service import BucketsService
 from influxdb_client.service.config_service import ConfigService
+from influxdb_client.service.dbr_ps_service import DBRPsService
 from influxdb_client.service.delete_service import DeleteService
 from influxdb_client.service.metrics_service import MetricsService
 from influxdb_client.service.query_service import QueryService
@@ -134,6 +135,18 @@ class Client:
         """Return the description of a bucket, which exists."""
         found = self._api.buckets_api().find_buckets(org=self._org, name=name).buckets
         return found[0].description if found else None
+
+    def find_foreign_mappings(self, prefix: str) -> list[str]:
+        """Return the databases of InfluxQL, named like our buckets, that are other buckets."""
+        try:
+            found = DBRPsService(self._api.api_client).get_dbr_ps(org=self._org).content or ()
+        except Refused as error:
+            if error.status in (401, 403, 404):
+                return []
+            raise
+        mapped = {each.database: each.bucket_id for each in found if not each.virtual}
+        ours = {name: where for name, where in mapped.items() if name.startswith(prefix)}
+        return [name for name, where in ours.items() if where != self.bucket_id(name)]
 
     def create_bucket(self, name: str, shard_group_s: int, description: str | None) -> None:
         """Create a bucket that keeps its rows forever; 0 s lets the server choose the shards."""
