@@ -51,11 +51,12 @@ def listening_port(process: psutil.Process) -> int:
     return int(address.rpartition(":")[2], 16)
 
 
-def ports_of(process: psutil.Process) -> set[int]:
-    """Return the local ports of a process's connections."""
-    with contextlib.suppress(psutil.Error, OSError):
-        return {c.laddr.port for c in process.net_connections("tcp") if c.laddr}
-    return set()
+def owner_of(port: int, to: int) -> int | None:
+    """Return the process with a connection from a port to another; None of a closed connection."""
+    for each in psutil.net_connections("tcp"):
+        if each.raddr and (each.laddr.port, each.raddr.port) == (port, to) and each.pid:
+            return each.pid
+    return None
 
 
 def send(processes: Iterable[psutil.Process], number: signal.Signals) -> None:

@@ -281,13 +281,9 @@ class _Trial:
         if self.place.fault == "reset":
             self.world.proxy.refuse(reset=True)
         elif self.place.victim == "worker":
-            own: set[int] = set()
-
-            def belongs(port: int) -> bool:
-                own.update(processes.ports_of(victims[0]))
-                return port in own
-
-            self.world.proxy.hold(belongs)
+            proxy, victim = self.world.proxy, victims[0].pid
+            # A connection that is closed already may have been the victim's, too.
+            proxy.hold(lambda port: processes.owner_of(port, proxy.port) in (victim, None))
         else:
             self.world.proxy.hold()
 
