@@ -47,8 +47,8 @@ test-all: linted-with-all-servers browser unit chart stored truth faults-quick #
 test-quick: export FUZZ := few
 test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; four minutes
 	$(BIN)/ruff check .
-	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz $(PARALLEL)
-	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres $(PARALLEL)
+	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz -m 'not rare' $(PARALLEL)
+	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres -m 'not rare' $(PARALLEL)
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.chart.harness import CHART, mappings
+from tests.chart.harness import CHART, container, mappings, pods
 
 DIGEST = "sha256:" + "0" * 64
 REFUSALS = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text())
@@ -39,7 +39,9 @@ def test_all_problems_are_reported_at_once(helm):
     ],
 )
 def test_a_request_as_large_as_its_limit_may_be_written_in_any_unit(helm, resource, asked):
-    helm.render({"worker": {"resources": {"requests": {resource: asked}}}})
+    objects = helm.render({"worker": {"resources": {"requests": {resource: asked}}}})
+
+    assert container(pods(objects)["worker"])["resources"]["requests"][resource] == asked
 
 
 @pytest.mark.parametrize(

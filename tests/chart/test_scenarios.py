@@ -36,7 +36,8 @@ def test_helm_lint_reports_nothing(helm, path):
 
 def test_kubernetes_knows_every_field_and_misses_none(objects):
     for each in objects:
-        getattr(client, f"V1{each['kind']}").model_validate(each)
+        known = getattr(client, f"V1{each['kind']}").model_validate(each)
+        assert known.metadata.name == each["metadata"]["name"]
 
 
 def test_every_object_and_every_pod_names_its_run(objects):

@@ -192,6 +192,7 @@ def test_what_is_created_is_ours_at_once(
             with pytest.raises(Killed):
                 prepare(spec, database)
         prepare(spec, database)
+        assert _rows(database, wide.tables[0]) == ()
     finally:
         drop(database, wide.tables)
 
@@ -205,6 +206,7 @@ def test_what_an_earlier_version_made_is_recognised_by_its_columns(
         database.create(wide.tables, 100)
         DatabaseWork(spec, database, lambda _: None).ownership.record(State.COMPLETE)
         prepare(spec, database)
+        assert _rows(database, wide.tables[0]) == ()
     finally:
         drop(database, wide.tables)
 

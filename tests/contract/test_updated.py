@@ -67,9 +67,8 @@ def _dataset(target: Target, workload: str) -> Dataset:
 
 @pytest.mark.parametrize(("target", "workload"), CASES)
 def test_the_smallest_step_of_each_column_is_found(
-    target: Target, database: Database, workload: str, monkeypatch: pytest.MonkeyPatch
+    target: Target, database: Database, workload: str
 ) -> None:
-    monkeypatch.setattr(comparison, "_AGAIN_AFTER_S", 0.0)
     dataset = _dataset(target, workload)
     reader = DatasetReader(dataset)
     drop(database, reader.tables)

@@ -79,20 +79,22 @@ def fish(line: str, folder: Path) -> list[str]:
 
 CASES = [
     ("ins", ["insert"]),
-    ("results l", ["list"]),
     ("insert --worke", ["--workers"]),
-    ("insert --no-c", ["--no-clean"]),
     ("insert -t ", ["alpha", "beta"]),
+    ("validate --targets alpha,b", ["alpha,beta"]),
+    ("show ", ["last", id_of(1), id_of(0)]),
+    ("results l", ["list"]),
+    ("insert --no-c", ["--no-clean"]),
     ("insert --target al", ["alpha"]),
     ("insert -t alpha --workload tru", ["trucks"]),
-    ("validate --targets alpha,b", ["alpha,beta"]),
     ("query -t alpha --types count-ev", ["count-events"]),
-    ("show ", ["last", id_of(1), id_of(0)]),
     ("results rm 20261123-0250", [id_of(0)]),
     ("show last --format ", ["table", "json", "csv"]),
     ("completion z", ["zsh"]),
     ("insert --seed ", []),
 ]
+KINDS = CASES[:5]
+"""A command, an option, values, a list and results: what a shell may quote differently."""
 
 
 @pytest.mark.parametrize(("line", "offered"), CASES)
@@ -119,7 +121,7 @@ def test_bash_completes_what_only_bash_splits_so(
     assert bash(line, folder) == offered
 
 
-@pytest.mark.parametrize(("line", "offered"), CASES)
+@pytest.mark.parametrize(("line", "offered"), KINDS)
 def test_fish_completes(folder: Path, line: str, offered: list[str]) -> None:
     assert sorted(fish(f"./run.py {line}", folder)) == sorted(offered)
 
@@ -163,7 +165,7 @@ def test_zsh_completes(folder: Path, line: str, expected: str) -> None:
     assert f"{whole} " in "\n".join(shell("zsh", script, folder))
 
 
-@pytest.mark.parametrize("line", ["ins", "insert --wor", "insert -t ", "show "])
+@pytest.mark.parametrize("line", ["insert --wor", "insert -t ", "show "])
 def test_a_completion_takes_less_than_a_third_of_a_second(folder: Path, line: str) -> None:
     """Processor time of the best of three: the machine may be busy."""
     words = ["run.py", *line.split(" ")]

@@ -90,6 +90,9 @@ def checkout(tmp_path: Path) -> Path:
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tmp_path / name)
+    for room in ("iotbench", "simulator"):  # or each page would compile them
+        for cache in (ROOT / room).rglob("__pycache__"):
+            shutil.copytree(cache, tmp_path / cache.relative_to(ROOT))
     (tmp_path / ".venv").mkdir()
     for path in (ROOT / ".venv").iterdir():
         if not path.name.startswith("ready"):

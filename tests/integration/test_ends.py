@@ -21,7 +21,10 @@ SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
 RUN = (*SQLITE, "--quiet", "--workers=2", "--runs=1", "--batch=100")
 LONG = (*RUN, "--rate=4000", "--num-inserts=1000000")
 SHORT = (*RUN, "--num-inserts=500")
-STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP]
+STOPS = combined(
+    [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP],
+    often=[(signal.SIGINT,), (signal.SIGTERM,)],
+)
 Wait = Callable[[Callable[[], Any]], Any]
 
 

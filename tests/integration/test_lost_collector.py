@@ -38,7 +38,7 @@ def replaced(result: Any, times: int = 1) -> bool:
 
 def test_an_insert_goes_on_and_every_row_is_verified(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100",
-                        "--rate=5000", "--num-inserts=20000", "--verify=full")  # fmt: skip
+                        "--rate=5000", "--num-inserts=10000", "--verify=full")  # fmt: skip
     cli.await_both_writing(eventually)
     kill_collector(cli, eventually)
     done = cli.finish(running)
@@ -49,10 +49,10 @@ def test_an_insert_goes_on_and_every_row_is_verified(cli: CommandLine, eventuall
     assert result["manifest"]["complete"]
     assert replaced(result)
     run = result["runs"][0]
-    assert run["metrics"]["rows"] == 40_000
+    assert run["metrics"]["rows"] == 20_000
     assert run["outcome"]["verdict"]["status"] == "verified"
     assert {"init", "barrier", "insert", "verify"} <= run["outcome"]["phases_s"].keys()
-    assert run["outcome"]["phases_s"]["insert"] > 7
+    assert run["outcome"]["phases_s"]["insert"] > 3
     assert "failures: collector replaced: 1 (at " in cli.run("show", "last").out
     assert cli.leftovers() == []
 
@@ -60,22 +60,22 @@ def test_an_insert_goes_on_and_every_row_is_verified(cli: CommandLine, eventuall
 def test_it_may_be_killed_in_every_phase(cli: CommandLine, eventually: Wait) -> None:
     """At random moments, but never four times: the third one brings the run to its end."""
     running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--rate=8000",
-                        "--prefill=20000", "--num-inserts=30000", "--verify=full")  # fmt: skip
+                        "--prefill=20000", "--num-inserts=20000", "--verify=full")  # fmt: skip
     eventually(lambda: cli.processes("collector"))
     time.sleep(0.3)
     for _ in range(3):
         kill_collector(cli, eventually)
-        time.sleep(2.5)
+        time.sleep(1.2)
     done = cli.finish(running)
 
     assert done.code == 0, done.out + done.err
     (result,) = cli.results()
     run = result["runs"][0]
-    assert run["metrics"]["rows"] == 60_000
+    assert run["metrics"]["rows"] == 40_000
     assert run["outcome"]["verdict"]["status"] == "verified"
     with closing(sqlite3.connect(cli.folder / "bench.db")) as file:
         assert file.execute("SELECT count(*), count(DISTINCT id) FROM events").fetchall() == [
-            (80_000, 80_000)
+            (60_000, 60_000)
         ]
     assert cli.leftovers() == []
 
@@ -158,13 +158,12 @@ def test_on_a_server_too_the_tables_are_not_created_again(
 ) -> None:
     reaching(cli, server, server_database)
     running = cli.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
-                        "--rate=20k", "--duration=6s", "--warmup-until-steady=20s", "--verify=full",
+                        "--rate=20k", "--duration=5s", "--warmup=3s", "--verify=full",
                         "--quiet")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
-    time.sleep(4)
-    kill_collector(cli, eventually)
-    time.sleep(4)
-    kill_collector(cli, eventually)
+    for moment_s in (1.5, 3):  # in the warm-up, and in what is measured
+        time.sleep(moment_s)
+        kill_collector(cli, eventually)
     done = cli.finish(running, 120)
 
     assert done.code == 0, done.out + done.err

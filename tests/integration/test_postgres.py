@@ -218,7 +218,7 @@ name: lost
 targets: [postgresql]
 repeats: 3
 settings:
-  - {name: bulk, insert: {workload: iot, workers: 1, batch: 1000, duration: 4s, warmup: 0s}}
+  - {name: bulk, insert: {workload: iot, workers: 1, batch: 1000, duration: 2s, warmup: 0s}}
 """
 
 

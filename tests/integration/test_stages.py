@@ -127,7 +127,7 @@ def test_stages_follow_the_warm_up_of_the_first_workers(cli: CommandLine) -> Non
 
 
 def test_what_stores_nothing_has_stages_too(cli: CommandLine) -> None:
-    stages = "--stages=1:2s,3:2s,2:2s"
+    stages = "--stages=1:1s,3:1s,2:1s"
     done = cli.run("insert", "--target=null", "--quiet", stages, "--batch=1000", "--format=json")
 
     assert done.code == 0, done.err

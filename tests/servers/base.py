@@ -52,6 +52,7 @@ class Server(ABC):
     ready_s: ClassVar[float] = 60
     """Time limit for the start of each process, on a busy machine."""
     stop_s: ClassVar[float] = 30
+    java_options = "-XX:-UsePerfData"
 
     def __init__(self) -> None:
         self.home = self.installed()
@@ -276,7 +277,7 @@ class Server(ABC):
         folders = {
             "HOME": str(self.folder),
             "TMPDIR": str(temporary),
-            "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData",
+            "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary} {self.java_options}",
         }
         return {**kept, **folders, "LANG": "C.UTF-8", **self.environment(), **more}
 

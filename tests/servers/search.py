@@ -101,7 +101,7 @@ class _Search(Server):
         prefix = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}[self.product]
         return {
             f"{prefix}_JAVA_HOME": str(_java_home(self.java)),
-            f"{prefix}_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}",
+            f"{prefix}_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap} {self.java_options}",
             f"{prefix}_PATH_CONF": str(self.folder / "config"),
             f"{prefix}_TMPDIR": str(self.folder / "tmp"),
         }

@@ -5,7 +5,6 @@ import re
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
 
 from iotbench.config.targets.config import load
 from iotbench.measurements.insert.workload_file import read_workload
@@ -23,6 +22,8 @@ PLANS = sorted((ROOT / "iotbench/plans/published/plans").glob("*.yaml"))
 
 def problems(schema, text):
     """What an editor underlines; dates are text to it."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - loads for 1.5 s
+
     content = json.loads(json.dumps(yaml.safe_load(text), default=str))
     return [
         each.json_path for each in Draft202012Validator(json.loads(schema)).iter_errors(content)
