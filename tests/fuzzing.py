@@ -21,6 +21,11 @@ _INPUTS = 10_000 if THOROUGH else 500
 """How many cases are tried of each kind of input."""
 
 
+def try_cases(count: int) -> settings:
+    """Return the settings of a test that tries so many cases, and few with FUZZ=few."""
+    return settings(CASES, max_examples=min(count, CASES.max_examples) if FEW else count)
+
+
 def fuzzed(parts: int = 1) -> settings:
     """Return the settings of one of the `parts` tests that try one kind of input."""
     return settings(

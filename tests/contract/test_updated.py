@@ -39,12 +39,12 @@ LATER = {
 EVERY_TYPE = ("iot", "homes", "trucks", "large")
 """Workloads that together have every type in every role, and NULLs.
 
-The others add names only: they are rare, except on SQLite, DuckDB and PostgreSQL.
+The others add names only: they are rare, except on SQLite.
 """
 CASES = [
     pytest.param(
         target, workload, id=f"{name}-{workload}",
-        marks=[] if workload in EVERY_TYPE or name in ("sqlite", "duckdb", "postgres")
+        marks=[] if workload in EVERY_TYPE or name == "sqlite"
         else [pytest.mark.rare],
     )
     for name, target in TARGETS.items()

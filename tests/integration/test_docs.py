@@ -92,7 +92,8 @@ def checkout(tmp_path: Path) -> Path:
             shutil.copy2(ROOT / name, tmp_path / name)
     for room in ("iotbench", "simulator"):  # or each page would compile them
         for cache in (ROOT / room).rglob("__pycache__"):
-            shutil.copytree(cache, tmp_path / cache.relative_to(ROOT))
+            being_written = shutil.ignore_patterns("*.pyc.*")
+            shutil.copytree(cache, tmp_path / cache.relative_to(ROOT), ignore=being_written)
     (tmp_path / ".venv").mkdir()
     for path in (ROOT / ".venv").iterdir():
         if not path.name.startswith("ready"):

@@ -9,7 +9,7 @@ import traceback
 from contextlib import suppress
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from simulator.modules.mongodb.database import MongodbOptions
@@ -17,6 +17,7 @@ from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.postgres.database import WireOptions
 from simulator.modules.shared.conninfo import redacted
 from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor
+from tests.fuzzing import try_cases
 from tests.secret_forms import FORMS
 
 CHARACTERS = st.one_of(
@@ -31,7 +32,7 @@ def is_testable(secret: str) -> bool:
     return len(secret) >= WORD_CHARACTERS and "***" not in secret and any(map(str.isalnum, secret))
 
 
-@settings(max_examples=60)
+@try_cases(60)
 @given(secret=SECRETS, before=AROUND, after=AROUND)
 @example(secret="p@ss%5Cword", before="", after="")
 @example(secret="it''s \\\\ here", before="'", after="'")

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError
+from tests.fuzzing import try_cases
 
 
 class Pair(Workload):
@@ -90,7 +91,7 @@ def pieces(rows, cuts):
     parts=st.sampled_from([1, 4]),
     primary_key=st.sampled_from([PrimaryKey.NONE, PrimaryKey.CLIENT]),
 )
-@settings(max_examples=60)
+@try_cases(60)
 def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
     *, lane, start, block_rows, cuts, parts, primary_key
 ):
@@ -103,7 +104,7 @@ def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
 
 
 @given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
-@settings(max_examples=50)
+@try_cases(50)
 def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
     reader = DatasetReader(dataset(parts=4))
     found = {}
@@ -134,7 +135,7 @@ def test_a_lane_that_is_pinned_fills_the_blocks_of_one_part(lane, part):
     block_rows=st.integers(1, 8).map(lambda batches: 5 * batches),
     parts=st.sampled_from([1, 4]),
 )
-@settings(max_examples=50)
+@try_cases(50)
 def test_tables_of_unequal_size_are_written_in_step(rows, block_rows, parts):
     reader = DatasetReader(dataset("pair", parts=parts))
     ranges = [RowRange(start=7, stop=7 + count, table=t) for t, count in enumerate(rows)]

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.fleet import walks_at
 from simulator.data.walks import Clamped, Counter, Distribution, Precision, Walks
+from tests.fuzzing import try_cases
 
 SERIES, TICKS = 7, 3000
 WALKS = Walks(
@@ -23,7 +24,7 @@ def at(rows):
 
 
 @given(st.sets(st.integers(0, SERIES * TICKS - 1), min_size=1, max_size=60).map(sorted))
-@settings(max_examples=60)
+@try_cases(60)
 def test_any_rows_hold_the_values_of_the_whole_table(rows):
     drawn = at(rows)
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.mixer import below, draw, draw_from, key_of, mix
+from tests.fuzzing import try_cases
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -40,7 +41,7 @@ def test_the_first_draws_are_the_published_ones_of_splitmix64():
 
 
 @given(key=st.integers(0, MASK), row=st.integers(0, 2**62))
-@settings(max_examples=50)
+@try_cases(50)
 def test_any_row_is_drawn_alone_as_splitmix64_would(key, row):
     (drawn,) = draw(key, np.array([row])).tolist()
 
@@ -92,7 +93,7 @@ def test_mix_keeps_zero_and_is_one_to_one():
     rows=st.lists(st.integers(0, 2**62), min_size=1, max_size=20),
     bound=st.integers(1, 2**31),
 )
-@settings(max_examples=50)
+@try_cases(50)
 def test_below_scales_the_upper_half_of_the_bits(key, rows, bound):
     drawn = below(key, np.array(rows), bound).tolist()
     upper = [splitmix64((key + (row - 1) * GOLDEN) & MASK) >> 32 for row in rows]

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.digits import join
 from simulator.data.octets import copy, overlapping
+from tests.fuzzing import try_cases
 
 
 @given(st.lists(st.binary(max_size=70), min_size=1, max_size=30), st.randoms())
-@settings(max_examples=200)
+@try_cases(200)
 def test_only_the_bytes_of_each_item_are_written(items, random):
     gaps = [random.randrange(4) for _ in items]
     lengths = np.array([len(item) for item in items])

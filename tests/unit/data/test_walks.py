@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.mixer import draw
@@ -21,6 +21,7 @@ from simulator.data.walks import (
     _straighten,
     free_walks,
 )
+from tests.fuzzing import try_cases
 
 EPOCH = 8**5
 KEYS = draw(7, np.arange(600))
@@ -57,7 +58,7 @@ def mean_stay(held):
     ticks=st.lists(st.integers(0, 5 * EPOCH), min_size=1, max_size=40, unique=True),
     walks=st.lists(st.integers(0, 599), min_size=1, max_size=40, unique=True),
 )
-@settings(max_examples=60)
+@try_cases(60)
 def test_any_ticks_of_any_walks_are_drawn_alone(ticks, walks):
     wanted, chosen = np.array(sorted(ticks)), np.array(walks)
     together = free_walks(KEYS[chosen], wanted)

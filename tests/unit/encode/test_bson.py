@@ -4,13 +4,14 @@ import bson
 import numpy as np
 import pytest
 from bson.codec_options import CodecOptions, DatetimeConversion
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
 from simulator.data.schema import TimeUnit, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson, BsonField, Constant, Embedded
 from simulator.errors import UnstorableError
+from tests.fuzzing import try_cases
 from tests.unit.encode.blocks import block
 
 PLAIN = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
@@ -100,7 +101,7 @@ def test_floats_keep_their_extremes(kind, dtype):
         st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1
     )
 )
-@settings(max_examples=60)
+@try_cases(60)
 def test_texts_and_nulls_come_back(coded, null, items):
     levels = texts(*(item or "" for item in items))
     valid = np.array([item is not None for item in items])

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.encode.numbers import doubles
+from tests.fuzzing import try_cases
 
 
 def expected(values):
@@ -18,7 +19,7 @@ def expected(values):
 
 
 @given(st.lists(st.floats(), min_size=1, max_size=50))
-@settings(max_examples=300)
+@try_cases(300)
 def test_any_double_is_written_exactly(values):
     array = np.array(values)
     assert doubles(array).tolist() == expected(array)

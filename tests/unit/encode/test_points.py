@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -16,6 +16,7 @@ from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points
 from simulator.encode.rows import Frame, finer
 from simulator.errors import UnstorableError
 from simulator.modules.graphite.wire import frame, path_lengths, pickles
+from tests.fuzzing import try_cases
 
 TIME = Column("time", Type.INT64, Role.TIME)
 SITE = Column("site", Type.TEXT, Role.TAG)
@@ -158,7 +159,7 @@ def test_an_empty_block_is_no_send():
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=50)
+@try_cases(50)
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**63), 2**63 - 1)), min_size=1))
 def test_every_number_comes_back(rows):
     batch = block(*zip(*rows, strict=True))
@@ -169,7 +170,7 @@ def test_every_number_comes_back(rows):
         assert (path, instant, value) == (path2, instant2, float(value2))
 
 
-@settings(max_examples=50)
+@try_cases(50)
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
 def test_pickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))

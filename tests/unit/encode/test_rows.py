@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -14,6 +14,7 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.columns import LIMIT, LevelCache
 from simulator.encode.objects import InstantType, Objects
 from simulator.encode.rows import Frame, Share, Spans, blank, cut, laid_out, pack, windows
+from tests.fuzzing import try_cases
 
 
 def constant(content):
@@ -65,7 +66,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(1, 15))
-@settings(max_examples=500)
+@try_cases(500)
 def test_rows_are_laid_out_without_padding(table, batch_rows):
     shares, rows = table
     laid = laid_out(shares, len(rows))
@@ -77,7 +78,7 @@ def test_rows_are_laid_out_without_padding(table, batch_rows):
 
 
 @given(tables(), st.data())
-@settings(max_examples=200)
+@try_cases(200)
 def test_rows_are_taken_in_any_order(table, data):
     shares, rows = table
     order = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
@@ -87,7 +88,7 @@ def test_rows_are_taken_in_any_order(table, data):
 
 
 @given(tables())
-@settings(max_examples=200)
+@try_cases(200)
 def test_shares_are_packed_into_one(table):
     shares, rows = table
     one = pack([share for share in shares if isinstance(share, Share)], len(rows))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
@@ -15,6 +15,7 @@ from simulator.data.schema import TimeUnit, Type
 from simulator.encode.numbers import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Slot, TextEncoder
+from tests.fuzzing import try_cases
 from tests.unit.encode.blocks import block
 
 INT64 = np.iinfo(np.int64)
@@ -214,7 +215,7 @@ def as_coded(items):
 
 @pytest.mark.parametrize("data", [as_values, as_coded])
 @given(items=texts)
-@settings(max_examples=50)
+@try_cases(50)
 def test_csv_reads_back_with_the_csv_module(data, items):
     for sample in (TEXTS, items):
         number = values(range(len(sample)), np.int64)

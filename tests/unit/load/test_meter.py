@@ -5,12 +5,13 @@ import threading
 import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.load import meter
 from simulator.load.meter import Durations, Meter, merge_histogram, new_histogram
 from simulator.protocol.numbers import pairs_of
+from tests.fuzzing import try_cases
 
 MS = 10**6
 SECOND = 10**9
@@ -29,7 +30,7 @@ latencies = st.lists(st.integers(0, 10 * SECOND), max_size=40)
 
 
 @given(parts=st.lists(latencies, max_size=5))
-@settings(max_examples=30)
+@try_cases(30)
 def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
     whole = measured([latency for part in parts for latency in part])
     merged = merge_histogram([measured(part).latency() for part in parts])
@@ -39,7 +40,7 @@ def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
 
 
 @given(values=st.lists(st.integers(0, 10 * SECOND), min_size=1, max_size=40))
-@settings(max_examples=30)
+@try_cases(30)
 def test_bulk_folding_is_recording_one_by_one(values):
     expected = new_histogram()
     for value in values:

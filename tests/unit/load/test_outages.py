@@ -1,13 +1,14 @@
 """Outages: the longest silences, and every batch in the second in which it was due."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter
 from simulator.protocol.messages import MOST_SILENCES
 from simulator.protocol.numbers import buckets_of
+from tests.fuzzing import try_cases
 
 MS = 10**6
 SECOND = 10**9
@@ -40,7 +41,7 @@ waits_ns = st.lists(st.tuples(st.integers(0, 3 * SECOND), st.integers(0, SECOND)
 
 
 @given(waits=waits_ns, parts=st.integers(1, 5))
-@settings(max_examples=60)
+@try_cases(60)
 def test_nothing_depends_on_how_batches_are_folded(waits, parts):
     ends = np.cumsum([gap for gap, _ in waits]) + START_NS
     batches = [(int(end) - wait, int(end)) for end, (_, wait) in zip(ends, waits, strict=True)]

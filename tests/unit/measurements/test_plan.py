@@ -4,7 +4,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -28,6 +28,7 @@ from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
+from tests.fuzzing import try_cases
 from tests.unit.measurements.options import changed
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -229,7 +230,7 @@ def test_without_cleaning_every_run_goes_on_where_the_tables_end():
     rows=st.integers(1, 1000),
     clean=st.booleans(),
 )
-@settings(max_examples=40)
+@try_cases(40)
 def test_no_row_is_lost_or_written_twice(workers, prefill, rows, clean):
     options = changed(
         DEFAULTS, workers=tuple(workers), runs=2, prefill=prefill, num_inserts=rows, clean=clean

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -25,6 +25,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify.truth import cube, groups
 from simulator.verify.truth.oracle import Oracle
 from tests.contract.reference import answer_of
+from tests.fuzzing import try_cases
 
 TABLE = Table(
     "cpu",
@@ -136,7 +137,7 @@ def density(request):
     asked=st.lists(queries, min_size=1, max_size=12, unique=True),
     cuts=st.lists(st.integers(0, 300), max_size=5),
 )
-@settings(max_examples=120)
+@try_cases(60)
 def test_queries_that_share_cubes_are_answered_as_by_plain_python(seed, size, asked, cuts):
     rows = drawn(seed, size)
     oracle = Oracle(asked)
@@ -158,7 +159,7 @@ def divided(rows, cuts):
     asked=st.lists(queries, min_size=1, max_size=5, unique=True),
     cuts=st.lists(st.integers(0, 300), max_size=5),
 )
-@settings(max_examples=80)
+@try_cases(40)
 def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, size, asked, cuts):
     rows = drawn(seed, size)
     others = [

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -15,6 +15,7 @@ from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.query import Output, RowsQuery, outputs
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
+from tests.fuzzing import try_cases
 
 TABLE = Table(
     "wide",
@@ -77,13 +78,13 @@ def drawn(kind, array, valid=None, *, signless=False):
 
 
 @given(rows=tables)
-@settings(max_examples=100)
+@try_cases(100)
 def test_stored_rows_hash_as_their_batch(rows):
     assert hash_stored(COLUMNS, rows).tolist() == block_hashes(COLUMNS, batch_of(rows)).tolist()
 
 
 @given(rows=tables, order=st.randoms(use_true_random=False))
-@settings(max_examples=30)
+@try_cases(30)
 def test_order_and_cut_do_not_matter(rows, order):
     whole = fingerprint(hash_stored(COLUMNS, rows))
     order.shuffle(rows)
@@ -95,7 +96,7 @@ def test_order_and_cut_do_not_matter(rows, order):
 
 
 @given(rows=tables, other=cells, row=st.integers(0, 9), column=st.integers(0, 7))
-@settings(max_examples=80)
+@try_cases(80)
 def test_any_changed_value_is_seen(rows, other, row, column):
     changed = list(rows)
     target = row % len(rows)
@@ -108,7 +109,7 @@ def test_any_changed_value_is_seen(rows, other, row, column):
 
 
 @given(rows=tables, row=st.integers(0, 9))
-@settings(max_examples=30)
+@try_cases(30)
 def test_a_missing_and_a_repeated_row_are_seen(rows, row):
     hashes = hash_stored(COLUMNS, rows)
     at = row % len(rows)
@@ -330,7 +331,7 @@ def _as_stored(kind, value):
         instants,
     )
 )
-@settings(max_examples=60)
+@try_cases(60)
 def test_every_writing_of_a_value_is_equal_and_every_smallest_step_is_seen(values):
     for kind, value in zip(Type, values, strict=True):
         same, steps = _as_stored(kind, value)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -26,6 +26,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify.truth.oracle import Oracle, Truth
 from tests.contract import reference
+from tests.fuzzing import try_cases
 
 TABLE = Table(
     "wide",
@@ -182,7 +183,7 @@ def queries(draw):
 
 
 @given(rows=rows_of, times=times_of, query=queries(), cut=st.integers(0, 30))
-@settings(max_examples=500)
+@try_cases(500)
 def test_the_truth_is_that_of_plain_python(rows, times, query, cut):
     whole = batch_of(rows, times)
     parts = [whole.slice(0, min(cut, len(rows))), whole.slice(min(cut, len(rows)), len(rows))]

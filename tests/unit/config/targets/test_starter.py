@@ -24,24 +24,22 @@ def loaded(tmp_path, text, name):
     return facts(load(path).resolve(name, {}))
 
 
+@pytest.fixture(scope="module")
+def program():
+    """The configuration of the program."""
+    return load(ROOT / "config.yaml")
+
+
 def facts(target):
     """All that a target is; the class of options whose credentials are in Secrets is its own."""
     return replace(target, options=None), target.options.public()
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_target_alone_is_the_one_of_the_program(tmp_path, monkeypatch, name):
+def test_a_target_alone_is_the_one_of_the_program_with_every_default(
+    tmp_path, monkeypatch, program, name
+):
     text, names = starter([name])
-    for variable in re.findall(r"\$\{(\w+)\}", text):
-        monkeypatch.setenv(variable, "x")
-
-    assert names == [name]
-    assert loaded(tmp_path, text, name) == facts(load(ROOT / "config.yaml").resolve(name, {}))
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_every_option_stands_in_it_with_its_default(tmp_path, monkeypatch, name):
-    text, _ = starter([name])
     for variable in re.findall(r"\$\{(\w+)\}", text):
         monkeypatch.setenv(variable, "x")
     begin, _, further = text.partition("# Further options, with their defaults:\n")
@@ -50,9 +48,11 @@ def test_every_option_stands_in_it_with_its_default(tmp_path, monkeypatch, name)
         f"    {line}\n" for line, key in options if line != f"{key}:" and key != "runner"
     )
 
-    before = loaded(tmp_path, text, name)
-    assert loaded(tmp_path, f"{begin}\n{given}", name) == before
-    fields = database_class(before[0].module).options_model.model_fields
+    expected = facts(program.resolve(name, {}))
+    assert names == [name]
+    assert loaded(tmp_path, text, name) == expected
+    assert loaded(tmp_path, f"{begin}\n{given}", name) == expected
+    fields = database_class(expected[0].module).options_model.model_fields
     assert [
         field for field in fields if not re.search(rf"^ +(# )?{field}(_from)?:", text, re.MULTILINE)
     ] == []

@@ -12,6 +12,7 @@ from simulator.load.meter import encode_histogram, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
+from tests.fuzzing import try_cases
 from tests.unit.output.terminal.made import histogram, outcome, stored, worker
 
 DEVOPS = {"workload": "devops", "params": {}}
@@ -243,7 +244,7 @@ def test_a_percentile_has_a_sample_beyond_it(sends, known):
         assert (each.p99_ms is not None, each.p999_ms is not None) == known
 
 
-@settings(max_examples=30)
+@try_cases(30)
 @given(st.lists(st.lists(st.integers(1000, 4 * 10**12), max_size=40), min_size=1, max_size=30))
 def test_percentiles_and_mean_are_those_of_the_library(durations_ns):
     histogram = merge_histogram([encode_histogram(each) for each in durations_ns])
