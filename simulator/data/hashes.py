@@ -55,7 +55,8 @@ def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
         cells = [filler if cell is None else cell for cell in cells]
     try:
         values, odd = _convert(column, cells, kind)
-    except (TypeError, OverflowError):  # times with and without a zone; integers beyond 64 bits
+    except (TypeError, OverflowError, UnicodeError):
+        # Times with and without a zone; integers beyond 64 bits; texts that are not valid UTF-8.
         return _one_by_one(column, cells, valid)
     if valid is not None:
         odd &= valid

@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, ClassVar, Literal
 from zlib import crc32
 
@@ -406,10 +407,15 @@ class SqliteSession(sql_changes.ChangingSession):
         self.connection.execute("PRAGMA query_only = ON")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        self.connection.text_factory = _TEXTS
         cursor = self.connection.execute(statement.text, statement.parameters)
         with closing(cursor):
             while portion := cursor.fetchmany(rows):
                 yield separate_blobs(portion)
+
+
+_TEXTS = partial(str, encoding="utf-8", errors="surrogateescape")
+"""Reads a text that is not valid UTF-8, which equals no other one."""
 
 
 def _whole(value: Any) -> Any:

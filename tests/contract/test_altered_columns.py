@@ -6,6 +6,7 @@ import pytest
 
 from simulator.data.ranges import RowRange
 from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.comparison import verify
 from tests.contract.targets import STORING
 from tests.unit import specs
@@ -73,8 +74,33 @@ MYSQL = {
         "events.device_id: type: expected varchar(12), found blob",
     ),
 }
+CLICKHOUSE = {
+    "double": (
+        "ALTER TABLE events MODIFY COLUMN sequence_number Float64",
+        "events.sequence_number: type: expected Int64, found Float64",
+    ),
+    "text": (
+        "ALTER TABLE events MODIFY COLUMN temperature String",
+        "events.temperature: type: expected Float32, found String",
+    ),
+    "dropped": (
+        "ALTER TABLE events DROP COLUMN temperature",
+        "events.temperature: type: expected Float32, found no such column",
+    ),
+}
+QUESTDB = {
+    "double": (
+        "ALTER TABLE events ALTER COLUMN sequence_number TYPE DOUBLE",
+        "events.sequence_number: type: expected LONG, found DOUBLE",
+    ),
+    "dropped": (
+        "ALTER TABLE events DROP COLUMN temperature",
+        "events.temperature: type: expected FLOAT, found no such column",
+    ),
+}
 ALTERED = {
     "postgres": POSTGRES, "duckdb": DUCKDB, "mysql": MYSQL, "mariadb": MYSQL,
+    "clickhouse": CLICKHOUSE, "clickhouse_embedded": CLICKHOUSE, "questdb": QUESTDB,
 }  # fmt: skip
 CASES = [
     pytest.param(STORING[name], each, id=f"{name}-{kind}")
@@ -99,3 +125,6 @@ def test_a_column_of_another_type_is_a_mismatch_that_names_both(request, target,
 
     assert verdict.status is Status.MISMATCH
     assert re.search(re.escape(described) + "(;|$)", verdict.reason), verdict.reason
+    unfinished = verify_interrupted(database, dataset)
+    assert unfinished.status is Status.MISMATCH
+    assert described in unfinished.reason

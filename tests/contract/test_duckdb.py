@@ -15,6 +15,8 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count
 
@@ -207,3 +209,19 @@ def test_a_missing_package_is_an_error_with_the_command_that_installs_it(duck, m
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
         duck.connect()
+
+
+@pytest.mark.parametrize("mode", [VerifyMode.COUNTS, VerifyMode.FULL])
+@pytest.mark.parametrize("value", ["infinity", "-infinity"])
+def test_infinity_in_place_of_null_is_a_mismatch(duck, mode, value):
+    wide = Wideset()
+    wide.fill(duck)
+    name = wide.tables[0].name
+    assert verify(duck, wide.dataset, (), mode).status is Status.VERIFIED
+    one = f"SELECT min(rowid) FROM {name} WHERE seen IS NULL"
+    duck.carry_out(f"UPDATE {name} SET seen = '{value}' WHERE rowid = ({one})")
+
+    verdict = verify(duck, wide.dataset, (), mode)
+
+    assert verdict.status is Status.MISMATCH
+    assert f"{name}: every row" in verdict.reason or mode is VerifyMode.COUNTS

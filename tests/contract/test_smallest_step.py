@@ -34,7 +34,7 @@ ALIKE = {Step.ZERO: Alike.ZEROS, Step.NAN: Alike.NULLS}
 @pytest.fixture(autouse=True)
 def _steps_are_known(monkeypatch):
     monkeypatch.setitem(workloads.WORKLOADS, Steps.name, Steps)
-    monkeypatch.setattr("simulator.verify.stored.comparison._MAX_SHOWN", ROWS)
+    monkeypatch.setattr("simulator.verify.stored.checks.MOST_SHOWN", ROWS)
 
 
 def _dataset(target) -> Dataset:

@@ -24,6 +24,7 @@ def write(database: Database, stored: Dataset, *ranges: RowRange, batch_rows: in
         for block in chain.from_iterable(turn for rows in ranges for turn in reader.blocks([rows])):
             for payload in session.encode(block, BATCH, batch_rows):
                 session.send(payload)
+    database.visible(reader.tables)
 
 
 def execute(database: Sqlite, *statements: str) -> list[tuple[Any, ...]]:

@@ -225,7 +225,9 @@ class ClickhouseSession(Session):
         try:
             for piece in pieces:
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
-                waiting += parse_rows((whole + newline).decode(), statement.outputs)
+                # A text that is not valid UTF-8 equals no other one.
+                text = (whole + newline).decode(errors="surrogateescape")
+                waiting += parse_rows(text, statement.outputs)
                 while len(waiting) >= rows:
                     yield waiting[:rows]
                     waiting = waiting[rows:]

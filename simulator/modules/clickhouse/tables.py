@@ -111,6 +111,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
     }
 
     own_errors = (ServerError,)
+    shows_types = True
     row_hash = MurmurHash()
     hash_probe = sql_hashes.MURMUR_PROBE
 

@@ -4,6 +4,7 @@ The statement that creates a table, index or bucket also stores a text with it, 
 has a place for one, such as a comment. The text holds the name: what is renamed is no longer ours.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, TypeAlias
@@ -42,6 +43,22 @@ def _comparable(columns: Columns) -> dict[str, str]:
     return {name: kind for name, kind in named.items() if name != ID.name}
 
 
+def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
+    """Return the columns of a table that have another type than they were made with."""
+    kinds = {column.lower(): kind for column, kind in found.items()}
+    here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
+    return [
+        (f"{name}.{column}", before, kind)
+        for column, before, kind in here
+        if before and kind and _bare_type(kind) != _bare_type(before)
+    ]
+
+
+def _bare_type(kind: str) -> str:
+    """Return a type without its length: a longer text holds the same."""
+    return re.sub(r"\([\d, ]+\)", "", kind.lower())
+
+
 class Signing:
     """The part of a database that recognises and drops what `create` has made.
 
@@ -50,6 +67,8 @@ class Signing:
 
     declares_columns: ClassVar[bool] = True
     """False if a table has only the columns of its rows, so that some may be missing."""
+    shows_types: ClassVar[bool] = False
+    """True if a server has shown that its catalogue has the types in the words of `layouts`."""
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether these things, which exist, bear their signature.
@@ -78,11 +97,14 @@ class Signing:
         return any(_same_columns(found, each, some=some) for each in layouts)
 
     def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
-        """Return columns that have another type than `create` gave them, and both types.
-
-        Nothing, where no catalogue shows types.
-        """
-        return []
+        """Return columns that have another type than `create` gave them, and both types."""
+        altered: list[tuple[str, str, str]] = []
+        for name in table.names if self.shows_types else ():
+            if found := self.columns_in(name):
+                layouts = [_differing(name, made, found) for made in self.layouts(name, [table])]
+                nearest = min(layouts, key=len, default=None)
+                altered += nearest or []
+        return altered
 
     def drop_signed(self, names: Collection[str]) -> None:
         """Drop what bears its signature; leave alone what has taken a name meanwhile.

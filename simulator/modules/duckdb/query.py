@@ -15,6 +15,9 @@ _RESERVED = frozenset(
     """.split()
 )
 
+_INFINITE = 2**63 - 1
+"""Stands for infinity; no time that this program stores is that late."""
+
 
 class DuckDbDialect(sql.Dialect):
     """DuckDB's types; it sums integers in 128 bits and compares texts by their bytes."""
@@ -57,7 +60,8 @@ class DuckDbDialect(sql.Dialect):
         read = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return read
-        return f"epoch_us({read}){f' // {self.ticks_per_unit}' if self.in_units else ''}"
+        number = _epoch("us", column, read)
+        return f"{number}{f' // {self.ticks_per_unit}' if self.in_units else ''}"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return the first or last value of a group; both functions ignore NULLs."""
@@ -85,7 +89,15 @@ class NanosecondDialect(DuckDbDialect):
 
     def read(self, column: Column, expression: str = "") -> str:
         read = expression or self.name(column.name)
-        return f"epoch_ns({read})" if column.type is Type.TIMESTAMP else read
+        return _epoch("ns", column, read) if column.type is Type.TIMESTAMP else read
+
+
+def _epoch(unit: str, column: Column, read: str) -> str:
+    """Return the number of a time; that of infinity would be NULL."""
+    number = f"epoch_{unit}({read})"
+    if not column.nullable:
+        return number
+    return f"coalesce({number}, CASE WHEN isinf({read}) THEN {_INFINITE} END)"
 
 
 def dialect_of(table: Table) -> DuckDbDialect:

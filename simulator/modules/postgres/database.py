@@ -92,6 +92,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
 
     options: WireOptions
     remedies: ClassVar[Mapping[str, str]] = {
+        "^25006": "connect to the primary, or set default_transaction_read_only to off",
         "^23505": "rows with these keys are already stored; run with --clean, or use another "
         "--primary-key",
         "^42501": "grant the permission: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or make this "

@@ -237,6 +237,10 @@ class PostgresSession(sql_changes.ChangingSession):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a cursor on the server."""
+        from psycopg2 import extensions  # noqa: PLC0415
+
+        moments = extensions.new_type((_TIMESTAMPTZ,), "MOMENT", _moment)
+        extensions.register_type(moments, self.cursor)
         declare = f"BEGIN READ ONLY; DECLARE portions NO SCROLL CURSOR FOR {statement.text}"
         try:
             self.cursor.execute(declare, statement.parameters or None)
@@ -248,6 +252,20 @@ class PostgresSession(sql_changes.ChangingSession):
                 yield portion
         finally:
             self._roll_back()
+
+
+def _moment(text: str | bytes | None, cursor: Any) -> Any:
+    """Return an instant; the server's text where Python has none: far years, infinity."""
+    from psycopg2.extensions import PYDATETIMETZ  # noqa: PLC0415
+
+    try:
+        return text if text in _INFINITE else PYDATETIMETZ(text, cursor)
+    except (ValueError, OverflowError):
+        return text
+
+
+_TIMESTAMPTZ = 1184
+_INFINITE = (None, "infinity", "-infinity")
 
 
 # --- query plans

@@ -253,6 +253,7 @@ class QuestDb(HttpDatabase[QuestSession]):
                     session.ask(f"DROP {kind.upper()} IF EXISTS {_quote(name)}")
 
     no_statements: ClassVar[str] = ""
+    shows_types: ClassVar[bool] = True
 
     def carry_out(self, statement: str) -> None:
         with self.administration() as session:

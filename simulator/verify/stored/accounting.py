@@ -20,7 +20,8 @@ from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict
-from simulator.verify.stored.reader import STREAM_ROWS, unreadable
+from simulator.verify.stored.checks import compare_types, uncountable
+from simulator.verify.stored.reader import STREAM_ROWS
 from simulator.verify.stored.statistics import TableStatistics
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
@@ -212,10 +213,11 @@ class SentHashes:
 
 def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
     """Return how many rows of the dataset are stored, and whether any other row is."""
-    checks, present = [], 0
+    tables, present = DatasetReader(dataset).tables, 0
+    checks = [*compare_types(database, tables)]
     try:
         with database.connect() as session:
-            for table in DatasetReader(dataset).tables:
+            for table in tables:
                 accountant = Accountant(
                     database, session, dataset, table, None, pass_rows=pass_rows
                 )
@@ -225,13 +227,28 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
-        return Verdict.of([unreadable(error)])
+        return Verdict.of([*checks, uncountable(database, error)])
+    except Exception as error:
+        if all(check.ok for check in checks):
+            raise
+        return Verdict.of(checks, [f"the rest, after an error: {database.explain(error)}"])
     verdict = Verdict.of(checks, present=present, absent=dataset.rows - present)
     if verdict.status is not Status.INCOMPLETE:
         return verdict
     planned = counted(dataset.rows, "row")
     reason = f"the interrupted insert was to write up to {planned}: {present:,} are stored"
     return verdict.model_copy(update={"reason": reason})
+
+
+def account_check(name: str, account: Account, *, promised: bool) -> Check:
+    """Return whether what was acknowledged is stored, as promised, and nothing else is."""
+    is_kept = not account.lost or not promised
+    return Check(
+        name=f"{name}: every row",
+        expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
+        found=str(account),
+        ok=is_kept and account.is_clean,
+    )
 
 
 def _check_interrupted(table: Table, account: Account) -> Check:

@@ -28,11 +28,18 @@ from simulator.data.query import (
 )
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table, Type
-from simulator.errors import counted
+from simulator.errors import MismatchError, counted
 from simulator.modules.contract import Alike, Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
-from simulator.verify.stored.accounting import Account, Accountant
-from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
+from simulator.verify.stored.accounting import Account, Accountant, account_check
+from simulator.verify.stored.checks import (
+    compare_types,
+    compare_value,
+    format_rows,
+    outline,
+    uncountable,
+)
+from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, windows_of
 from simulator.verify.stored.statistics import (
     TableStatistics,
     is_wide,
@@ -41,14 +48,13 @@ from simulator.verify.stored.statistics import (
 )
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.stored.unseen import list_unseen
-from simulator.verify.stored.whole_tables import HASHES, RowHashes, SeriesCounts
+from simulator.verify.stored.whole_tables import HASHES, UNCLEAR, RowHashes, SeriesCounts
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS, Folding, FoldTasks, fold_here, truths
 from simulator.verify.truth.needed import statistics_of
 from simulator.verify.truth.oracle import Oracle, Truth
 
 _MAX_BUCKETS = 1000
-_MAX_SHOWN = 5
 _MANY_ROWS = 1 << 30
 """Larger claims are compared by count first, because their truth takes minutes."""
 _MOST_DISTINCT = 2_000_000
@@ -78,7 +84,7 @@ def verify(  # noqa: PLR0913
         try:
             comparison.compare(mode, fold, promised=promised)
         except ValueError as error:
-            comparison.checks.append(unreadable(error))
+            comparison.checks.append(uncountable(database, error))
         except Exception as error:
             if not any(check.ok is False for check in comparison.checks):
                 if isinstance(error, Unsupported):
@@ -145,11 +151,7 @@ class _Comparison:
     def compare(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> None:
         """Compare every table, and collect the checks."""
         tables = self.reader.tables
-        self.checks += [
-            Check(name=f"{column}: type", expected=before, found=kind, ok=False)
-            for table in tables
-            for column, before, kind in self.database.find_altered(table)
-        ]
+        self.checks += compare_types(self.database, tables)
         if promised is not None and mode is VerifyMode.FULL:
             self._account(promised=promised)
         elif missing := [*filter(None, map(self._mostly_missing, tables))]:
@@ -168,7 +170,7 @@ class _Comparison:
         If they do not, statistics or every row find the cause.
         """
         if self.uncertain:
-            self.left_out.append(f"{HASHES}: some rows have an unknown outcome")
+            self.left_out.append(f"{HASHES}: {UNCLEAR}")
             return False
         stored = RowHashes(self.database, self.session, tables)
         if stored.why_not:
@@ -185,19 +187,20 @@ class _Comparison:
     def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
         """Compare statistics, and in mode `full` rows, table by table."""
         series = SeriesCounts(self.database, self.session)
-        if mode is VerifyMode.COUNTS and not self.differing and not self.uncertain:
+        if mode is VerifyMode.COUNTS and not self.differing:
             for table in tables:
-                series.want(table, next(self.blocks(table), None))
+                series.want(table, next(self.blocks(table), None), UNCLEAR * bool(self.uncertain))
         queries = [*map(statistics_of, tables), *series.queries]
         found = truths(queries, self.dataset, fold)
         for table in tables:
-            maybe, truth = self.maybe_of(table), found[statistics_of(table)]
+            maybe, truth, error = self.maybe_of(table), found[statistics_of(table)], None
             if not len(maybe):
-                self._counts_repeated(table, truth)
+                error = self._counts_repeated(table, truth)
             elif mode is VerifyMode.COUNTS:
                 self.checks += self._counts_of_uncertain(table, truth, maybe)
-            if mode is VerifyMode.FULL:
-                self.checks.append(self.rows(table))
+            if mode is VerifyMode.FULL or error:
+                rows = self.rows(table)
+                self.checks += [*self._explain_uncounted(error, rows), rows]
         self.checks += series.checks(found)
         self.left_out += series.left_out
         if self.differing and all(check.ok for check in self.checks):
@@ -221,9 +224,10 @@ class _Comparison:
         )
         fold(tasks)
         for table in tables:
-            self._counts_repeated(table, tasks.truth(statistics_of(table)))
+            error = self._counts_repeated(table, tasks.truth(statistics_of(table)))
             stored = tasks.stored(table) if apart else self._read_fingerprint(table)
-            self.checks.append(self._fingerprints(table, tasks.expected(table), stored))
+            rows = self._fingerprints(table, tasks.expected(table), stored)
+            self.checks += [*self._explain_uncounted(error, rows), rows]
 
     def _read_fingerprint(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows of a table."""
@@ -241,8 +245,8 @@ class _Comparison:
             return Check(name=name, expected=rows, found=rows, ok=True)
         missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
         differences = (
-            f"{counted(int(stored.counts.sum()), 'row')}; missing {_format(missing)};"
-            f" not expected {_format(extra)}"
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {format_rows(missing)};"
+            f" not expected {format_rows(extra)}"
         )
         return Check(name=name, expected=rows, found=differences, ok=False)
 
@@ -254,7 +258,7 @@ class _Comparison:
         self.accounts = Accounts(announced=not promised, **total)
         self.present, self.absent = self.accounts.present, self.accounts.absent
         self.checks += [
-            _account_check(name, each, promised=promised) for name, each in found.items()
+            account_check(name, each, promised=promised) for name, each in found.items()
         ]
 
     def _compare_numbers(self, table: Table) -> Check:
@@ -287,7 +291,13 @@ class _Comparison:
         self, table: Table, truth: Truth, maybe: NDArray[np.int64]
     ) -> list[Check]:
         """Find out which rows of unknown outcome are stored: all, none, or some."""
-        with_all = self._counts(table, truth)
+        try:
+            with_all = self._counts(table, truth)
+        except Exception as error:
+            if not self._may_be_of_values(error):
+                raise
+            rows = self.rows(table)
+            return [*self._explain_uncounted(error, rows), rows]
         if all(check.ok for check in with_all):
             self.present += len(maybe)
             return with_all
@@ -302,21 +312,42 @@ class _Comparison:
                 return without
         return [self.rows(table)]
 
-    def _counts_repeated(self, table: Table, truth: Truth) -> None:
-        """Compare as `_counts` does; a check goes before these if wrong answers change."""
+    def _may_be_of_values(self, error: Exception) -> bool:
+        """Return whether a stored value may be the cause of an error of the server."""
+        if isinstance(error, Unsupported | MismatchError):
+            return False
+        return self.session.alive and not self.session.gave_up(error)
+
+    def _explain_uncounted(self, error: Exception | None, rows: Check) -> list[Check]:
+        """Return the check of values that cannot be added up or read, if that was an error.
+
+        Raises the error if every row is right, so that no value is its cause.
+        """
+        if error is None:
+            return []
+        if rows.ok and not isinstance(error, ValueError):
+            raise error
+        return [uncountable(self.database, error)]
+
+    def _counts_repeated(self, table: Table, truth: Truth) -> Exception | None:
+        """Compare as `_counts` does; a check goes before these if wrong answers change.
+
+        Returns an error of which a stored value may be the cause.
+        """
         try:
             checks = self._counts(table, truth)
-        except ValueError as error:  # the rows that cause it may still be named
-            self.checks.append(unreadable(error))
-            return
+        except Exception as error:
+            if self._may_be_of_values(error):
+                return error
+            raise
         place = len(self.checks)
         self.checks += checks
         if all(check.ok for check in checks):
-            return
+            return None
         time.sleep(_AGAIN_AFTER_S)
         later = self._counts(table, truth)
-        if _outline(later) == _outline(checks):
-            return
+        if outline(later) == outline(checks):
+            return None
         is_right = all(check.ok for check in later)
         others = ", ".join(f"{check.name} {check.found}" for check in later if not check.ok)
         again = Check(
@@ -326,6 +357,7 @@ class _Comparison:
             ok=False,
         )
         self.checks.insert(place, again)
+        return None
 
     def _counts(self, table: Table, truth: Truth) -> list[Check]:
         """Compare count, sums, extremes and distinct keys of a table."""
@@ -335,7 +367,7 @@ class _Comparison:
         asked = self._askable(query, expected)
         found = self.statistics.of(asked)
         checks = [
-            _check(table, label, expected[label], value, slack.get(label, 0.0))
+            compare_value(table, label, expected[label], value, slack.get(label, 0.0))
             for label, value in zip(found.names, found.rows[0], strict=True)
         ]
         distinct = DistinctQuery(table, table.key)
@@ -354,7 +386,7 @@ class _Comparison:
                 raise
             self._leave_out(query.table, label, f"is too much for the server: {error}")
             return []
-        return [_check(query.table, label, rows, int(keys))]
+        return [compare_value(query.table, label, rows, int(keys))]
 
     def _leave_out(self, table: Table, label: str, why: str) -> None:
         reason = f"{table.name}: {label}: {why}"
@@ -393,7 +425,7 @@ class _Comparison:
         account = self._account_of(table)
         self.present += account.present
         self.absent += account.absent
-        return _account_check(table.name, account, promised=True)
+        return account_check(table.name, account, promised=True)
 
     def _account_of(self, table: Table) -> Account:
         maybe = self.maybe_of(table)
@@ -422,32 +454,3 @@ class _Comparison:
                     extra.append(tuple(raw[index]))
         missing = [row for key, rows in expected.items() for row in rows[found[key] :]]
         return sorted(missing), extra
-
-
-def _account_check(name: str, account: Account, *, promised: bool) -> Check:
-    """Return whether what was acknowledged is stored, as promised, and nothing else is."""
-    is_kept = not account.lost or not promised
-    return Check(
-        name=f"{name}: every row",
-        expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
-        found=str(account),
-        ok=is_kept and account.is_clean,
-    )
-
-
-def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:
-    near = bool(slack) and found is not None and abs(found - expected) <= slack
-    ok = bool(found == expected) or near
-    return Check(name=f"{table.name}: {label}", expected=str(expected), found=str(found), ok=ok)
-
-
-def _outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
-    """Return the number of rows, and what is right: sums may differ in their last digits."""
-    return checks[0].found, [check.ok for check in checks]
-
-
-def _format(items: Sequence[Any]) -> str:
-    if not items:
-        return "0"
-    more = ", ..." if len(items) > _MAX_SHOWN else ""
-    return f"{len(items)} ({', '.join(str(item) for item in items[:_MAX_SHOWN])}{more})"

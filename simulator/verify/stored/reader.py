@@ -9,7 +9,6 @@ from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
 from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.folding import StoredWindow
-from simulator.protocol.verdict import Check
 from simulator.verify.truth.fingerprint import Fingerprint
 
 
@@ -81,12 +80,6 @@ def takes_windows(database: Database, table: Table) -> bool:
     except Unsupported:
         return False
     return True
-
-
-def unreadable(error: ValueError) -> Check:
-    """Return the check that fails where a stored value is not of its column's type."""
-    types = "values of their columns' types"
-    return Check(name="stored values", expected=types, found=str(error), ok=False)
 
 
 class StoredRows:

@@ -32,10 +32,13 @@ class SeriesCounts:
         self.left_out: list[str] = []
         """Tables without counts, and why."""
 
-    def want(self, table: Table, first: Block | None) -> None:
-        """Count a table's rows, the first block of which is given."""
+    def want(self, table: Table, first: Block | None, why_not: str = "") -> None:
+        """Count a table's rows, the first block of which is given; or leave them out, and why."""
         query = series_of(table)
         if query is None or first is None:
+            return
+        if why_not:
+            self._leave_out(query, why_not)
             return
         sample = Oracle([query])
         sample.add(first)
@@ -97,6 +100,7 @@ def _counts(counts: Answer, differing: Sequence[_Tags]) -> str:
 
 
 HASHES = "hashes of rows"
+UNCLEAR = "some rows have an unknown outcome"
 _MODULUS = 2**64
 
 

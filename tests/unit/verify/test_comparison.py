@@ -1,5 +1,6 @@
 """Verification against a database that has been tampered with, and the verdicts that follow."""
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -256,6 +257,37 @@ def test_an_error_before_anything_is_wrong_is_raised(stored, monkeypatch):
         stored.verify(VerifyMode.FULL)
 
 
+UNCERTAIN = RowRange(start=LANE_ROWS + 100, stop=LANE_ROWS + 110)
+
+
+@pytest.mark.parametrize("level", [VerifyMode.COUNTS, VerifyMode.FULL])
+@pytest.mark.parametrize("unsure", [(), (UNCERTAIN,)], ids=["known", "uncertain"])
+@pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
+def test_sums_that_cannot_be_computed_are_an_error_only_if_every_row_is_right(
+    stored, monkeypatch, level, unsure, is_right
+):
+    run = SqliteSession.run
+
+    def fail(session, statement):
+        if "sum(" in statement.text:
+            raise sqlite3.OperationalError("integer overflow")
+        return run(session, statement)
+
+    monkeypatch.setattr(SqliteSession, "run", fail)
+    if is_right and (level, unsure) != (VerifyMode.FULL, (UNCERTAIN,)):
+        with pytest.raises(sqlite3.OperationalError, match="integer overflow"):
+            stored.verify(level, *unsure)
+        return
+    if is_right:  # which asks for no sums
+        assert stored.verify(level, *unsure).status is Status.VERIFIED
+        return
+    stored.tamper(f"UPDATE events SET temperature = 99 WHERE {FIRST}")
+    verdict = stored.verify(level, *unsure)
+
+    assert verdict.status is Status.MISMATCH
+    assert re.search(r"(missing 1|1 lost) \(0\)", verdict.reason)
+
+
 def test_full_shows_the_row_stored_twice(stored):
     stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
     (row,) = execute(stored.database, f"SELECT * FROM events WHERE {FIRST}")
@@ -302,7 +334,6 @@ def test_a_value_of_another_type_is_a_mismatch(stored, level):
     assert "max_timestamp: expected int64, got 'yesterday'" in verdict.reason
 
 
-UNCERTAIN = RowRange(start=LANE_ROWS + 100, stop=LANE_ROWS + 110)
 DELETE_UNCERTAIN = "DELETE FROM events WHERE sequence_number BETWEEN 100 AND {} AND rowid > 250"
 
 
@@ -661,7 +692,7 @@ def test_after_another_error_no_part_is_asked_for(stored, impatient, monkeypatch
     with pytest.raises(_TooLongError):
         stored.verify(VerifyMode.COUNTS)
 
-    assert impatient.asked == [ROWS]
+    assert impatient.asked == [ROWS, ROWS]  # again before every row is read
 
 
 def check(ok, name="n"):

@@ -63,7 +63,6 @@ class SqlDatabase(Database[SqlSession_co]):
     columns: ClassVar[str] = ""
     """The statement for columns and types of a table `{name}`; empty: they are not compared."""
     shows_types: ClassVar[bool] = True
-    """False if no server has shown the words of its catalogue for the types yet."""
     attachments: ClassVar[str] = ""
     """The statement for what of others keeps tables `{names}` from being dropped, or is dropped;
     empty: not asked."""
@@ -150,6 +149,8 @@ class SqlDatabase(Database[SqlSession_co]):
         return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
 
     def columns_in(self, name: str) -> Columns:
+        if not self.columns:
+            return {}
         text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
         with self.administration() as session:
             return {str(column): str(kind) for column, kind in session.run(Statement(text, ()))}
@@ -160,15 +161,6 @@ class SqlDatabase(Database[SqlSession_co]):
             if self.columns and name in table.names:
                 dialect = self.dialect_of(table)
                 yield {column.name: dialect.read_catalogued(column) for column in table.columns}
-
-    def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
-        altered: list[tuple[str, str, str]] = []
-        for name in table.names if self.columns and self.shows_types else ():
-            if found := self.columns_in(name):
-                layouts = [_differing(name, made, found) for made in self.layouts(name, [table])]
-                nearest = min(layouts, key=len, default=None)
-                altered += nearest or []
-        return altered
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         if not self.attachments:
@@ -228,22 +220,6 @@ class SqlDatabase(Database[SqlSession_co]):
     def texts(self, table: Table) -> SqlTexts:
         keys = [key for key in (self.name, self.relative) if key]
         return SqlTexts(self.dialect_of(table), table, keys)
-
-
-def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
-    """Return the columns of a table that have another type than they were made with."""
-    kinds = {column.lower(): kind for column, kind in found.items()}
-    here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
-    return [
-        (f"{name}.{column}", before, kind)
-        for column, before, kind in here
-        if before and kind and _bare_type(kind) != _bare_type(before)
-    ]
-
-
-def _bare_type(kind: str) -> str:
-    """Return a type without its length: a longer text holds the same."""
-    return kind.lower().partition("(")[0]
 
 
 def _counting(dialect: Dialect, name: str) -> str:

@@ -1,0 +1,45 @@
+"""Checks of stored rows: what was expected and found, and whether they agree. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from simulator.data.schema import Table
+from simulator.modules.contract import Database
+from simulator.protocol.verdict import Check
+
+MOST_SHOWN = 5
+
+
+def compare_types(database: Database, tables: Sequence[Table]) -> Iterator[Check]:
+    """Yield a failed check for each column that has another type than the insert gave it."""
+    for table in tables:
+        for column, before, kind in database.find_altered(table):
+            yield Check(name=f"{column}: type", expected=before, found=kind, ok=False)
+
+
+def uncountable(database: Database, error: Exception) -> Check:
+    """Return the check that fails where stored values cannot be added up, or not be read."""
+    is_odd = isinstance(error, ValueError)
+    expected = "values of their columns' types" if is_odd else "values that can be added up"
+    found = str(error) if is_odd else database.explain(error)
+    return Check(name="stored values", expected=expected, found=found, ok=False)
+
+
+def compare_value(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:
+    """Return whether an answer of the database is right; `slack` is the tolerance of a sum."""
+    near = bool(slack) and found is not None and abs(found - expected) <= slack
+    ok = bool(found == expected) or near
+    return Check(name=f"{table.name}: {label}", expected=str(expected), found=str(found), ok=ok)
+
+
+def outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
+    """Return the number of rows, and what is right: sums may differ in their last digits."""
+    return checks[0].found, [check.ok for check in checks]
+
+
+def format_rows(items: Sequence[Any]) -> str:
+    """Return how many rows there are, and the first of them."""
+    if not items:
+        return "0"
+    more = ", ..." if len(items) > MOST_SHOWN else ""
+    return f"{len(items)} ({', '.join(str(item) for item in items[:MOST_SHOWN])}{more})"
