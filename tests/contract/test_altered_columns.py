@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.accounting import verify_interrupted
@@ -120,6 +121,7 @@ def test_a_column_of_another_type_is_a_mismatch_that_names_both(request, target,
     database.carry_out(statement)
     if "found double" in described.lower():
         database.carry_out("UPDATE events SET sequence_number = sequence_number + 0.4")
+    database.visible(DatasetReader(dataset).tables)
 
     verdict = verify(database, dataset, (), mode)
 

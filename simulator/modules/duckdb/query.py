@@ -93,7 +93,7 @@ class NanosecondDialect(DuckDbDialect):
 
 
 def _epoch(unit: str, column: Column, read: str) -> str:
-    """Return the number of a time; that of infinity would be NULL."""
+    """Return the number of a time; infinity has a number too, which is NULL in DuckDB."""
     number = f"epoch_{unit}({read})"
     if not column.nullable:
         return number

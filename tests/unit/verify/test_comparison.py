@@ -345,6 +345,12 @@ def test_uncertain_rows_that_are_stored_are_verified(stored, mode):
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (10, 0)
 
 
+def test_counts_of_tags_are_left_out_by_name_where_rows_are_uncertain(stored):
+    verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN)
+
+    assert "events: rows by device_id: some rows have an unknown outcome" in verdict.left_out
+
+
 @pytest.mark.parametrize("mode", COMPARED)
 @pytest.mark.parametrize("last", [109, 104, 100])
 def test_uncertain_rows_that_are_not_stored_leave_the_dataset_incomplete(stored, mode, last):
