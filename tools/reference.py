@@ -16,6 +16,7 @@ from iotbench.commands.main import commands
 from iotbench.config.completion.words import TABLE
 from iotbench.config.targets import originals
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
+from iotbench.config.targets.urls import forms_of, variable
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
@@ -180,6 +181,21 @@ def _contents() -> str:
         )
     headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verified on", "After kill -9")
     return _table(headings, rows)
+
+
+def _urls() -> str:
+    """Return the URLs of the modules, and the variables of the credential that each asks for."""
+    rows = []
+    for module in MODULES:
+        cls = database_class(module)
+        known = [each for each in ("password", "token") if each in cls.options_model.credentials()]
+        names = [variable(next(forms_of(cls)).base, each) for each in known]
+        rows.append((_link(module), *(_listed(each) for each in (cls.urls, names))))
+    return _table(("Module", "URL", "Credentials"), rows)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts) or "-"
 
 
 def _abilities() -> str:
@@ -401,6 +417,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": _commands,
     "exit codes": _exit_codes,
     "contents": _contents,
+    "urls": _urls,
     "shared options": _list_shared_module_options,
     "modules": _modules,
     "unsupported queries": _describe_unsupported,

@@ -12,7 +12,10 @@ from iotbench.config.completion.words import complete_target
 from iotbench.config.health import Finding, machine_findings
 from iotbench.config.options.basic import Command, format_option, output_option
 from iotbench.config.options.choice import Choice, Reach, reach_options
+from iotbench.config.targets.config import load_for
+from iotbench.config.targets.urls import is_url, name_of
 from iotbench.execution.facts import target_facts
+from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -27,6 +30,8 @@ _CHECK_NAMES = 13
 @output_option
 def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -> None:
     """Check this machine, and targets, for a first run.
+
+    TARGET is a target of the configuration, a module, which means its first target, or a URL.
 
     Each line is ok, or a problem with its remedy: packages, configuration, folders, memory, clock;
     for each TARGET what `check` checks: the packages of its module, the connection, permissions;
@@ -47,8 +52,10 @@ def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[
     yield from machine
     if any(each.name == "configuration" and not each.ok for each in machine):
         return
+    loaded = load_for(targets, reach.config)[0] if targets else None
     for name in dict.fromkeys(targets):
-        yield from _target_findings(reach.choice(name))
+        known = name if is_url(name) or not loaded else loaded.of_module(name)
+        yield from _target_findings(reach.choice(known))
 
 
 def _target_findings(choice: Choice) -> Iterator[Finding]:
@@ -66,7 +73,20 @@ def _target_findings(choice: Choice) -> Iterator[Finding]:
     except Interrupted:
         raise
     except BenchError as error:
-        yield Finding(choice.target, str(error).removeprefix(f"{choice.target}: "), ok=False)
+        name = name_of(choice.target) if is_url(choice.target) else choice.target
+        yield Finding(name, str(error).removeprefix(f"{name}: "), _elsewhere(choice), ok=False)
+
+
+def _elsewhere(choice: Choice) -> str:
+    """Return the remedy if there is no cluster; empty: the target does not need one."""
+    try:
+        loaded, (name,) = load_for([choice.target], choice.config)
+        module, runner = loaded.module_of(name), choice.runner or loaded.runner_of(name)
+    except ConfigError:
+        return ""
+    if runner != "kubernetes" or not module.urls:
+        return ""
+    return f"without a cluster, name a server: `{command_line(['doctor', module.urls[0]])}`"
 
 
 def _line(found: Finding) -> str:

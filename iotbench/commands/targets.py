@@ -36,9 +36,9 @@ _HINTS = (
 @config_option
 @format_option(("table", "json"))
 def targets(name: str | None, config: Path | None, form: str) -> None:
-    """List the targets, or show all about target NAME."""
-    loaded = configuration.load(config)
-    chosen = [name] if name else loaded.targets
+    """List the targets, or show all about target NAME, which may be a URL."""
+    loaded, named = configuration.load_for([name] if name else [], config)
+    chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()
     rows = [_row(key, loaded) for key in chosen if key not in broken]
     rows += [_row_of_broken(key, loaded.entry(key), why) for key, why in broken.items()]

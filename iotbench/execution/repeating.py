@@ -70,9 +70,9 @@ def build_repeated(
         except click.UsageError as error:
             raise ConfigError(f"--: {error.format_message()}") from error
     target = merge(kept, own).values("target")
+    _expect_given(path, target, left, own)
     if len(target) != 1:
         raise ConfigError(f"{path}: its command names no target")
-    _expect_given(path, target[0], left, own)
     if "-" in kept.values("data"):
         raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
     found = RepeatedCommand(merge(kept, own), result)
@@ -95,12 +95,14 @@ def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
     raise ConfigError(f"{path}: {another} `{command_line(words)}`, with plan {record.name}")
 
 
-def _expect_given(path: Path, target: str, left: GivenCommand, own: GivenCommand) -> None:
+def _expect_given(
+    path: Path, target: tuple[str, ...], left: GivenCommand, own: GivenCommand
+) -> None:
     """Raise ConfigError if something that a file cannot ask for is not given again."""
     missing = {name: value for name, value in left.options.items()
                if name not in own.options and value not in (("",), False)}  # fmt: skip
     runner = missing.get("runner")
-    if runner and "config" not in missing and runner == (_runner(target, own),):
+    if runner and target and "config" not in missing and runner == (_runner(target[0], own),):
         del missing["runner"]
     again = {word.partition("=")[0] for word in own.values(_EXTRA)}
     words = tuple(each for each in left.values(_EXTRA) if each.partition("=")[0] not in again)
@@ -132,8 +134,8 @@ def _expect_given(path: Path, target: str, left: GivenCommand, own: GivenCommand
 def _runner(target: str, own: GivenCommand) -> str:
     """Return where a target runs by the configuration of the user, who may give another one."""
     configs = own.values("config")
-    loaded = configuration.load(Path(configs[-1]) if configs else None)
-    return loaded.runner_of(target)
+    loaded, (name,) = configuration.load_for([target], Path(configs[-1]) if configs else None)
+    return loaded.runner_of(name)
 
 
 def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None:
@@ -156,10 +158,12 @@ def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
         return
     given = command.command
     configs, runners = given.values("config"), given.values("runner")
-    loaded = configuration.load(Path(configs[-1]) if configs else None)
+    loaded, (name,) = configuration.load_for(
+        given.values("target"), Path(configs[-1]) if configs else None
+    )
     extra = dict(each.partition("=")[::2] for each in given.values(_EXTRA))
     extra.pop("queries", None)
-    target = loaded.resolve(given.values("target")[0], extra, runners[-1] if runners else None)
+    target = loaded.resolve(name, extra, runners[-1] if runners else None)
     now = {"module": target.module, "runner": target.runner, "program": __version__}
     then = {
         "module": result.module,

@@ -58,11 +58,11 @@ def roster_of(
     Each is asked to answer, unless nothing is to be done. The plan installs the databases of the
     targets `installed`, which cannot answer yet.
     """
-    loaded = configuration.load(reach.config)
+    loaded, chosen_names = configuration.load_for(names or (), reach.config)
     pairs, refused, candidates = [], {}, []
     variables: set[str] = set()
     unreachable, asks = "", not run.dry_run
-    chosen = candidates_of(loaded, names)
+    chosen = candidates_of(loaded, chosen_names if names else None)
     if asks:
         result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     for candidate in chosen:

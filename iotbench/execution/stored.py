@@ -35,7 +35,7 @@ def find_inserted(
         return StoredBefore(manifest.dataset, manifest.complete)
     found = last_insert(run, target, choice)
     if found is None:
-        first = command_line(["insert", "--target", target.name])
+        first = command_line(["insert", "--target", target.word])
         raise ConfigError(
             f"no insert of {target.name} in {run.output}, and no mark of one in the database: run"
             f" `{first}` first, or name its result file with --dataset"

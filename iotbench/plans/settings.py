@@ -196,7 +196,7 @@ def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) 
 
 
 def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _Stored:
-    found = _list_stored_options({"target": target.name, **given, "runner": target.runner})
+    found = _list_stored_options({"target": target.word, **given, "runner": target.runner})
     own = setting.options_of(target.module).items()
     words = tuple(as_kept(key, value, target.options) for key, value in own)
     return found | ({"extra-option": words} if words else {})

@@ -39,6 +39,7 @@ class ClickhouseEmbedded(ClickhouseTables):
     """A folder."""
 
     name = "clickhouse_embedded"
+    urls = ("chdb:PATH",)
     capabilities = replace(
         Clickhouse.capabilities,
         acknowledged="written as a part of the table, which is not synced to disk unless the "

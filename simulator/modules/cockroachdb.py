@@ -96,6 +96,7 @@ class Cockroachdb(Postgres):
     """A CockroachDB database."""
 
     name = "cockroachdb"
+    urls = ("cockroachdb://USER@HOST:26257/DATABASE",)
     locks_tables = False
     attachments = ""
     shows_types = False

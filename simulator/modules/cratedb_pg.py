@@ -126,6 +126,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     """A CrateDB cluster, through PostgreSQL's protocol."""
 
     name = "cratedb_pg"
+    urls = ("cratedb+postgresql://USER@HOST:5432/SCHEMA",)
     relative = "cratedb"
     capabilities = Capabilities(
         shortens_float32=True,

@@ -62,6 +62,7 @@ class Influxdb1(Influxdb):
     """An InfluxDB 1.8 server."""
 
     name = "influxdb1"
+    urls = ("influxdb1://USER@HOST:8086",)
     capabilities = replace(
         Influxdb.capabilities,
         modes=OWN_MODES,

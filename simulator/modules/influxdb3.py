@@ -155,6 +155,7 @@ class Influxdb3(Influxdb):
     """An InfluxDB 3 server."""
 
     name = "influxdb3"
+    urls = ("influxdb3://HOST:8181",)
     capabilities = replace(
         Influxdb.capabilities,
         changes=Changes(no_deletion="InfluxDB 3 Core deletes whole tables and databases only"),

@@ -61,6 +61,7 @@ class Null(Database):
     """Accepts everything and stores nothing."""
 
     name = "null"
+    urls = ("null:",)
     capabilities = Capabilities(
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
         primary_keys=dict.fromkeys(PrimaryKey, "not generated; a key from the client is encoded"),

@@ -134,6 +134,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     """An SQLite file."""
 
     name = "sqlite"
+    urls = ("sqlite:PATH",)
     capabilities = Capabilities(
         modes={
             SINGLE: "one INSERT, committed on its own",

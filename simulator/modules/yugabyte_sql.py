@@ -90,6 +90,7 @@ class YugabyteSql(Postgres):
     """A YugabyteDB database, through its YSQL interface."""
 
     name = "yugabyte_sql"
+    urls = ("ysql://USER@HOST:5433/DATABASE",)
     locks_tables = False
     attachments = ""
     capabilities = replace(

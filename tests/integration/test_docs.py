@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 import pytest
+from psycopg2.extensions import parse_dsn
 
 from iotbench.commands.main import commands
 from tests import ROOT
@@ -149,8 +150,12 @@ def test_the_commands_that_need_a_server_run_on_it(checkout, server_options, blo
     options = dict(server_options)
     reach = options.pop("connection_string")
     reach += "".join(f" {name}={value}" for name, value in options.items())
+    words = parse_dsn(reach)
+    if f"--target ${variable}" in block.text:
+        reach = "postgresql://{user}@{host}:{port}/{dbname}".format_map(words)
 
-    run(checkout, _VARIABLE.sub("", block.text), **{variable: reach})
+    run(checkout, _VARIABLE.sub("", block.text), **{variable: reach},
+        POSTGRESQL_PASSWORD=words["password"])  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
-from urllib.parse import parse_qsl, urlsplit
 
 from iotbench.config.input.records import read_yaml
 from iotbench.config.targets.config import Config
+from iotbench.config.targets.urls import WAYS, options_of, variables_of
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class
@@ -24,8 +24,6 @@ from simulator.modules.contract import Database, Options
 from tests.servers.base import Server
 from tests.servers.spaces import Names, space_of
 
-_WAYS = ("url", "connection_string", "hosts", "host", "uri")
-"""Options that a module is reached by; each has one of them."""
 _OWN = ("kill", "start", "note")
 _COMMAND_S = 120
 _POLL_S = 0.5
@@ -54,17 +52,12 @@ class Address:
     def hosts(self) -> set[str]:
         """The hosts as they stand in the options."""
         given = self.given()
-        text = str(next(given[name] for name in _WAYS if name in given))
+        text = str(next(given[name] for name in WAYS if name in given))
         if "host=" in text:
             return set(re.findall(r"host=([^\s,]+)", text))
         places = text.partition("://")[2].split("/")[0] if "://" in text else text
         hosts = places.rpartition("@")[2].split(",")
         return {re.sub(r":\d+$", "", host) for host in hosts}
-
-
-def variable(target: str, option: str) -> str:
-    """Return the name of the environment variable that holds a target's credential."""
-    return re.sub(r"\W", "_", f"{target}_{option}").upper()
 
 
 def addresses(
@@ -96,7 +89,7 @@ def addresses(
         if target in modules and "://" in url:
             model = database_class(modules[target]).options_model
             with _collected(problems):
-                entries[target] = _of_url(target, url, model)
+                entries[target] = options_of(url, f"--address {target}", target, model)
         elif target in modules:
             problems.append(f"--address {target}: expected {target}=SCHEME://[USER@]HOST[:PORT]")
         else:
@@ -125,36 +118,6 @@ def _collected(problems: list[str]) -> Iterator[None]:
         problems += error.problems
 
 
-def _of_url(target: str, url: str, model: type[Options]) -> dict[str, Any]:
-    """Return the module's options that stand in a URL."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise ConfigError(f"--address {target}: not a URL: {error}") from None
-    if parts.password is not None:
-        raise ConfigError(
-            f"--address {target}: no password on a command line; set the environment variable"
-            f" {variable(target, 'password')}"
-        )
-    fields = model.model_fields
-    way = next((name for name in _WAYS if name in fields), "")
-    if not way:
-        raise ConfigError(f"--address {target}: the module has no server that could run elsewhere")
-    if way == "connection_string":  # its driver reads URLs
-        return {way: url}
-    login, _, hosts = parts.netloc.rpartition("@")
-    place = {"url": f"{parts.scheme}://{hosts}{parts.path}", "uri": f"{parts.scheme}://{hosts}"}
-    options: dict[str, Any] = {way: place.get(way, re.sub(r":\d+$", "", hosts))}
-    if way not in place and port:
-        options["port"] = port
-    if way not in place and parts.path.strip("/"):
-        options["database"] = parts.path.strip("/")
-    if login:
-        options[next(name for name in ("username", "user") if name in fields)] = login
-    return options | dict(parse_qsl(parts.query, keep_blank_values=True))
-
-
 def _address(
     target: str, module: str, entry: dict[str, Any], file: Path | None, environment: Collection[str]
 ) -> Address:
@@ -166,9 +129,7 @@ def _address(
         raise ConfigError(f"{target}: module {module} has no server that could run elsewhere")
     if entry.setdefault("module", module) != module:
         raise ConfigError(f"{target}: expected module: {module}, got {entry['module']}")
-    for name in database.options_model.credentials():
-        if name not in entry and (known := variable(target, name)) in environment:
-            entry[name] = f"${{{known}}}"
+    entry |= variables_of(target, database.options_model, entry, environment)
     config = Config(file or Path("--address"), "default", {target: entry})
     options = config.resolve(target, {}, "local").options
     return Address(target, module, options, **own)

@@ -2,12 +2,13 @@
 
 import pytest
 
+from iotbench.config.targets.urls import variable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from tests.contract.targets import BY_ADDRESS, TARGETS, modules
 from tests.e2e.installing import on_loopback
 from tests.e2e.test_elsewhere import port_of
-from tests.servers.elsewhere import Address, Elsewhere, addresses, server_at, variable
+from tests.servers.elsewhere import Address, Elsewhere, addresses, server_at
 from tests.servers.spaces import Names, space_of
 
 

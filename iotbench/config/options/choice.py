@@ -105,7 +105,8 @@ _TARGET_OPTIONS = (
         "-t",
         required=True,
         repeats=True,
-        help="Name of a target in the configuration.",
+        help="Name of a target in the configuration, or a URL, such as sqlite:rooms.db or"
+        " postgresql://anna@db.example/bench: it runs on this machine, and needs no configuration.",
         shell_complete=complete_target,
     ),
     config_option,
@@ -197,10 +198,10 @@ class Choice:
         """Return the target, or None with its problems added to `problems`."""
         problems += self.cluster.problems()
         try:
-            file = configuration.load(self.config)
+            file, (name,) = configuration.load_for([self.target], self.config)
             if self.client:
-                extra = _with_client(file, self.target, extra, self.client)
-            found = file.resolve(self.target, extra, self.runner)
+                extra = _with_client(file, name, extra, self.client)
+            found = file.resolve(name, extra, self.runner)
         except ConfigError as error:
             problems += error.problems
             return None

@@ -9,6 +9,7 @@ import click
 
 from iotbench.config.options.basic import ARGUMENTS, ChoiceOr, Parsed, repeats_of
 from iotbench.config.targets.config import as_kept
+from iotbench.config.targets.urls import is_url
 from iotbench.results import kinds
 from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError, counted
@@ -132,7 +133,8 @@ def divide(command: GivenCommand, of: str) -> tuple[GivenCommand, GivenCommand]:
         option = known[key]
         if option.name in _CONSENTS:
             continue
-        is_taken = option.name not in _LEFT_OUT and repeats(option) and not _is_address(value)
+        is_taken = option.name not in _LEFT_OUT and repeats(option)
+        is_taken = is_taken and not _is_address(option, value)
         (kept if is_taken else left)[_key(option)] = value
     return GivenCommand(name=command.name, options=kept), GivenCommand(
         name=command.name, options=left
@@ -152,8 +154,9 @@ def repeats(option: click.Option) -> bool:
     return is_choice or option.is_flag or isinstance(option.type, Parsed)
 
 
-def _is_address(value: Any) -> bool:
-    return not isinstance(value, bool) and any(map(_ADDRESS.match, value))
+def _is_address(option: click.Option, value: Any) -> bool:
+    found = is_url if option.name == "target" else _ADDRESS.match
+    return not isinstance(value, bool) and any(map(found, value))
 
 
 def merge(command: GivenCommand, given: GivenCommand) -> GivenCommand:

@@ -1,9 +1,10 @@
 """config.yaml: the targets, checked as a whole; every problem is reported at once."""
 
+import functools
 import hashlib
 import os
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from iotbench.config.input.quantities import as_option
 from iotbench.config.input.records import read_yaml
 from iotbench.config.input.validation import format_key, format_shown, problems_of
 from iotbench.config.targets.names import Translated, find_name, plain, translate
+from iotbench.config.targets.urls import VARIABLE, entry_of, form_of, is_url, name_of
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
@@ -30,7 +32,6 @@ _LONGEST_NAME = 100
 NAME_PATTERN = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
 _NAME = re.compile(NAME_PATTERN)
 _NODE_SIZE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,_/-]{0,39}")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,13 @@ class Target:
     """Labels of the database's pods: the benchmark's pods never share their nodes."""
     variables: Collection[str] = ()
     """Environment variables from which credentials were read."""
+    url: str = ""
+    """The URL that it is; empty: it has an entry in the configuration."""
+
+    @property
+    def word(self) -> str:
+        """The value of --target that means it."""
+        return self.url or self.name
 
     def secrets(self) -> dict[str, str]:
         """Return the credentials given to the command line, in clear text, by option name."""
@@ -79,20 +87,36 @@ class Config:
     path: Path
     namespace: str
     targets: Mapping[str, Mapping[str, Any]]
+    urls: Mapping[str, str] = field(default_factory=dict)
+    """Name -> URL, of the targets that are not in the file."""
+
+    def where(self, name: str, key: str = "") -> str:
+        """Return the place of a target, or of one of its options, for messages."""
+        if name in self.urls:
+            return f"--target {form_of(self.urls[name]).text}" + f": {key}" * bool(key)
+        return f"{self.path}: targets.{name}" + f".{key}" * bool(key)
 
     def entry(self, name: str) -> Mapping[str, Any]:
         """Return a target's entry in the file; ConfigError if the file has no such target."""
         if name not in self.targets:
             hint = nearest(name, self.targets)
-            raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
+            raise ConfigError(f"target {name!r} is not in {self.path} ({hint}{_urls(name)})")
         return self.targets[name]
+
+    def of_module(self, name: str) -> str:
+        """Return the name of a target, or else the first target of a module of this name."""
+        modules = ((each, str(entry["module"])) for each, entry in self.targets.items())
+        own = (target for target, module in modules if module == name)
+        return name if name in self.targets else next(own, name)
 
     def module_of(self, name: str) -> type[Database]:
         """Return a target's module; ConfigError if there is none of that name."""
         module = str(self.entry(name)["module"])
-        where = f"{self.path}: targets.{name}"
+        where = self.where(name)
         if module not in MODULES and ":" not in module:  # it is not shown: it may be anything
-            raise ConfigError(f"{where}.module: unknown module ({nearest(module, MODULES)})")
+            raise ConfigError(
+                f"{self.where(name, 'module')}: unknown module ({nearest(module, MODULES)})"
+            )
         try:
             return database_class(module)
         except ConfigError as error:
@@ -117,7 +141,7 @@ class Config:
     ) -> Target:
         """Return a target with options overridden by --extra-option; ConfigError if wrong."""
         entry = self.entry(name)
-        where = f"{self.path}: targets.{name}"
+        where, own_place = self.where(name), functools.partial(self.where, name)
         problems: list[str] = []
         cls = self.module_of(name)
         chosen = runner or self.runner_of(name)
@@ -126,18 +150,18 @@ class Config:
             cls.name, fields, {str(k): value for k, value in entry.items() if k not in _RESERVED}
         )
         read_extra = translate(cls.name, fields, extra_options)
-        problems += [f"{where}.{key}: {why}" for key, why in read.problems.items()]
+        problems += [f"{own_place(key)}: {why}" for key, why in read.problems.items()]
         problems += [f"--extra-option {key}: {why}" for key, why in read_extra.problems.items()]
         own, extra_options = read.options, read_extra.options
-        places = _places(f"{where}.", read, fields)
-        places |= _places("--extra-option ", read_extra, fields)
+        places = _places(own_place, read, fields)
+        places |= _places("--extra-option {}".format, read_extra, fields)
         credentials = cls.options_model.credentials()
         references = {f"{name}{_FROM}" for name in credentials}
         refs = {key: value for key, value in own.items() if key in references}
         given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
         # An option that is given directly takes precedence.
         found = {
-            key.removesuffix(_FROM): _source(f"{where}.{key}", value, self.path.parent, problems)
+            key.removesuffix(_FROM): _source(own_place(key), value, self.path.parent, problems)
             for key, value in refs.items()
             if key.removesuffix(_FROM) not in given
         }
@@ -147,8 +171,8 @@ class Config:
             from_secrets = {}
         expanded = {k: _expand(places[k], v, problems) for k, v in given.items()}
         for option, path in files.items():
-            expanded[option] = _content(f"{where}.{option}{_FROM}", path, problems)
-        options = _validate(cls, where, expanded, places, from_secrets, problems)
+            expanded[option] = _content(own_place(f"{option}{_FROM}"), path, problems)
+        options = _validate(cls, own_place, expanded, places, from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
                 f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
@@ -169,13 +193,20 @@ class Config:
             credential_files=files,
             database_pods=pods,
             variables={name for key in credentials for name in _variables(given.get(key))},
+            url=self.urls.get(name, ""),
         )
 
 
-def _places(before: str, read: Translated, known: Container[str]) -> dict[str, str]:
+def _urls(name: str) -> str:
+    """Return the URL that a module can be reached by; empty: it is no module, or has none."""
+    forms = database_class(name).urls if name in MODULES else ()
+    return f"; or a server of this module: {forms[0]}" if forms else ""
+
+
+def _places(place: Callable[[str], str], read: Translated, known: Container[str]) -> dict[str, str]:
     """Return option -> how the user wrote it, for messages."""
     names = {key: key if key in known else format_key(key) for key in read.options}
-    return {key: f"{before}{read.there.get(key, name)}" for key, name in names.items()}
+    return {key: place(read.there.get(key, name)) for key, name in names.items()}
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
@@ -185,7 +216,7 @@ def as_kept(key: str, value: Any, options: Options) -> str:
     """
     word = f"{key}={value}"
     if key in options.credentials():
-        return word if _VARIABLE.fullmatch(str(value)) else f"{key}={HIDDEN}"
+        return word if VARIABLE.fullmatch(str(value)) else f"{key}={HIDDEN}"
     return options.redact(word)
 
 
@@ -236,6 +267,19 @@ def load(given: Path | None = None) -> Config:
     if problems:
         raise ConfigError(problems)
     return Config(path, namespace, {str(name): entry for name, entry in targets.items()})
+
+
+def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, list[str]]:
+    """Return the configuration for targets that may be URLs, and the names of all of them.
+
+    Where all are URLs, no file is read, unless one is given.
+    """
+    urls = {name_of(each): each for each in names if is_url(each)}
+    needs_file = given or not names or not all(map(is_url, names))
+    read = load(given) if needs_file else Config(Path(FILE), "default", {})
+    entries = {name: entry_of(url) for name, url in urls.items()}
+    found = [name_of(each) if is_url(each) else each for each in names]
+    return Config(read.path, read.namespace, {**read.targets, **entries}, urls), found
 
 
 def _entry_problems(where: str, entry: Any) -> list[str]:
@@ -304,12 +348,12 @@ def _expand(where: str, value: Any, problems: list[str]) -> Any:
             problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
         return found or ""
 
-    return _VARIABLE.sub(variable, value)
+    return VARIABLE.sub(variable, value)
 
 
 def _variables(value: Any) -> list[str]:
     """Return the names in ${NAME} within a value."""
-    return _VARIABLE.findall(value) if isinstance(value, str) else []
+    return VARIABLE.findall(value) if isinstance(value, str) else []
 
 
 def _is_unicode(text: str) -> bool:
@@ -319,7 +363,7 @@ def _is_unicode(text: str) -> bool:
 
 def _validate(  # noqa: PLR0913, PLR0917
     cls: type[Database],
-    where: str,
+    place_of: Callable[[str], str],
     values: Mapping[str, Any],
     places: Mapping[str, str],
     from_secrets: Iterable[str],
@@ -334,7 +378,7 @@ def _validate(  # noqa: PLR0913, PLR0917
         return cls.options_model.without(from_secrets)(**given)
     except ValidationError as error:
         for kind, key, sentence in problems_of(error, known, given):
-            place = places.get(key, f"{where}.{key if key in known else format_key(key)}")
+            place = places.get(key, place_of(key if key in known else format_key(key)))
             row = find_name(key, cls.name)
             if kind == "extra_forbidden":
                 hint = nearest(key, known)

@@ -67,6 +67,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     """An ArangoDB server or cluster."""
 
     name = "arangodb"
+    urls = ("arangodb://USER@HOST:8529/DATABASE",)
     capabilities = Capabilities(
         modes={
             SINGLE: "a request with one document",

@@ -60,6 +60,7 @@ class Cassandra(Signatures):
     """A keyspace of a cluster."""
 
     name = "cassandra"
+    urls = ("cassandra://USERNAME@HOSTS:9042/KEYSPACE",)
     capabilities = Capabilities(
         modes={
             SINGLE: "one prepared INSERT",

@@ -67,6 +67,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
     """A ClickHouse server."""
 
     name = "clickhouse"
+    urls = ("clickhouse://USER@HOST:8123/DATABASE",)
     capabilities = Capabilities(
         shortens_float32=True,
         formats=frozenset(TEXTS),

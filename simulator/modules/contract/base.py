@@ -146,6 +146,10 @@ class Database(
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
+    urls: ClassVar[tuple[str, ...]] = ()
+    """Forms of a URL that is a target: the scheme, HOST with the default port, and the names of the
+    options before and after it, in capitals. The first one is shown in help.
+    """
     reconnect_s: ClassVar[float] = 5.0
     """Time for replacing a lost connection: longer than a restart takes."""
 

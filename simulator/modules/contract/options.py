@@ -76,6 +76,11 @@ class Options(Frozen):
                 if SecretStr in (field.annotation, *get_args(field.annotation))]  # fmt: skip
 
     @classmethod
+    def finds_password(cls) -> bool:
+        """Return whether the driver finds the user's password by itself, such as in a file."""
+        return False
+
+    @classmethod
     def without(cls, names: Iterable[str]) -> "type[Self]":
         """Return the options without some credentials, which only the pods know."""
         unknown = {name: (SecretStr, SecretStr("")) for name in names}

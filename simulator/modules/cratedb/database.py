@@ -266,6 +266,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     """A CrateDB cluster, through HTTP."""
 
     name = "cratedb"
+    urls = ("cratedb://USERNAME@HOST:4200/SCHEMA_NAME",)
     capabilities = Capabilities(
         shortens_float32=True,
         modes={

@@ -54,6 +54,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
     """A DuckDB file."""
 
     name = "duckdb"
+    urls = ("duckdb:PATH",)
     capabilities = Capabilities(
         modes={
             SINGLE: "one INSERT of one row, committed on its own",

@@ -108,6 +108,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
     """A cluster of Elasticsearch or OpenSearch."""
 
     name = "elasticsearch"
+    urls = ("elasticsearch://USERNAME@HOST:9200", "opensearch://USERNAME@HOST:9200")
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.ES_BULK}),
         modes={

@@ -69,6 +69,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
     """carbon, its whisper files, and graphite-web, which reads both."""
 
     name = "graphite"
+    urls = ("graphite://HOST:80",)
     capabilities = Capabilities(
         modes={
             SINGLE: "a line for each field of a row, in one write to the socket",

@@ -86,6 +86,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     """An organization of an InfluxDB 2 server."""
 
     name = "influxdb"
+    urls = ("influxdb2://HOST:8086/ORG",)
     declares_columns: ClassVar[bool] = False  # a measurement has none until it has points
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),

@@ -80,6 +80,7 @@ class IotDb(Database["IotDbSession"]):
     """An IoTDB cluster, through one of its DataNodes."""
 
     name = "iotdb"
+    urls = ("iotdb://USERNAME@HOST:6667/DATABASE",)
     capabilities = Capabilities(
         modes={
             SINGLE: "a tablet of one row",

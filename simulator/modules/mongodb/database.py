@@ -136,6 +136,7 @@ class Mongodb(Signatures):
     """A database of a MongoDB server, replica set or sharded cluster."""
 
     name = "mongodb"
+    urls = ("mongodb://USER@HOST:27017/DATABASE", "mongodb+srv://USER@HOST/DATABASE")
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.BSON}),
         modes={

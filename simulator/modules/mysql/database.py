@@ -104,6 +104,7 @@ class MySql(SqlDatabase[MySqlSession]):
     """A MySQL or MariaDB database."""
 
     name = "mysql"
+    urls = ("mysql://USER@HOST:3306/DATABASE", "mariadb://USER@HOST:3306/DATABASE")
     dialect = MySqlDialect()
     row_hash = RemainderHash(ticks_per_second=10**6, saturates=False)
     hash_probe = sql_hashes.CRC32_PROBE

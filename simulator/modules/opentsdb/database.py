@@ -71,6 +71,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     """A TSD and its HBase."""
 
     name = "opentsdb"
+    urls = ("opentsdb://HOST:4242",)
     capabilities = Capabilities(
         modes={
             SINGLE: "one /api/put with the points of a row",

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -75,6 +76,12 @@ class WireOptions(Options):
         None, description="the user's password, if it is not in connection_string"
     )
     connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
+
+    @classmethod
+    def finds_password(cls) -> bool:
+        """Return whether libpq has a password, a password file or a service file."""
+        names = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE")
+        return any(map(os.environ.get, names)) or Path("~/.pgpass").expanduser().exists()
 
     def public(self) -> dict[str, Any]:
         """Return the options that may be shown: host, database and user, but no password."""
@@ -232,6 +239,10 @@ class Postgres(Signatures, PostgresWire):
     """A PostgreSQL database."""
 
     name = "postgres"
+    urls: ClassVar[tuple[str, ...]] = (
+        "postgresql://USER@HOST:5432/DATABASE",
+        "postgres://USER@HOST:5432/DATABASE",
+    )
     relative = name
     capabilities = Capabilities(
         shortens_float32=True,

@@ -70,6 +70,7 @@ class QuasarDb(Database[QuasarSession]):
     """A QuasarDB cluster."""
 
     name = "quasardb"
+    urls = ("quasardb://USER@HOST:2836",)
     capabilities = Capabilities(
         modes={
             SINGLE: "a transactional push of one row",

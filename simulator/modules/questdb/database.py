@@ -99,6 +99,7 @@ class QuestDb(HttpDatabase[QuestSession]):
     """A QuestDB server."""
 
     name = "questdb"
+    urls = ("questdb://USERNAME@HOST:9000",)
     capabilities = Capabilities(
         shortens_float32=True,
         formats=frozenset({RecordFormat.INFLUX}),

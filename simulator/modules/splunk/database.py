@@ -80,6 +80,7 @@ class Splunk(HttpDatabase[SplunkSession]):
     """A Splunk Enterprise server."""
 
     name = "splunk"
+    urls = ("splunk+https://USERNAME@HOST:8088?search_url=https://HOST:8089",)
     declares_columns: ClassVar[bool] = False
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.SPLUNK}),

@@ -90,6 +90,7 @@ class Timescaledb(Postgres):
     """A PostgreSQL database with the extension timescaledb."""
 
     name = "timescaledb"
+    urls = ("timescaledb://USER@HOST:5432/DATABASE",)
     attachments = ""  # its chunks and aggregates depend on a table, too
     capabilities = replace(
         Postgres.capabilities,

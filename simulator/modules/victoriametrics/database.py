@@ -62,6 +62,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     """A single-node VictoriaMetrics."""
 
     name = "victoriametrics"
+    urls = ("victoriametrics://USERNAME@HOST:8428",)
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),
         modes={

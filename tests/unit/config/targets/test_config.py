@@ -376,7 +376,10 @@ def test_a_name_that_yaml_does_not_read_as_text_is_reported_with_the_remedy(writ
     [
         ("life", "did you mean 'lite'?"),
         ("LITE", "did you mean 'lite'?"),
-        ("postgres", "known: lite"),
+        (
+            "cratedb_pg",
+            "known: lite; or a server of this module: cratedb+postgresql://USER@HOST:5432/SCHEMA",
+        ),
     ],
 )
 def test_an_unknown_target_names_the_nearest_or_all(write, name, hint):

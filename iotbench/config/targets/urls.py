@@ -1,0 +1,241 @@
+"""A URL as a target: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH, which needs no entry."""
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
+
+import click
+
+from simulator.errors import ConfigError, nearest
+from simulator.modules import MODULES, database_class
+from simulator.modules.contract import Database, Options
+from simulator.modules.shared.conninfo import redacted
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_FORM = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+]*):(?://(?P<user>[A-Z]+@)?HOSTS?(?::(?P<port>\d+))?"
+    r"(?:/(?P<path>[A-Z_]+))?(?:\?.*)?|(?P<file>PATH)?)"
+)
+_OVER_HTTP = re.compile(r"\+https?$")
+WAYS = ("url", "connection_string", "hosts", "host", "uri")
+"""Options that a module is reached by; each that has a server has one of them."""
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class UrlForm:
+    """A form of URL that a module declares."""
+
+    text: str
+    scheme: str
+    module: str
+    port: int | None
+    path: str
+    """Option in the path; empty: none."""
+    is_file: bool
+
+    @property
+    def base(self) -> str:
+        """The scheme without its transport; the variables of credentials begin with it."""
+        return _OVER_HTTP.sub("", self.scheme)
+
+
+def is_url(name: str) -> bool:
+    """Return whether the name of a target is a URL."""
+    return ":" in name
+
+
+@cache
+def url_forms() -> Mapping[str, UrlForm]:
+    """Return scheme -> its form, of all modules; HTTP interfaces have SCHEME+https, too."""
+    return {each.scheme: each for module in MODULES for each in forms_of(database_class(module))}
+
+
+def forms_of(cls: type[Database]) -> Iterator[UrlForm]:
+    """Yield the forms of the URLs of a module."""
+    for text in cls.urls:
+        match = _FORM.fullmatch(text)
+        assert match, f"{cls.name}: {text}"
+        port = int(match["port"]) if match["port"] else None
+        path = (match["path"] or "").lower()
+        scheme, is_file = match["scheme"], "//" not in text
+        names = {scheme}
+        if "url" in cls.options_model.model_fields:
+            base = _OVER_HTTP.sub("", scheme)
+            names = {base, f"{base}+http", f"{base}+https"}
+        for name in names:
+            yield UrlForm(text, name, cls.name, port, path, is_file)
+
+
+def variable(name: str, option: str) -> str:
+    """Return the name of the environment variable that holds a credential."""
+    return re.sub(r"\W", "_", f"{name}_{option}").upper()
+
+
+def variables_of(
+    name: str, model: type[Options], given: Collection[str], environment: Collection[str]
+) -> dict[str, str]:
+    """Return the credentials that are variables of the environment, as references to these."""
+    names = {option: variable(name, option) for option in model.credentials()}
+    return {
+        option: f"${{{found}}}"
+        for option, found in names.items()
+        if option not in given and found in environment
+    }
+
+
+def name_of(url: str) -> str:
+    """Return the name of a target that is a URL: its host and path, as results are named after it.
+
+    The user and the query are left out.
+    """
+    scheme, _, rest = url.partition(":")
+    place = rest.partition("?")[0].removeprefix("//").rpartition("@")[2]
+    words = re.sub(r"[^A-Za-z0-9._]+", "-", f"{_OVER_HTTP.sub('', scheme)}-{place}").strip("-.")
+    if len(words) > _LONGEST_NAME:
+        words = f"{words[:20]}-{words[-_LONGEST_NAME + 21 :].lstrip('-.')}"
+    return words
+
+
+def form_of(url: str) -> UrlForm:
+    """Return the form of a URL, which its scheme decides; ConfigError if no module has it."""
+    scheme = url.partition(":")[0]
+    if scheme not in url_forms():
+        known = sorted(each for each in url_forms() if not _OVER_HTTP.search(each))
+        hint = nearest(scheme, known)
+        hint = hint if "did you mean" not in hint else f"{hint}; known: {', '.join(known)}"
+        raise ConfigError(f"--target {scheme[:40]}:...: unknown scheme ({hint})")
+    return url_forms()[scheme]
+
+
+def entry_of(url: str) -> dict[str, Any]:
+    """Return the entry of a target that is a URL; ConfigError if it cannot be one.
+
+    Credentials come from the environment, or from the person at the terminal.
+    """
+    form = form_of(url)
+    model = database_class(form.module).options_model
+    options = _of_form(url, form, model)
+    options |= variables_of(form.base, model, options, os.environ)
+    if asked := _find_unknown(url, options, model):
+        name = variable(form.base, asked)
+        typed = click.prompt(
+            f"{asked} for {name_of(url)} (empty: none)", default="", hide_input=True,
+            show_default=False, err=True,
+        )  # fmt: skip
+        if typed:  # in the environment, where each later reading of the entry finds it
+            os.environ[name] = typed
+            options[asked] = f"${{{name}}}"
+    return {"module": form.module, "runner": "local", **options}
+
+
+def _find_unknown(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
+    """Return the credential to ask for: a user's password, or the token; empty: none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or model.finds_password():
+        return ""
+    wanted = "password" if "@" in url.partition("?")[0] else "token"
+    is_known = wanted in options or "token" in options
+    return wanted if wanted in model.credentials() and not is_known else ""
+
+
+def _of_form(url: str, form: UrlForm, model: type[Options]) -> dict[str, Any]:
+    """Return the options in a URL of a known scheme."""
+    where = f"--target {form.text}"
+    if form.is_file:
+        path, _, query = url.partition(":")[2].partition("?")
+        if path.startswith("//") or (not path and form.text.endswith("PATH")):
+            raise ConfigError(f"{where}: expected a path, such as {form.base}:rooms.db")
+        given = {"path": path} if path else {}
+        return {**given, **_query(where, query, form.base, model)}
+    _, found, rest = url.partition("://")
+    if not found:
+        raise ConfigError(f"{where}: expected // after the scheme")
+    wire = form.scheme
+    if "url" in model.model_fields:
+        with_tls = (form.text if form.scheme == form.base else form.scheme).partition(":")[0]
+        wire = "https" if with_tls.endswith("+https") else "http"
+    elif "connection_string" in model.model_fields and not wire.startswith("mongodb"):
+        wire = "postgresql"
+    elif "uri" in model.model_fields:
+        wire = "qdb"
+    return options_of(f"{wire}://{rest}", where, form.base, model, form)
+
+
+def options_of(
+    url: str, where: str, name: str, model: type[Options], form: UrlForm | None = None
+) -> dict[str, Any]:
+    """Return the options in the URL of a server; ConfigError if it cannot be one.
+
+    `name` is the first part of the names of the variables for credentials. Without a form the URL
+    has its port, and its path is part of the address of an HTTP interface.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (form.port if form else None)
+    except ValueError:  # its text may have a credential
+        raise ConfigError(f"{where}: not a URL of a host, or its port is no number") from None
+    fields = model.model_fields
+    way = next((each for each in WAYS if each in fields), "")
+    if not way:
+        raise ConfigError(f"{where}: the module has no server that could run elsewhere")
+    login, _, hosts = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    refusal = _refusal(where, variable(name, "token" if "token" in fields else "password"))
+    if password and (not VARIABLE.fullmatch(password) or "password" not in fields):
+        raise ConfigError(refusal)
+    found = {"password": password} if password else {}
+    if way == "connection_string":  # its driver reads URLs
+        netloc = _with_port(hosts, port if form else None)
+        shown = urlunsplit(parts._replace(netloc=f"{user}@{netloc}" if user else netloc))
+        if redacted(shown)[1]:
+            raise ConfigError(refusal)
+        return {way: shown, **found}
+    own = next((each for each in ("username", "user") if each in fields), "")
+    if user and not own:
+        raise ConfigError(f"{where}: the module has no user; {refusal.partition(': ')[2]}")
+    found |= {own: unquote(user)} if user else {}
+    found |= _place(way, parts, hosts, port, form)
+    return {**found, **_query(where, parts.query, name, model)}
+
+
+def _place(
+    way: str, parts: SplitResult, hosts: str, port: int | None, form: UrlForm | None
+) -> dict[str, Any]:
+    """Return the options for the address of a server, and for the path."""
+    path = unquote(parts.path.strip("/"))
+    named = form.path if form else "" if way == "url" else "database"
+    options: dict[str, Any] = {named: path} if named and path else {}
+    if way in {"url", "uri"}:
+        end = "" if named or way == "uri" else parts.path
+        place = f"{parts.scheme}://{_with_port(hosts, port if form else None)}{end}"
+        return {way: place, **options}
+    bare = ",".join(re.sub(r":\d+$", "", each) for each in hosts.split(","))
+    return {way: unquote(bare).strip("[]"), **({"port": port} if port else {}), **options}
+
+
+def _with_port(hosts: str, port: int | None) -> str:
+    """Return hosts, each with a port."""
+    named = re.compile(r":\d+$")
+    each_host = hosts.split(",") if hosts and port else []
+    return ",".join(h if named.search(h) else f"{h}:{port}" for h in each_host) or hosts
+
+
+def _query(where: str, query: str, name: str, model: type[Options]) -> dict[str, str]:
+    """Return the further options of the module in the query of a URL."""
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for key in {*options} & {*model.credentials()}:
+        if not VARIABLE.fullmatch(options[key]):
+            raise ConfigError(_refusal(where, variable(name, key)))
+    return options
+
+
+def _refusal(where: str, name: str) -> str:
+    return (
+        f"{where}: no password on a command line, where other users of this machine can read it;"
+        f" set the environment variable {name}, or leave it out and type it when asked"
+    )
