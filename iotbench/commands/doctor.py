@@ -86,7 +86,7 @@ def _elsewhere(choice: Choice) -> str:
         return ""
     if runner != "kubernetes" or not module.urls:
         return ""
-    return f"without a cluster, name a server: `{command_line(['doctor', module.urls[0]])}`"
+    return f"or name a server: `{command_line(['doctor', module.urls[0]])}`"
 
 
 def _line(found: Finding) -> str:

@@ -1,11 +1,13 @@
 """`init`: write a configuration to start with."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from iotbench.config.completion.words import complete_target
+from iotbench.config.input.quantities import parse_names
 from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.targets.config import FILE, load
 from iotbench.config.targets.starter import starter
@@ -16,7 +18,8 @@ from iotbench.machine.streams import say
 _EXAMPLES = """\b
 Examples:
   python run.py init
-  python run.py init --targets sqlite,postgres,questdb bench.yaml
+  python run.py init --targets sqlite,postgresql://anna@localhost/bench bench.yaml
+  python run.py init --targets postgres,questdb cluster.yaml
 """
 
 
@@ -26,25 +29,43 @@ Examples:
     "--targets",
     type=NAMES,
     shell_complete=complete_target,
-    default="sqlite",
-    show_default=True,
-    help="Targets of the configuration that comes with the program, or modules.",
+    default=None,
+    help="URLs of servers and files; or targets of the configuration that comes with the program,"
+    " or modules, which mean a database on a cluster.  [default: sqlite, or asked on a terminal]",
 )
-def init(*, file: Path, targets: tuple[str, ...]) -> None:
+def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
     """Write a configuration to start with.
 
     FILE is config.yaml by default; a file that exists is never overwritten. Comments list every
     option of the targets, and editors with a YAML language server complete and check them. The
     folders of databases that are files here are created.
     """
-    text, names = starter(targets)
+    text, names = starter(targets or _ask())
     outfile.write(file, text, None)
     say(f"wrote {file}: {', '.join(names)}")
     for folder in _folders(file, names):
         folder.mkdir(parents=True, exist_ok=True)
         say(f"created folder {folder}")
+    for name, url in _on_clusters(file, names):
+        say(f"{name} is for pods of a cluster; for a server of yours, name {url} in --targets")
     named = [] if file == Path(FILE) else ["--config", str(file)]
     say(f"next: `{command_line(['check', '--target', names[0], *named])}`")
+
+
+def _ask() -> tuple[str, ...]:
+    """Return the targets that a person at a terminal names; sqlite without one."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return ("sqlite",)
+    say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)
+    return parse_names(click.prompt("Separated by commas", default="sqlite", err=True))
+
+
+def _on_clusters(file: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield targets that run as pods, with the URL of their module."""
+    loaded = load(file)
+    for name in names:
+        if loaded.runner_of(name) == "kubernetes" and (urls := loaded.module_of(name).urls):
+            yield name, urls[0]
 
 
 def _folders(file: Path, names: Sequence[str]) -> list[Path]:

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from iotbench.config.targets.config import FILE
+from iotbench.config.targets.urls import entry_for_file, is_url, name_of
 from iotbench.machine.inputs import read_text
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
@@ -33,13 +34,13 @@ class _Entry:
 
 
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return a configuration and its targets: the named ones, or the first of a module."""
+    """Return a configuration and its targets: the named ones, the first of a module, or URLs."""
     text = read_text(find_shipped(FILE), _MAX_BYTES)
     head, entries = _parts(text)
     by_module: dict[str, _Entry] = {}
     for entry in entries.values():
         by_module.setdefault(entry.module, entry)
-    known = {**by_module, **entries}
+    known = {**by_module, **entries, **{each: _of_url(each) for each in names if is_url(each)}}
     wrong = [
         f"{name!r} is neither a target of the program's {FILE} nor a module"
         f" ({nearest(name, known)})"
@@ -52,6 +53,14 @@ def starter(names: Sequence[str]) -> tuple[str, list[str]]:
     blocks = ["\n".join([*entry.lines, *_further(entry)]) for entry in chosen.values()]
     first = f"# yaml-language-server: $schema={find_shipped(SCHEMA)}"
     return "\n".join([first, *head]) + "\n" + "\n\n".join(blocks) + "\n", list(chosen)
+
+
+def _of_url(url: str) -> _Entry:
+    """Return the entry of a target on this machine."""
+    name, entry = name_of(url), entry_for_file(url)
+    lines = yaml.safe_dump({name: entry}, sort_keys=False, width=1000).splitlines()
+    written = tuple(f"  {line}" for line in lines)
+    return _Entry(name, entry["module"], "local", frozenset(entry), written)
 
 
 def _parts(text: str) -> tuple[list[str], Mapping[str, _Entry]]:

@@ -138,9 +138,25 @@ def _find_unknown(url: str, options: Mapping[str, Any], model: type[Options]) ->
     """Return the credential to ask for: a user's password, or the token; empty: none."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or model.finds_password():
         return ""
+    return _find_wanted(url, options, model)
+
+
+def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
+    """Return the credential that a URL lacks: its user's password, or the token; empty: none."""
     wanted = "password" if "@" in url.partition("?")[0] else "token"
     is_known = wanted in options or "token" in options
     return wanted if wanted in model.credentials() and not is_known else ""
+
+
+def entry_for_file(url: str) -> dict[str, Any]:
+    """Return the entry of a URL for a configuration: credentials are variables to be set."""
+    form = form_of(url)
+    model = database_class(form.module).options_model
+    options = _of_form(url, form, model)
+    wanted = _find_wanted(url, options, model)
+    if wanted and not model.finds_password():
+        options[wanted] = f"${{{variable(form.base, wanted)}}}"
+    return {"module": form.module, "runner": "local", **options}
 
 
 def _of_form(url: str, form: UrlForm, model: type[Options]) -> dict[str, Any]:

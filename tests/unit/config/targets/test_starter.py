@@ -74,6 +74,18 @@ def test_editors_find_the_schema_and_nothing_to_complain_about():
     assert problems((ROOT / "docs/config.schema.json").read_text(), text) == []
 
 
+def test_a_url_becomes_a_target_of_this_machine(tmp_path, monkeypatch):
+    text, names = starter(["sqlite:rooms.db", "mysql://anna@h/app", "influxdb2://h/home"])
+
+    assert names == ["sqlite-rooms.db", "mysql-h-app", "influxdb2-h-home"]
+    assert "    password: ${MYSQL_PASSWORD}\n" in text
+    assert "    token: ${INFLUXDB2_TOKEN}\n" in text
+    monkeypatch.setenv("MYSQL_PASSWORD", "s3cret")
+    (tmp_path / "c.yaml").write_text(text)
+    target = load(tmp_path / "c.yaml").resolve("mysql-h-app", {})
+    assert (target.runner, target.secrets()) == ("local", {"password": "s3cret"})
+
+
 def run(*words):
     return CliRunner().invoke(
         commands, ["init", *words], catch_exceptions=False, standalone_mode=False
