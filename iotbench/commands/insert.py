@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from iotbench.commands.several import insert_into_several
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.input.parameters import is_end, option_of
 from iotbench.config.options.basic import Command
@@ -31,6 +32,7 @@ from simulator.errors import ConfigError
 _EXAMPLES = """\b
 Examples:
   python run.py insert --target sqlite --workers 1,2 --batch 1000
+  python run.py insert -t sqlite:a.db,duckdb:b.duckdb --batch 1000 --num-inserts 200k
   python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
   python run.py insert -t postgresql --stages 1:1m,8@5k:5m --batch 1000
 """
@@ -58,9 +60,18 @@ def insert(  # noqa: PLR0913
     on every target. With --data the rows come from a file: each is inserted once, and the workers
     share them.
 
+    Several targets, as in -t sqlite,duckdb, are compared with the first one: the same rows in
+    turns, forwards and backwards, 3 times, and up to 12 while a difference is neither known nor
+    noise; or --runs times. The last line has the page with all pictures.
+
     Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or 1h30m; worker counts
     1,4,8 or 1-4.
     """
+    if len(choice.targets) > 1:
+        others = [f"--{name.replace('_', '-')}" for name in (*file.given, *outputs.given)]
+        environment = dict(choice.environment)
+        insert_into_several(choice, run, gates, options, environment, others=others)
+        return
     given = {**options.given, **file.given}
     source = source_of(file, given, run, partial(scan_in_pod, choice, run))
     problems = [*source.conflicts(), *stage_conflicts(options.stages, given)]

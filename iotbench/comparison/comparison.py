@@ -108,16 +108,19 @@ class Comparison:
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 
 
-def compare_sides(
+def compare_sides(  # noqa: PLR0913
     base: Side,
     other: Side,
     noise: float = NOISE,
     known: Sequence[Calibration] = (),
     percentiles: Sequence[str] = (),
+    *,
+    looks: int = 1,
 ) -> Comparison:
     """Compare two sides; ConfigError if they have no row in common.
 
-    `known`: what equal sweeps differ by on this machine; `percentiles`: names of further figures.
+    `known`: what equal sweeps differ by on this machine; `percentiles`: names of further figures;
+    `looks`: comparisons of the same sides, as repeats are added until they are judged.
     """
     shown = base.subject.compared
     more = tuple(each for each in map(find_figure, percentiles) if each not in shown)
@@ -135,7 +138,9 @@ def compare_sides(
         found = [calibration_of(known, side.first, key.workers) for side in (base, other)]
         calibrations = tuple(each for each in found if each)
         calibrations = calibrations if len(calibrations) == len(found) else ()
-        row = _row(key, (*shown, *more), before[key], after[key], noise, len(common), calibrations)
+        row = _row(
+            key, (*shown, *more), before[key], after[key], noise, len(common) * looks, calibrations
+        )
         is_disturbed = base.is_disturbed(key) or other.is_disturbed(key)
         rows.append(_without_judgement(row) if is_disturbed and not row.in_turns else row)
     return Comparison(
@@ -157,12 +162,12 @@ def _row(  # noqa: PLR0913, PLR0917
     base: SideSample,
     other: SideSample,
     noise: float,
-    rows: int,
+    judged: int,
     calibrations: tuple[Calibration, ...],
 ) -> ComparedRow:
     in_turns = are_in_turns(base.began_s, other.began_s)
-    # Judgements on several rows are right together: each may err less often.
-    strict = 1 - (1 - CONFIDENCE) / rows
+    # Judgements on several rows, or several times, are right together: each may err less often.
+    strict = 1 - (1 - CONFIDENCE) / judged
     common = [each for each in shown if each.name in base.values and each.name in other.values]
     scatter = tuple(each.scatter for each in calibrations) if not in_turns else ()
     lines = []

@@ -124,7 +124,7 @@ def expect_comparable(sides: Sequence[Side]) -> None:
         raise ConfigError(problems)
     base_path, base = sides[0].results[0]
     for path, result in every[1:]:
-        problems += [f"{path}: {text}" for text in _other_data(base, base_path, result)]
+        problems += [f"{path}: {text}" for text in other_data(base, base_path, result)]
     for side in sides:
         for path, result in side.results[1:]:
             unlike = ", ".join(name for name, *_ in differing(side.first, result))
@@ -155,7 +155,7 @@ def _unusable(result: Result) -> Iterator[str]:
         yield f"has no finished run ({result.cause or result.status})"
 
 
-def _other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
+def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
     """Yield in what the data differs, a sentence each."""
     if base.kind != other.kind:
         yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"

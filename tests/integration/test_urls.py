@@ -1,4 +1,4 @@
-"""URLs as targets, from the outside: files, and servers with the role that docs/databases.md makes."""
+"""URLs as targets, from the outside: files, and servers with the documented role."""
 
 import json
 import re

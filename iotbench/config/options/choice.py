@@ -106,7 +106,8 @@ _TARGET_OPTIONS = (
         required=True,
         repeats=True,
         help="Name of a target in the configuration, or a URL, such as sqlite:rooms.db or"
-        " postgresql://anna@db.example/bench: it runs on this machine, and needs no configuration.",
+        " postgresql://anna@db.example/bench: it runs on this machine, and needs no configuration."
+        " `insert` takes several, joined by commas.",
         shell_complete=complete_target,
     ),
     config_option,
@@ -179,6 +180,11 @@ class Choice:
     inherit.
     """
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The names that `target` joins by commas."""
+        return tuple(each.strip() for each in self.target.split(",") if each.strip())
+
     def extra_options(self, problems: list[str]) -> dict[str, Any]:
         """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
         options: dict[str, Any] = {}
@@ -197,6 +203,9 @@ class Choice:
     def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
         """Return the target, or None with its problems added to `problems`."""
         problems += self.cluster.problems()
+        if len(self.targets) != 1:
+            problems.append(f"--target: expected one, got {self.target!r}; `insert` takes several")
+            return None
         try:
             file, (name,) = configuration.load_for([self.target], self.config)
             if self.client:

@@ -3,7 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
+from iotbench.comparison.sides import other_data
 from iotbench.figures.pictures import Form, Over, Ranges
 from iotbench.figures.rows import Row
 from iotbench.figures.verdicts import describe_worst, verdict_of
@@ -116,6 +118,17 @@ def _having(figure: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def _notes(group: Sequence[PageResult]) -> Iterator[str]:
+    first = group[0]
+    unlike = [
+        f"{each.label}: {text}"
+        for each in group[1:]
+        for text in other_data(first.result, Path(first.label), each.result)
+    ]
+    if unlike:
+        yield (
+            "These results are not of the same rows, and `compare` refuses them."
+            f" {'; '.join(unlike)}."
+        )
     if len({each.durability for each in group}) > 1:
         yield (
             "The durability of acknowledged rows differs between these results; compare only those"
