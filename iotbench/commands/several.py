@@ -33,7 +33,7 @@ from simulator.errors import ConfigError
 
 _SETTING = "insert"
 MOST_REPEATS = 12
-_LOOKS = 3
+LOOKS = 3
 """Times that the sides are compared: after 3, 6 and 12 repeats; each look may err less often."""
 
 
@@ -151,7 +151,7 @@ def _compare(found: Found) -> list[Comparison]:
     whole = [each for each in sides.values() if each.results]
     try:
         expect_comparable(whole) if whole else None
-        return [compare_sides(whole[0], each, looks=_LOOKS) for each in whole[1:]]
+        return [compare_sides(whole[0], each, looks=LOOKS) for each in whole[1:]]
     except ConfigError as error:
         say(f"not compared: {'; '.join(error.problems)}", err=True)
         return []
@@ -161,13 +161,7 @@ def _is_known(comparison: Comparison) -> bool:
     """Return whether each difference is judged, or lies within the noise."""
     for row in comparison.rows:
         line = row.lines[0]
-        found = line.difference
-        is_small = (
-            found is not None
-            and found.low is not None
-            and found.high is not None
-            and max(-found.low, found.high) < comparison.noise
-        )
+        is_small = line.difference is not None and line.difference.is_within(comparison.noise)
         if not (line.judgement in {Judgement.FASTER, Judgement.SLOWER} or is_small):
             return False
     return True

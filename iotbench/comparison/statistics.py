@@ -58,6 +58,12 @@ class Difference:
         """True if there is an interval."""
         return self.low is not None
 
+    def is_within(self, most: float) -> bool:
+        """Return whether the whole interval is smaller than this."""
+        if self.low is None or self.high is None:
+            return False
+        return max(-self.low, self.high) < most
+
     def exceeds(self, least: float) -> bool:
         """Return whether the interval excludes 0, and the change is at least this large."""
         if self.low is None or self.high is None:

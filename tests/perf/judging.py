@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 from numpy.typing import NDArray
 
+from iotbench.commands.several import LOOKS, MOST_REPEATS
 from iotbench.comparison.comparison import CONFIDENCE, NOISE
-from iotbench.comparison.statistics import Difference, difference, scatter_of
+from iotbench.comparison.statistics import LEAST_PAIRS, Difference, difference, scatter_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "statistics.md"
 BEGIN, END = "<!-- simulation -->\n", "<!-- /simulation -->\n"
@@ -127,6 +128,31 @@ def shares(model: Model, design: Design, pairs: int) -> tuple[float, float, floa
     return alarms, float(np.mean(is_found)), needed
 
 
+def until_known(model: Model, factor: float, pairs: int) -> tuple[float, float]:
+    """Return the share of calls as `insert` on several targets makes them, and the mean repeats.
+
+    One side is slower by the factor.
+    """
+    source = np.random.default_rng(20261129)
+    calls, repeats = 0, 0
+    strict = 1 - (1 - CONFIDENCE) / LOOKS
+    for _ in range(pairs):
+        drawn = model.drawn(source, 2 * MOST_REPEATS, 1).reshape(MOST_REPEATS, 2)
+        drawn[1::2] = drawn[1::2, ::-1]
+        rates = np.exp(drawn) * (1.0, factor)
+        done = LEAST_PAIRS
+        while True:
+            base, other = ([[value] for value in side] for side in rates[:done].T.tolist())
+            found = difference(base, other, strict, in_turns=True)
+            assert found
+            if found.exceeds(NOISE) or found.is_within(NOISE) or done == MOST_REPEATS:
+                break
+            done = min(2 * done, MOST_REPEATS)
+        calls += found.exceeds(NOISE)
+        repeats += done
+    return calls / pairs, repeats / pairs
+
+
 def tables(pairs: int) -> str:
     """Return what each design comes to under each model, as Markdown."""
     names = " | ".join(each.name for each in MODELS)
@@ -146,8 +172,19 @@ def tables(pairs: int) -> str:
     lines = [f"Calls of {pairs:,} equal pairs that are wrong / 10 % slower sides that are found:",
              "", f"| Design | {names} |", rule, *calls, "",
              "The difference that is found in nine of ten pairs:", "",
-             f"| Design | {names} |", rule, *needed]  # fmt: skip
+             f"| Design | {names} |", rule, *needed, "",
+             f"`insert` on two targets, {LEAST_PAIRS} to {MOST_REPEATS} repeats, calls / repeats:",
+             "", f"| Sides | {names} |", rule, *_list_until_known(pairs)]  # fmt: skip
     return "".join(f"{line}\n" for line in lines)
+
+
+def _list_until_known(pairs: int) -> list[str]:
+    lines = []
+    for name, factor in (("equal", 1.0), ("10 % slower", SLOWER), ("half as fast", 0.5)):
+        found = [until_known(each, factor, pairs) for each in MODELS]
+        cells = (f"{calls:.1%} / {repeats:.1f}" for calls, repeats in found)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
 
 
 def written(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
