@@ -206,6 +206,15 @@ def test_a_result_without_runs_has_a_page():
     assert "<figure>" not in page
 
 
+def test_results_of_other_rows_are_named():
+    first = shown.query()
+    other = shown.query("duck")
+    other = other.model_copy(update={"dataset": other.dataset.model_copy(update={"seed": 2})})
+
+    assert "not of the same rows" not in html([first, shown.query("duck")])
+    assert "refuses them. duck: the seed is 2, and 1 in lite; compare" in html([first, other])
+
+
 def test_labels_name_what_differs():
     small, large = ({"batch": batch, "workers": [1]} for batch in (10, 1000))
     results = [shown.insert(configuration=small), shown.insert(configuration=large)]
