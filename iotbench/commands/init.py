@@ -1,6 +1,5 @@
 """`init`: write a configuration to start with."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from iotbench.config.input.quantities import parse_names
 from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.targets.config import FILE, load
 from iotbench.config.targets.starter import starter
+from iotbench.config.targets.urls import is_terminal
 from iotbench.machine import outfile
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
@@ -54,7 +54,7 @@ def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
 
 def _ask() -> tuple[str, ...]:
     """Return the targets that a person at a terminal names; sqlite without one."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_terminal():
         return ("sqlite",)
     say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)
     return parse_names(click.prompt("Separated by commas", default="sqlite", err=True))

@@ -9,7 +9,7 @@ from iotbench.commands.several import insert_into_several
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.input.parameters import is_end, option_of
 from iotbench.config.options.basic import Command
-from iotbench.config.options.choice import Choice, TargetRun, writing_options
+from iotbench.config.options.choice import Choice, TargetRun, inserting_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.collector import scan_in_pod
@@ -39,7 +39,7 @@ Examples:
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@writing_options
+@inserting_options
 @options_of(Gates, "gates")
 @options_of(Outputs, "outputs")
 @options_of(InsertOptions)

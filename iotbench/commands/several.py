@@ -12,6 +12,7 @@ from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.statistics import LEAST_PAIRS
 from iotbench.comparison.tables import interval_of
 from iotbench.config.options.choice import Choice, Reach, RunOptions, TargetRun
+from iotbench.config.targets.urls import is_url, name_of
 from iotbench.execution.experiment import Refused, all_measured, forecast_of, record_fields
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
@@ -105,7 +106,8 @@ def _expect_possible(
     problems = [f"{each}: give it with one target; options of a target stand in its URL, as in"
                 " sqlite:rooms.db?synchronous=full, or in the configuration"
                 for each in alone]  # fmt: skip
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    shown = Counter(name_of(each) if is_url(each) else each for each in names)
+    twice = [name for name, times in shown.items() if times > 1]
     problems += [f"--target: {name} is named twice" for name in twice]
     if problems:
         raise ConfigError(problems)

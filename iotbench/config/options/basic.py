@@ -109,7 +109,7 @@ class _Option(GroupedOption):
         """Return the one value that was given; values of a list are joined."""
         if self.is_flag:
             names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
-        elif "," in self.make_metavar(ctx) or self.name == "target":
+        elif "," in self.make_metavar(ctx):
             return ",".join(given)
         else:
             names = [*map(_repeatable, given)]

@@ -99,17 +99,18 @@ _RUNNER = _target(
     repeats=False,
     help="Where collector and workers run.  [default: the target's]",
 )
+_URL = (
+    ", or a URL, such as sqlite:rooms.db or postgresql://anna@db.example/bench: it runs on this"
+    " machine, and needs no configuration."
+)
+_name_target = functools.partial(
+    _target, "--target", "-t", required=True, repeats=True, shell_complete=complete_target
+)
+_ONE = _name_target(help=f"Name of a target in the configuration{_URL}")
+_SEVERAL = _name_target(
+    metavar="TARGET,...", help=f"Names of targets in the configuration{_URL} Several are compared."
+)
 _TARGET_OPTIONS = (
-    _target(
-        "--target",
-        "-t",
-        required=True,
-        repeats=True,
-        help="Name of a target in the configuration, or a URL, such as sqlite:rooms.db or"
-        " postgresql://anna@db.example/bench: it runs on this machine, and needs no configuration."
-        " `insert` takes several, joined by commas.",
-        shell_complete=complete_target,
-    ),
     config_option,
     _RUNNER,
     _target(
@@ -256,7 +257,7 @@ def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) ->
     return command
 
 
-def target_options(command: _Function) -> _Function:
+def target_options(command: _Function, name: Callable[..., Any] = _ONE) -> _Function:
     """Add the options of a Choice, which the command receives as one argument."""
 
     @functools.wraps(command)
@@ -272,12 +273,17 @@ def target_options(command: _Function) -> _Function:
         )
         return command(choice=choice, **given)
 
-    return cast("_Function", _with(_reaching(gather), _TARGET_OPTIONS))
+    return cast("_Function", _with(_reaching(gather), (name, *_TARGET_OPTIONS)))
 
 
 def writing_options(command: _Function) -> _Function:
     """Add the options of every command that writes rows to a target."""
     return common_options(cast("_Function", _with(command, (_CLIENT,))))
+
+
+def inserting_options(command: _Function) -> _Function:
+    """Add the same options, with a Choice that may have several targets."""
+    return target_options(options_of(TargetRun, "run")(_with(command, (_CLIENT,))), _SEVERAL)
 
 
 def reach_options(command: _Function) -> _Function:

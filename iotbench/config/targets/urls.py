@@ -134,9 +134,14 @@ def entry_of(url: str) -> dict[str, Any]:
     return {"module": form.module, "runner": "local", **options}
 
 
+def is_terminal() -> bool:
+    """Return whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _find_unknown(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
     """Return the credential to ask for: a user's password, or the token; empty: none."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or model.finds_password():
+    if not is_terminal() or model.finds_password():
         return ""
     return _find_wanted(url, options, model)
 

@@ -9,6 +9,7 @@ from iotbench.commands.main import commands
 from simulator.errors import ConfigError
 
 VALUES = {
+    "TARGET,...": "sqlite,duckdb",
     "a,b,...": "b,a", "A,B,...": "b,a", "A,B": "b,a", "N,N-M,...": "1,4-5",
     "N[@RATE]:DURATION,...": "1:1m,8:5m", "INSERT=N,QUERY=N": "insert=8,query=2",
 }  # fmt: skip

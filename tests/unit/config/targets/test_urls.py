@@ -1,6 +1,5 @@
 """URLs as targets: each module declares its own, and no credential is part of one."""
 
-import io
 import re
 
 import click
@@ -109,12 +108,7 @@ def test_a_password_comes_from_the_environment_and_leaves_it(monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr("sys.stdin", Terminal())
-    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(urls, "is_terminal", lambda: True)
     asked = []
 
     def prompt(text, **options):
