@@ -283,7 +283,8 @@ def writing_options(command: _Function) -> _Function:
 
 def inserting_options(command: _Function) -> _Function:
     """Add the same options, with a Choice that may have several targets."""
-    return target_options(options_of(TargetRun, "run")(_with(command, (_CLIENT,))), _SEVERAL)
+    decorated = options_of(TargetRun, "run")(_with(command, (_CLIENT,)))
+    return cast("_Function", target_options(decorated, _SEVERAL))
 
 
 def reach_options(command: _Function) -> _Function:
