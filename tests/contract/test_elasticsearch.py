@@ -34,12 +34,8 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.contract import BATCH, CORRECT, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
-from simulator.modules.elasticsearch.database import (
-    Elasticsearch,
-    ElasticsearchOptions,
-    in_requests,
-)
-from simulator.modules.elasticsearch.session import BulkError
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch.session import BulkError, in_requests
 from simulator.modules.shared.http.client import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -811,11 +807,7 @@ def test_the_clients_requests_have_media_types_that_opensearch_accepts():
 CREATES = """
 import sys
 from simulator.data.workloads.iot import EVENTS
-from simulator.modules.elasticsearch.database import (
-    Elasticsearch,
-    ElasticsearchOptions,
-    in_requests,
-)
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 try:
     Elasticsearch(ElasticsearchOptions(url=sys.argv[1])).create([EVENTS], 1)
 except Exception as error:

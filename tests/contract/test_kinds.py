@@ -246,6 +246,12 @@ SEARCH = [
         "alias",
     ),
     Kind(
+        "closed index",
+        [_http("PUT", "/{name}", {}), _client(lambda s, n: s.client.indices.close(index=n))],
+        [_http("DELETE", "/{name}")],
+        "closed index",
+    ),
+    Kind(
         "data stream",
         [_template(data_stream={}), _DATA_STREAM],
         [_http("DELETE", "/_data_stream/{name}"), _NO_TEMPLATE],

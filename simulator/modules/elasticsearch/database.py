@@ -34,7 +34,7 @@ from simulator.modules.contract import (
 )
 from simulator.modules.elasticsearch import driver
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.elasticsearch.session import ElasticsearchSession, reason
+from simulator.modules.elasticsearch.session import ElasticsearchSession, in_requests, reason
 from simulator.modules.elasticsearch.texts import Searches
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import (
@@ -62,7 +62,6 @@ _DOC_VALUES_OF_A_SEARCH = 100
 _NO_PIPELINE = "_none"
 """A pipeline of a user's template could alter rows, or write them into an index of the user's."""
 _POLL_S = 0.2
-_PATH_BYTES = 3500
 _WORK = {
     "merges": ("merge", "merges"),
     "refreshes": ("refresh", "refresh"),
@@ -198,6 +197,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
                     path = f"/_resolve/index/{quote(name)}?expand_wildcards=all"
                     resolved = session.call("GET", path)
                     kind = next((shown for key, shown in _KINDS.items() if resolved[key]), "")
+                    if any("closed" in each["attributes"] for each in resolved["indices"]):
+                        kind = _CLOSED
                     found |= {name: Existing(kind, alike=kind == "index")} if kind else {}
         return found
 
@@ -234,7 +235,9 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return found
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of documents, and the size with all replicas."""
+        """Return the number of documents, and the size with all replicas; unknown if closed."""
+        if found.kind == _CLOSED:
+            return Contents()
         with self.administration() as session:
             stats = session.client.indices.stats(index=name, metric=["docs", "store"])["_all"]
         size_bytes = stats["total"]["store"]["size_in_bytes"]
@@ -390,6 +393,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
 _SIGNATURE = "iotbench"
 """Key of the signature in the metadata of a mapping."""
+_CLOSED = "closed index"
 _KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
 """Key of an answer about a name -> kind of what bears it."""
 _OF_STATUS: dict[int | None, str] = {
@@ -399,18 +403,6 @@ _OF_STATUS: dict[int | None, str] = {
     429: "use fewer workers, or give the server more memory",
 }
 """Status -> what to try."""
-
-
-def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
-    some: list[str] = []
-    for name in names:
-        if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:
-            yield some
-            some = []
-        some.append(name)
-    if some:
-        yield some
 
 
 @dataclass(frozen=True)

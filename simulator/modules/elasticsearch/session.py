@@ -4,10 +4,11 @@ import gzip
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import numpy as np
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""
 _LONGEST_KEY_BYTES = 512
+_PATH_BYTES = 3500
 
 _NDJSON = {"Content-Type": "application/x-ndjson"}
 _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
@@ -375,3 +377,15 @@ def format_profile(shards: Any) -> Any:
 def shape_of_plan(shards: Any) -> str:
     """Return the shape of what `format_profile` returns."""
     return shapes.of_json([{"shard": each} for each in shards], _FIGURES)
+
+
+def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
+    some: list[str] = []
+    for name in names:
+        if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:
+            yield some
+            some = []
+        some.append(name)
+    if some:
+        yield some
