@@ -152,7 +152,8 @@ def _compare(found: Found) -> list[Comparison]:
         sides[own.name] = Side((*own.results, *(results if each.is_complete else ())), own.name)
     whole = [each for each in sides.values() if each.results]
     try:
-        expect_comparable(whole) if whole else None
+        if whole:
+            expect_comparable(whole)
         return [compare_sides(whole[0], each, looks=LOOKS) for each in whole[1:]]
     except ConfigError as error:
         say(f"not compared: {'; '.join(error.problems)}", err=True)

@@ -1,4 +1,4 @@
-"""What is held stays in the proxy."""
+"""Held bytes stay in the proxy."""
 
 import os
 import select

@@ -96,7 +96,7 @@ EXAMPLE = (
     "--target", "postgresql", "-w", "2", "-r", "1", "--num-inserts", "1000", "--batch", "1000",
     "--steps", "3", *VALUES,
 )  # fmt: skip
-"""As the document has it, without a command."""
+"""Words of the document, which name no command."""
 
 
 @pytest.mark.server("postgres")

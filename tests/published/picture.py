@@ -12,7 +12,7 @@ _COLOURS = {
     "ink": "#16191d", "muted": "#5a626c", "line": "#d9dde3", "paper": "#fff",
     "s0": "#0072b2", "s1": "#00846b", "s2": "#a87900",
 }  # fmt: skip
-"""Of the picture, which is shown without a style sheet: one for each promise."""
+"""Colours of the picture, which has no style sheet; s0 to s2 are the promises."""
 _DARK = {
     "ink": "#e8eaed", "muted": "#a3abb5", "line": "#3a414a", "paper": "#14171b",
     "s0": "#56b4e9", "s1": "#2fc39f", "s2": "#e6b23c",
