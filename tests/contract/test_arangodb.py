@@ -212,14 +212,14 @@ def reset(_):
 
 
 def sent(answer, mode=BATCH):
-    """Send three rows, or one; return the error, and what it means for the rows."""
+    """Send three rows, or a single one; return the error, and what it means for the rows."""
 
     def respond(request):
         found = b'{"result":{}}'
         return answer(request) if request.method == "POST" else Response(200, found)
 
     with Web(respond) as web, Arangodb(options(url=web.url, timeout_s=1)).connect() as session:
-        payload, *_ = session.encode(points(), mode, 3 if mode == BATCH else 1)
+        payload, *_ = session.encode(points(), mode, 1 if mode == SINGLE else 3)
         with pytest.raises(Exception, match=r".") as found:
             session.send(payload)
         return found.value, session.classify(found.value)
@@ -268,6 +268,21 @@ def test_a_single_row_that_is_not_created_is_an_error():
     assert "the server acknowledged 0 of 1 rows" in str(error)
     assert meaning is Failure.UNKNOWN
     assert sent(failed(409, 1200), SINGLE)[1] is Failure.NOT_APPLIED
+
+
+@pytest.mark.parametrize(
+    ("codes", "meaning"),
+    [
+        ("1210:3", Failure.FATAL),
+        ("1210:2,1221:1", Failure.FATAL),
+        ("1210:2", Failure.UNKNOWN),  # one is stored
+        ("1210:2,1200:1", Failure.UNKNOWN),
+        ("4:3", Failure.UNKNOWN),
+    ],
+)
+def test_an_array_of_which_every_document_is_refused_for_good_is_fatal(codes, meaning):
+    answer = Response(202, b"[]", {"X-Arango-Error-Codes": codes})
+    assert sent(lambda _: answer, DOCUMENTS)[1] is meaning
 
 
 # --- queries -------------------------------------------------------------------------------------

@@ -16,7 +16,15 @@ from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.contract import DRIVER, SINGLE, Encoder, Failure, Payload, expect_rows
+from simulator.modules.contract import (
+    DRIVER,
+    SINGLE,
+    Encoder,
+    Failure,
+    Payload,
+    RowCountMismatch,
+    expect_rows,
+)
 from simulator.modules.shared.http.client import Http, HttpSession, Refused, words
 
 if TYPE_CHECKING:
@@ -41,6 +49,8 @@ _TRY_AGAIN = frozenset({18, 1200})
 """Lock timeout, conflict with another writer."""
 _NOT_STARTED = frozenset({503, 21003, 21004})
 """Causes of a 503: the server is starting or overloaded, or its queue is full."""
+_REFUSED = frozenset({1210, 1221, 1222, 1227, 1620})
+"""Causes for which a document is refused again: key exists or is illegal, type, schema."""
 
 
 def number_of(error: Exception) -> int:
@@ -63,6 +73,7 @@ class ArangodbSession(HttpSession):
         self.db = db
         self._sync = "&waitForSync=1" if sync else ""
         self._mode = SINGLE
+        self._causes: frozenset[int] = frozenset()
 
     def greet(self) -> None:
         self.http.request("GET", f"{self._path}/_api/database/current")
@@ -105,7 +116,7 @@ class ArangodbSession(HttpSession):
         counts the documents; that to a single document is its status. A header of the answer to
         an array of DOCUMENTS counts those that were refused: "1210:2,1221:1".
         """
-        self._mode = payload.mode
+        self._mode, self._causes = payload.mode, frozenset()
         if payload.mode == DRIVER:
             stored = driver.store(self.db, payload.data, sync=bool(self._sync))
             expect_rows(stored, payload.rows)
@@ -113,8 +124,10 @@ class ArangodbSession(HttpSession):
         path, body = payload.data
         reply = self.http.request("POST", path, body)
         if payload.mode in (SINGLE, DOCUMENTS):
-            errors = re.findall(r":(\d+)", reply.headers.get("X-Arango-Error-Codes", ""))
-            stored = payload.rows - sum(map(int, errors)) if reply.status in _STORED else 0
+            errors = re.findall(r"(\d+):(\d+)", reply.headers.get("X-Arango-Error-Codes", ""))
+            self._causes = frozenset(int(number) for number, _ in errors)
+            refused = sum(int(rows) for _, rows in errors)
+            stored = payload.rows - refused if reply.status in _STORED else 0
             expect_rows(stored, payload.rows, answer=words(reply.body))
         else:
             found = reply.json()
@@ -136,6 +149,8 @@ class ArangodbSession(HttpSession):
             return Failure.NOT_APPLIED if self._mode == SINGLE else Failure.UNKNOWN
         if isinstance(error, Refused) and error.status == 503 and number not in _NOT_STARTED:
             return Failure.UNKNOWN  # a shard that went away may have stored them
+        if isinstance(error, RowCountMismatch) and not error.stored and self._causes:
+            return Failure.FATAL if self._causes <= _REFUSED else Failure.UNKNOWN
         return super().classify(error)
 
     # --- rows out ---------------------------------------------------------------------------------
