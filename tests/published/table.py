@@ -9,7 +9,6 @@ from iotbench.config.targets.advice import SUFFIX
 from tests.published import BEGIN, END, README, TABLE
 from tests.published.remarks import preallocated, remarks, when_and_where
 from tests.published.row import (
-    BATCHES_OF_1000,
     LEAST_RUNS,
     OF_BATCHES,
     PROMISES,
@@ -30,8 +29,8 @@ _TITLES = (
     "Single rows", "Bytes/row of `cpu`", "`iot`, ms", "`cpu`, ms", "Set", "Verdict",
 )  # fmt: skip
 _SHORT_TITLES = (
-    _PROMISE, "Database", "Rows/s as installed", "Rows/s as its vendor advises",
-    "Batches of 1,000", "Single rows", "Bytes/row of `cpu`",
+    _PROMISE, "Database", "Rows/s as installed", "Rows/s as its vendor advises", "Single rows",
+    "Queries of `iot`, ms", "Bytes/row of `cpu`",
 )  # fmt: skip
 
 
@@ -71,16 +70,16 @@ def short_table(found: Sequence[Row]) -> str:
                 _known(pair[advised].fastest) if advised in pair else "-"
                 for advised in (False, True)
             ),
-            _known(row.rates(BATCHES_OF_1000)), _known(row.rates(SINGLE_ROWS)), row.bytes_per_row(),
+            _known(row.rates(SINGLE_ROWS)), row.waits_of_iot(), row.bytes_per_row(),
         ])  # fmt: skip
     link = f"[the table of all figures]({TABLE.relative_to(README.parent).as_posix()}#published)"
     measured = (
         f"Rates of `iot`: {_CELLS} In the batches and by the number of workers (1, 2 or 4) that"
         " were fastest in their first run, which is not counted, once as the database is installed"
-        f" and once as its vendor advises; {when_and_where(found)}. Batches of 1,000, single"
-        " rows and bytes after compaction are as installed. `-`: the vendor advises nothing"
-        f" else, or it could not be measured. †: {link} has a remark on it; the queries are there,"
-        " too. Compare rows of the same promise only."
+        f" and once as its vendor advises; {when_and_where(found)}. Single rows, the least and the"
+        " greatest mean wait of the five queries, and bytes after compaction are as installed. `-`:"
+        " the vendor advises nothing else, or it could not be measured. †:"
+        f" {link} has a remark on it. Compare rows of the same promise only."
     )
     return _markdown(_SHORT_TITLES, cells, [measured, *preallocated(found)])
 
