@@ -12,18 +12,18 @@ PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup --no-loadscope-reorder
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
 # Tests start some thousand Python processes, each of which would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
-IMAGE_PINS := simulator/requirements.txt
+IMAGE_PINS := sed '/^\# Not in the image/,$$d' requirements.txt
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-venv: .venv/ready ## make the environment .venv, with all that the command line needs
+venv: .venv/ready ## make the environment .venv, with what SQLite, PostgreSQL and pages need
 
-.venv/ready: requirements.txt $(IMAGE_PINS)
+.venv/ready: requirements.txt pyproject.toml hatch_build.py
 	@$(PYTHON) -m venv .venv || { \
 	  echo "this Python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; \
 	  rm -rf .venv; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c requirements.txt -e '.[pages,postgres]'
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.txt
@@ -143,10 +143,10 @@ audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; 
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off --requirement=requirements.txt
 
 sbom: .venv/ready-dev ## write what the image and the command line consist of to sbom-*.cdx.json (CycloneDX)
-	@grep -hv '^-' $(IMAGE_PINS) | $(BIN)/cyclonedx-py requirements \
+	@$(IMAGE_PINS) | $(BIN)/cyclonedx-py requirements \
 	  --output-reproducible --output-file=sbom-image.cdx.json -
-	@grep -hv '^-' $(IMAGE_PINS) requirements.txt | sort -u | $(BIN)/cyclonedx-py requirements \
-	  --output-reproducible --output-file=sbom-command-line.cdx.json -
+	@$(BIN)/cyclonedx-py requirements \
+	  --output-reproducible --output-file=sbom-command-line.cdx.json requirements.txt
 	@ls sbom-*.cdx.json
 
 clean: ## remove the environment and the caches

@@ -1,27 +1,37 @@
-"""The package's dependencies are those of the requirements files: hatchling reads them here."""
+"""The package's readme and addresses: hatchling reads them here.
 
+SOURCE is the address of the source's files, such as https://example.org/bench/blob/main. Without
+it, links of README that lead into the checkout become text.
+"""
+
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:)([^)\s]+)\)")
 
-class Requirements(MetadataHookInterface):
+
+class Metadata(MetadataHookInterface):
     """Fills in the dynamic fields of [project]."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the dependencies, and those of the databases that run inside a worker."""
-        root = Path(self.root)
-        metadata["dependencies"] = _read(root / "requirements.txt")
-        metadata["optional-dependencies"] = {"embedded": _read(root / "requirements-embedded.txt")}
+        """Set the readme, with links that work on an index page, and the addresses."""
+        source = os.environ.get("SOURCE", "").rstrip("/")
+        text = (Path(self.root) / "README.md").read_text("utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": rewrite(text, source)}
+        metadata["urls"] = {"Source": source} if source else {}
 
 
-def _read(path: Path) -> list[str]:
-    found = []
-    for line in path.read_text().splitlines():
-        requirement = line.partition("#")[0].strip()
-        if requirement.startswith("-r "):
-            found += _read(path.parent / requirement.removeprefix("-r ").strip())
-        elif requirement and not requirement.startswith("-"):  # -c constrains, and adds nothing
-            found.append(requirement)
-    return found
+def rewrite(text: str, source: str) -> str:
+    """Return a text whose relative links lead to the source, or are none."""
+
+    def replaced(found: re.Match[str]) -> str:
+        mark, words, path = found.groups()
+        if source and not path.startswith("#"):
+            return f"{mark}[{words}]({source}/{path})"
+        return found[0] if path.startswith("#") else words
+
+    return _LINK.sub(replaced, text)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the image of collector and workers with docker, podman or buildah. Variables, all optional:
+# Builds the image of command line, collector and workers with docker, podman or buildah. Variables, all optional:
 #   IMAGE      its name; include the registry to push it
 #   BASE       the base image (see the Dockerfile)
 #   ARCHIVE    also write the image to this file
@@ -8,10 +8,10 @@
 #   CA         a certificate bundle for it; the image keeps neither file
 #   SOURCE     address of the source, for the label
 set -eu
-context=$(dirname "$0")
+folder=$(dirname "$0")
 
-version=$(sed -n 's/^__version__ = "\(.*\)"/\1/p' "$context/__init__.py")
-revision=$(git -C "$context" describe --always --abbrev=40 --dirty 2>/dev/null || echo unknown)
+version=$(sed -n 's/^__version__ = "\(.*\)"/\1/p' "$folder/__init__.py")
+revision=$(git -C "$folder" describe --always --abbrev=40 --dirty 2>/dev/null || echo unknown)
 image=${IMAGE:-iot-database-benchmark:$version}
 # A name without a registry means Docker Hub to Kubernetes, but localhost to podman and buildah.
 case $image in */*) name=$image ;; *) name=docker.io/library/$image ;; esac
@@ -33,7 +33,8 @@ set -- --build-arg "VERSION=$version" --build-arg "REVISION=$revision"
 [ -z "${PIP_CONF:-}" ] || set -- "$@" --secret "id=pip.conf,src=$PIP_CONF"
 [ -z "${CA:-}" ] || set -- "$@" --secret "id=ca.crt,src=$CA"
 echo "building $name with $builder" >&2
-DOCKER_BUILDKIT=1 "$builder" build --tag "$name" "$@" "$context"
+DOCKER_BUILDKIT=1 "$builder" build --tag "$name" "$@" \
+  --file "$folder/Dockerfile" "$folder/.."
 
 if [ -n "${ARCHIVE:-}" ]; then
   rm -f "$ARCHIVE"  # buildah and podman do not overwrite an archive

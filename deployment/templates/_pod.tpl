@@ -68,6 +68,7 @@ spec:
     - name: {{ $component }}
       image: {{ include "bench.image" $root }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
+      command: [python, -m, simulator]
       args:
         - {{ $component }}
         - --spec=/etc/bench/spec.json

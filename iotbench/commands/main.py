@@ -12,11 +12,12 @@ import click
 
 from iotbench.config.completion.known import HELP_OPTIONS, asks_for_help, commands_with, find_known
 from iotbench.machine.interrupts import end_by_signals, end_on_signals, stop_on_signals
-from iotbench.machine.program import command_line, program_name
+from iotbench.machine.program import INSTALLED, command_line, program_name
 from iotbench.machine.streams import OutputError, expect_printed, guard_streams, say
 from iotbench.results.kinds import NAMES as KINDS
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.packages import describe
 
 _OWN = (
     "insert", "capacity", "validate", "run", "reproduce", "generate", "prepare", "show", "results",
@@ -79,7 +80,7 @@ _COMMANDS = _Commands()
     epilog=_EPILOG,
     context_settings={"help_option_names": HELP_OPTIONS},
 )
-@click.version_option(__version__, prog_name="run.py")
+@click.version_option(__version__, prog_name=INSTALLED)
 def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
@@ -128,9 +129,13 @@ def _run() -> int:
 
 
 def _call() -> int:
-    """Call the command; ConfigError if the arguments begin with an option of one, and name none."""
+    """Call the command; ConfigError if a package is missing, or an option is before its command."""
     try:
         return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+    except ModuleNotFoundError as error:
+        if not (problem := describe(error)):
+            raise
+        raise ConfigError(problem) from error
     except click.NoSuchOption as error:
         found = commands_with(sys.argv[1:]) if error.ctx and error.ctx.command is commands else []
         if not found:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
@@ -13,11 +14,9 @@ from pathlib import Path
 
 from iotbench.config.targets import config as configuration
 from iotbench.machine.machine import free_memory_bytes, this_machine, too_many
-from iotbench.machine.program import INSTALLED, find_shipped, program_name
+from iotbench.machine.program import find_shipped, is_installed
 from simulator.errors import ConfigError, counted
 
-_PROJECT = "iot-database-benchmark"
-_REQUIREMENTS = ("requirements.txt", "simulator/requirements.txt")
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)", re.MULTILINE)
 _LEAST_BYTES = 1 << 30
 _COARSE_S = 1e-5
@@ -49,35 +48,17 @@ def machine_findings(output: Path, config: Path | None) -> Iterator[Finding]:
 
 
 def _packages(python: str) -> Finding:
-    """Compare the packages with the versions that the tests ran with."""
-    wrong = []
-    for name, version in _pins().items():
-        try:
+    """Compare the installed packages with the versions that the tests run with."""
+    others, count = [], 0
+    for name, tested in _PIN.findall(find_shipped("requirements.txt").read_text()):
+        with suppress(metadata.PackageNotFoundError):
             found = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found = "missing"
-        if found != version:
-            wrong.append(f"{name} {found}, expected {version}")
-    if wrong:
-        text = f"Python {python}; {', '.join(wrong)}"
-        return Finding("packages", text, _reinstall(), ok=False)
-    return Finding("packages", f"Python {python}, {counted(len(_pins()), 'package')}")
-
-
-def _pins() -> dict[str, str]:
-    """Return package -> version: of the checkout, or of what was installed."""
-    files = [find_shipped(name) for name in _REQUIREMENTS]
-    if all(path.is_file() for path in files):
-        texts = [path.read_text() for path in files]
-    else:
-        required = metadata.requires(_PROJECT) or []
-        texts = [line for line in required if "extra ==" not in line]
-    return dict(pin for text in texts for pin in _PIN.findall(text))
-
-
-def _reinstall() -> str:
-    installed = program_name() == INSTALLED
-    return f"install {_PROJECT} again" if installed else "run `make venv`"
+            count += 1
+            if found != tested:
+                others.append(f"{name} {found}, tested with {tested}")
+    text = "; ".join([f"Python {python}, {counted(count, 'package')}", *others])
+    # An installation may choose versions within ranges, a checkout has exact ones.
+    return Finding("packages", text, "run `make venv`", ok=not others or is_installed())
 
 
 def _configuration(given: Path | None) -> Finding:

@@ -17,6 +17,7 @@ from iotbench.machine.lock import hold_lock
 from iotbench.machine.resources import ResourceMeter
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
+from simulator.packages import describe_missing
 from simulator.protocol.events import Event
 from simulator.protocol.spec import RunSpec, Work
 
@@ -120,13 +121,7 @@ def _expect_packages(target: Target) -> None:
     cls = database_class(target.module)
     missing = missing_packages(cls)
     if missing:
-        embedded = cls.capabilities.embedded
-        file = "requirements-embedded.txt" if embedded else "requirements.txt"
-        raise ConfigError(
-            f"target {target.name}: module {cls.name} needs the Python package"
-            f" {', '.join(missing)}, which is not installed: run `pip install -r {file}`; the"
-            " documentation of the module names packages that are not on PyPI"
-        )
+        raise ConfigError(f"target {target.name}: module {cls.name}: {describe_missing(missing)}")
 
 
 def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:

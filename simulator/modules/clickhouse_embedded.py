@@ -24,8 +24,6 @@ from simulator.modules.contract import Options
 if TYPE_CHECKING:
     from chdb.state.sqlitelike import Connection
 
-_INSTALL = "the package chdb is missing; run pip install -r requirements-embedded.txt"
-
 
 class EmbeddedOptions(TableOptions):
     """Options of the module `clickhouse_embedded`."""
@@ -58,10 +56,8 @@ class ClickhouseEmbedded(ClickhouseTables):
         """Open the folder; all sessions of this process share its engine."""
         if "chdb" not in sys.modules:
             _read_library()
-        try:
-            import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
-        except ModuleNotFoundError as error:
-            raise SetupError(f"{self.name}: {_INSTALL}") from error
+        import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
+
         path = str(Path(self.options.path).resolve())
         try:
             session = EmbeddedSession(chdb.connect(path), self.dialect)  # type: ignore[no-untyped-call]

@@ -526,12 +526,6 @@ def test_the_last_connection_releases_the_folder(embedded, tmp_path):
     assert "7" in done.stdout
 
 
-def test_a_missing_package_is_reported_with_the_command_that_installs_it(embedded, monkeypatch):
-    monkeypatch.setitem(sys.modules, "chdb", None)
-    with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
-        embedded().connect()
-
-
 def test_an_unreadable_payload_is_refused_as_a_whole_by_the_engine(embedded):
     database, wide = embedded(), Wideset()
     database.create(wide.tables, 10)

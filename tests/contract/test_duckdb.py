@@ -205,12 +205,6 @@ def test_a_file_that_another_process_has_open_is_an_error(duck, tmp_path):
     duck.describe()
 
 
-def test_a_missing_package_is_an_error_with_the_command_that_installs_it(duck, monkeypatch):
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
-        duck.connect()
-
-
 @pytest.mark.parametrize("mode", [VerifyMode.COUNTS, VerifyMode.FULL])
 @pytest.mark.parametrize("value", ["infinity", "-infinity"])
 def test_infinity_in_place_of_null_is_a_mismatch(duck, mode, value):

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ from tests.integration.conftest import ROOT
 
 SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
 _FOLDERS = ROOT / "tests" / "cluster" / "images"
-_CONTEXT = ROOT / "simulator"
+_DOCKERFILE = ROOT / "simulator" / "Dockerfile"
+_CONTEXT = [
+    ROOT / line.removeprefix("!")
+    for line in (ROOT / ".dockerignore").read_text().splitlines()
+    if line.startswith("!")
+]
 
 
 def script(*words: str) -> str:
@@ -36,28 +42,38 @@ def image_folder(name: str) -> Path:
 
 
 def app_image() -> Path:
-    """Return the archive of the image of collector and workers, built from the checkout."""
+    """Return the archive of the image of the program, built from the checkout."""
     tag = f"docker.io/library/iot-database-benchmark:{version()}"
     base = Path(script("python"))
-    return built(tag, _CONTEXT, base, f"--build-arg=VERSION={version()}")
+    arguments = (f"--file={_DOCKERFILE}", f"--build-arg=VERSION={version()}")
+    return built(tag, ROOT, base, *arguments, parts=_CONTEXT)
 
 
 @functools.cache
 def version() -> str:
     """Return the version of the checkout."""
-    text = (_CONTEXT / "__init__.py").read_text()
+    text = (ROOT / "simulator" / "__init__.py").read_text()
     found = re.search(r'__version__ = "(.+)"', text)
     assert found
     return found[1]
 
 
-def built(tag: str, folder: Path, base: Path, *options: str, version: str = "") -> Path:
+def built(
+    tag: str,
+    folder: Path,
+    base: Path,
+    *options: str,
+    version: str = "",
+    parts: Sequence[Path] | None = None,
+) -> Path:
     """Build a folder's Dockerfile on a base; return the archive.
 
     An earlier archive of the same files, base and version is returned as it is; others are removed.
+    `parts` are the files and folders that the image is built from, if not the whole folder.
     """
     digest = hashlib.sha256(f"{base}\0{version}\0".encode())
-    for path in sorted(folder.rglob("*")):
+    found = [path for part in parts or [folder] for path in (part, *part.rglob("*"))]
+    for path in sorted(found):
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
     name = "e2e-" + re.sub(r"\W", "-", tag.rpartition("/")[2].partition(":")[0])

@@ -1,14 +1,19 @@
 """The program installed as a package: it works from an empty folder, without the checkout."""
 
 import os
+import re
+import runpy
 import subprocess
 import sys
 import sysconfig
 import venv
+from email import message_from_string
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
+from simulator import __version__
 from tests import ROOT
 
 
@@ -92,18 +97,41 @@ def test_the_chart_and_the_configuration_are_installed(installed: Path) -> None:
     assert str(installed.parent.parent) in str(chart)
 
 
-def test_it_goes_by_its_name_and_has_the_dependencies_of_the_requirements(installed: Path) -> None:
+def test_it_goes_by_its_name_and_says_what_it_is(installed: Path) -> None:
     shown = run(installed, installed.parent, "insert", "--help")
-    python = installed.parent / "python"
-    code = "from importlib.metadata import requires; print(*requires('iot-database-benchmark'))"
-    needed = run(python, installed.parent, "-c", code).stdout
+    version = run(installed, installed.parent, "--version")
+    found = metadata_of(installed)
 
     assert "Usage: iotbench insert" in shown.stdout
     assert "iotbench insert --target sqlite" in shown.stdout
-    for file in ("requirements.txt", "simulator/requirements.txt", "requirements-embedded.txt"):
-        lines = (ROOT / file).read_text().splitlines()
-        pinned = [line.split()[0] for line in lines if "==" in line and line[0] not in "#-"]
-        assert [name for name in pinned if name.lower() not in needed.lower()] == []
+    assert version.stdout == f"iotbench, version {__version__}\n"
+    assert (found["Name"], found["Version"]) == ("iotbench", __version__)
+    assert (found["License-Expression"], found["License-File"]) == ("MIT", "LICENSE")
+
+
+def metadata_of(program: Path) -> Message:
+    """What an index page would show of the installed package."""
+    code = "from importlib.metadata import metadata; print(metadata('iotbench').as_string())"
+    return message_from_string(run(program.parent / "python", program.parent, "-c", code).stdout)
+
+
+def test_no_link_of_the_index_page_leads_into_the_checkout(installed: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", metadata_of(installed).get_payload())
+
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+def test_links_lead_to_the_source_once_it_has_an_address() -> None:
+    hook = runpy.run_path(str(ROOT / "hatch_build.py"))
+    text = "![a picture](a.svg) of [`b`](docs/b.md#c), [here](#d) and [there](https://e.example)"
+
+    assert hook["rewrite"](text, "https://f.example/main") == (
+        "![a picture](https://f.example/main/a.svg) of [`b`](https://f.example/main/docs/b.md#c),"
+        " [here](#d) and [there](https://e.example)"
+    )
+    assert (
+        hook["rewrite"](text, "") == "a picture of `b`, [here](#d) and [there](https://e.example)"
+    )
 
 
 @pytest.mark.parametrize(("words", "found"), [("ins", "insert"), ("insert -t sqli", "sqlite")])
@@ -126,3 +154,42 @@ def test_editors_find_the_schema_that_a_new_configuration_names(
 
     assert written.returncode == 0, written.stderr
     assert Path(first.partition("$schema=")[2]).is_file()
+
+
+@pytest.mark.rare
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("form", ["wheel", "sdist"])
+def test_wheel_and_sdist_install_from_an_index_what_the_first_commands_need(
+    tmp_path: Path, form: str
+) -> None:
+    index, folder = tmp_path / "index", tmp_path / "environment"
+    index.mkdir()
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    pinned = ["--constraint", str(ROOT / "requirements.txt")]
+    build = "from hatchling.build import build_{0} as build; import sys; build(sys.argv[1])"
+    for words in (
+        [sys.executable, "-c", build.format(form), str(index)],
+        [*pip, "download", *pinned, f"--dest={index}", str(ROOT), "hatchling==1.33.0"],
+    ):
+        subprocess.run(words, check=True, cwd=ROOT, timeout=300)
+    (built,) = index.glob(f"iotbench-*{'.whl' if form == 'wheel' else '.tar.gz'}")
+    venv.create(folder, with_pip=True)
+    here = [
+        str(folder / "bin" / "python"),
+        *pip[1:],
+        "install",
+        "--no-index",
+        f"--find-links={index}",
+    ]
+    subprocess.run([*here, str(built)], check=True, cwd=tmp_path, timeout=300)
+    program = folder / "bin" / "iotbench"
+    size = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+
+    inserted = run(program, tmp_path, "insert", "-t", "sqlite", "-w1", "-r1", "--num-inserts=1k")
+    asked = run(program, tmp_path, "query", "-t", "sqlite")
+    reported = run(program, tmp_path, "report", "last")
+
+    assert size < 150e6
+    assert inserted.returncode == asked.returncode == 0, inserted.stderr + asked.stderr
+    assert reported.returncode == 2
+    assert reported.stderr.endswith(f"run {folder}/bin/python -m pip install 'iotbench[pages]'\n")

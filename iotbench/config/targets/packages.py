@@ -9,16 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from simulator.modules.contract import Database
+from simulator.packages import EXTRAS
 
 _OWN = {"simulator"}
-_DISTRIBUTIONS = {
-    "arango": ("python-arango",),
-    "bson": ("pymongo",),
-    "cassandra": ("cassandra-driver",),
-    "iotdb": ("apache-iotdb",),
-    "psycopg2": ("psycopg2-binary",),
-}
-"""Package that is imported -> its names in a registry, where they differ."""
 
 
 def missing_packages(cls: type[Database]) -> list[str]:
@@ -34,7 +27,7 @@ def package_versions(cls: type[Database]) -> dict[str, str]:
 
 
 def _version(name: str) -> tuple[str, str] | None:
-    for distribution in (name, *_DISTRIBUTIONS.get(name, ())):
+    for distribution in (name, *EXTRAS.get(name, ())[1:]):
         with suppress(PackageNotFoundError):
             found = metadata(distribution)
             return found["Name"], found["Version"]

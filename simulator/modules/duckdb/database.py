@@ -14,7 +14,6 @@ from pydantic import Field
 
 from simulator.data.row_hash import DuckDbHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
-from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     IMPORT,
@@ -36,7 +35,6 @@ _OPENING = threading.Lock()
 """Serializes opening: concurrent connections may not find the driver's own functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
 """Condition on the schema in which statements without a schema create."""
-_INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 
 class DuckDbOptions(SqlOptions):
@@ -121,11 +119,9 @@ class DuckDb(SqlFile["DuckDbSession"]):
 
     def connect(self) -> "DuckDbSession":
         """Open the file; DuckDB creates it if it does not exist. One process shares it."""
-        try:
-            import duckdb  # noqa: PLC0415  # a driver is imported only when its module connects
-            import pyarrow as pa  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            raise SetupError(f"duckdb: {_INSTALL}") from error
+        import duckdb  # noqa: PLC0415  # a driver is imported only when its module connects
+        import pyarrow as pa  # noqa: PLC0415
+
         # The first array loads pandas, if it is installed: a second that would count as encoding.
         pa.array(np.empty(0))
         try:

@@ -1,16 +1,18 @@
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import distribution, packages_distributions
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from simulator import __version__
+from simulator.packages import EXTRAS, PROGRAM
 from tests import ROOT
 
 SIMULATOR = ROOT / "simulator"
@@ -20,6 +22,11 @@ NOT_IN_THE_IMAGE = {
     # apache-iotdb names them for its own Session class; the module uses its Thrift classes only.
     *("pandas", "sqlalchemy", "sqlalchemy-utils", "tzlocal"),
 }
+IN_THE_IMAGE = (
+    "",
+    *("arangodb", "cassandra", "elasticsearch", "influxdb", "iotdb", "mongodb", "mysql"),
+    *("pages", "postgres", "quasardb", "questdb"),
+)
 DOCKERFILE = (SIMULATOR / "Dockerfile").read_text()
 # Imports what it is given, with the packages blocked that follow.
 IMPORT = """
@@ -34,22 +41,24 @@ exec(statements)
 """
 
 
-def pins(path: Path) -> dict[str, str]:
-    """The versions of the packages that a file names."""
-    direct, in_turn = parts(path)
-    return direct | in_turn
-
-
-def parts(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The packages that are imported, and those that these need in turn."""
-    direct, in_turn = re.split(r"^# Needed in turn.*\n", path.read_text(), flags=re.MULTILINE)
-    return _versions(direct), _versions(in_turn)
+def parts() -> tuple[dict[str, str], dict[str, str]]:
+    """The packages of the image, and the others of the whole."""
+    text = (ROOT / "requirements.txt").read_text()
+    image, others = re.split(r"^# Not in the image.*\n", text, flags=re.MULTILINE)
+    return _versions(image), _versions(others)
 
 
 def _versions(text: str) -> dict[str, str]:
     lines = [line.split("#")[0].strip() for line in text.splitlines()]
-    pairs = [line.split("==") for line in lines if line and not line.startswith("-")]
+    pairs = [line.split("==") for line in lines if line]
     return {canonicalize_name(name): version for name, version in pairs}
+
+
+def declared() -> dict[str, list[Requirement]]:
+    """The requirements of each extra; those of the program itself are under an empty name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found = {"": project["dependencies"], **project["optional-dependencies"]}
+    return {extra: [Requirement(line) for line in lines] for extra, lines in found.items()}
 
 
 def needed_by(names: set[str]) -> set[str]:
@@ -65,23 +74,42 @@ def needed_by(names: set[str]) -> set[str]:
     return found
 
 
-def test_the_image_holds_the_versions_that_the_tests_run_with():
-    direct, in_turn = parts(SIMULATOR / "requirements.txt")
-    needed = needed_by(set(direct)) - NOT_IN_THE_IMAGE
+def test_the_requirements_are_the_versions_that_the_tests_run_with():
+    direct = {each.name for lines in declared().values() for each in lines} - {PROGRAM}
+    image, others = parts()
 
-    installed = {name: distribution(name).version for name in needed}
-    assert direct | in_turn == installed, "bring simulator/requirements.txt up to date"
-    assert not set(direct) & set(in_turn)
+    installed = {name: distribution(name).version for name in needed_by(direct)}
+    assert image | others == installed, "bring requirements.txt up to date"
+    assert not image.keys() & others.keys()
 
 
-def test_the_command_line_has_the_versions_that_the_tests_run_with():
-    own, in_turn = parts(ROOT / "requirements.txt")
-    image = pins(SIMULATOR / "requirements.txt")
+def test_the_image_has_all_that_pods_need():
+    extras = declared()
+    names = {each.name for extra in IN_THE_IMAGE for each in extras[extra]}
 
-    needed = needed_by({*own, *image}) - image.keys()
-    installed = {name: distribution(name).version for name in needed}
-    assert own | in_turn == installed, "bring requirements.txt up to date"
-    assert not {*own} & {*in_turn}
+    assert parts()[0].keys() == needed_by(names) - NOT_IN_THE_IMAGE
+
+
+def test_the_ranges_of_the_package_contain_what_the_tests_run_with():
+    image, others = parts()
+    for each in itertools.chain(*declared().values()):
+        if each.name != PROGRAM:
+            assert each.specifier.contains((image | others)[canonicalize_name(each.name)])
+
+
+def test_an_extra_installs_each_package_that_is_imported_when_it_is_needed():
+    extras = declared()
+    for extra, name in EXTRAS.values():
+        direct = {each.name for each in extras[extra]} - {PROGRAM}
+        assert canonicalize_name(name) in needed_by(direct)
+
+
+def test_all_has_every_extra():
+    extras = declared()
+    reached = set().union(*(each.extras for each in extras["all"]))
+    same = {extra for extra, lines in extras.items() if {each.name for each in lines} == {PROGRAM}}
+
+    assert reached == extras.keys() - same - {""}
 
 
 def imported() -> str:
@@ -111,7 +139,8 @@ def test_the_dockerfile_imports_every_package_that_it_installs_directly():
     names = {name.strip().split(".")[0] for name in re.split(r"import|[,;]", imported())}
     proven = {canonicalize_name(owner) for name in names for owner in owners.get(name, ())}
 
-    assert set(parts(SIMULATOR / "requirements.txt")[0]) <= proven
+    names = {each.name for extra in IN_THE_IMAGE for each in declared()[extra]}
+    assert {canonicalize_name(name) for name in names} <= proven
 
 
 def test_every_stage_starts_from_the_one_base_and_that_has_an_exact_version():

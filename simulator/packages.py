@@ -1,0 +1,53 @@
+"""The packages that only a part of the program needs, and the command that installs them."""
+
+import sys
+from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, version
+
+PROGRAM = "iotbench"
+EXTRAS = {
+    "arango": ("arangodb", "python-arango"),
+    "bson": ("mongodb", "pymongo"),
+    "cassandra": ("cassandra", "cassandra-driver"),
+    "chdb": ("clickhouse_embedded", "chdb"),
+    "duckdb": ("duckdb", "duckdb"),
+    "elastic_transport": ("elasticsearch", "elastic-transport"),
+    "elasticsearch": ("elasticsearch", "elasticsearch"),
+    "influxdb_client": ("influxdb", "influxdb-client"),
+    "iotdb": ("iotdb", "apache-iotdb"),
+    "jinja2": ("pages", "Jinja2"),
+    "kubernetes": ("kubernetes", "kubernetes"),
+    "psycopg2": ("postgres", "psycopg2-binary"),
+    "pyarrow": ("files", "pyarrow"),
+    "pymongo": ("mongodb", "pymongo"),
+    "pymysql": ("mysql", "PyMySQL"),
+    "quasardb": ("quasardb", "quasardb"),
+    "questdb": ("questdb", "questdb"),
+    "thrift": ("iotdb", "thrift"),
+    "vl_convert": ("pages", "vl-convert-python"),
+}
+"""Package that is imported -> the extra that installs it, and its name in a registry."""
+
+
+def describe_missing(names: Collection[str]) -> str:
+    """Return which packages are not installed and the command that installs them, in one line."""
+    word = "package" if len(names) == 1 else "packages"
+    return f"the Python {word} {', '.join(names)} cannot be imported: {_remedy(names)}"
+
+
+def describe(error: ModuleNotFoundError) -> str:
+    """Return a failed import as one line, or nothing if no extra has the package."""
+    name = (error.name or "").partition(".")[0]
+    return describe_missing([name]) if name in EXTRAS else ""
+
+
+def _remedy(names: Collection[str]) -> str:
+    if not EXTRAS.keys() >= {*names}:
+        return "install what the documentation of the module names, with pip install"
+    try:
+        version(PROGRAM)
+    except PackageNotFoundError:
+        wanted = "-r requirements.txt"
+    else:
+        wanted = f"'{PROGRAM}[{','.join(sorted({EXTRAS[name][0] for name in names}))}]'"
+    return f"run {sys.executable} -m pip install {wanted}"
