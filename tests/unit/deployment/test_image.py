@@ -64,8 +64,9 @@ def declared() -> dict[str, list[Requirement]]:
 def needed_by(names: set[str]) -> set[str]:
     """The packages, and what they need in turn."""
     found: set[str] = set()
+    names = {canonicalize_name(name) for name in names}
     while names - found:
-        name = canonicalize_name((names - found).pop())
+        name = (names - found).pop()
         found.add(name)
         for line in distribution(name).requires or []:
             requirement = Requirement(line)
