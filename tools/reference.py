@@ -16,6 +16,7 @@ from iotbench.commands.main import commands
 from iotbench.config.completion.words import TABLE
 from iotbench.config.targets import originals
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
+from iotbench.config.targets.packages import find_extras
 from iotbench.config.targets.urls import forms_of, variable
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
@@ -233,7 +234,8 @@ def _modules() -> str:
 
 def _module(module: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
     can = database_class(module).capabilities
-    parts = [f"## {module}", f"Acknowledged means: {can.acknowledged}.{_oldest(can.oldest)}"]
+    needs = _oldest(can.oldest) + _extras(module)
+    parts = [f"## {module}", f"Acknowledged means: {can.acknowledged}.{needs}"]
     parts += [_evidence(module)] if can.stores else []
     parts.append(_table(("Insert mode", "One batch is"), can.modes.items()))
     if can.stores:
@@ -271,6 +273,11 @@ def _evidence(module: str) -> str:
 def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
     needed = (f"{name} {'.'.join(map(str, version))}" for name, version in products.items())
     return f" Needs at least {' or '.join(needed)}." if products else ""
+
+
+def _extras(module: str) -> str:
+    names = ",".join(find_extras(database_class(module)))
+    return f" Needs `pip install '.[{names}]'`." if names else ""
 
 
 # --- the documents

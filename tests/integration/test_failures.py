@@ -243,7 +243,7 @@ def test_a_missing_driver_is_reported_before_anything_starts(cli: CommandLine) -
         done = cli.run(command, "--target=own")
 
         assert done.code == 2
-        assert "needs the Python package no_such_driver" in done.err
+        assert "the Python package no_such_driver cannot be imported" in done.err
         assert "pip install" in done.err
     assert not cli.output.exists()
 

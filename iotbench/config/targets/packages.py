@@ -16,14 +16,21 @@ _OWN = {"simulator"}
 
 def missing_packages(cls: type[Database]) -> list[str]:
     """Return the packages that a module imports and that are not installed, without importing."""
-    found = {name for path in _sources(cls) for name in _imports(path)}
-    return sorted(name for name in found if find_spec(name) is None)
+    return sorted(name for name in _find_names(cls) if find_spec(name) is None)
+
+
+def find_extras(cls: type[Database]) -> list[str]:
+    """Return the extras of the program that install what a module imports."""
+    return sorted({EXTRAS[name][0] for name in _find_names(cls) & EXTRAS.keys()})
 
 
 def package_versions(cls: type[Database]) -> dict[str, str]:
     """Return the packages that a module imports, by their names in a registry, with versions."""
-    names = sorted({name for path in _sources(cls) for name in _imports(path)} - _OWN)
-    return dict(sorted(filter(None, map(_version, names))))
+    return dict(sorted(filter(None, map(_version, sorted(_find_names(cls) - _OWN)))))
+
+
+def _find_names(cls: type[Database]) -> set[str]:
+    return {name for path in _sources(cls) for name in _imports(path)}
 
 
 def _version(name: str) -> tuple[str, str] | None:

@@ -11,7 +11,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from iotbench.config.targets.packages import find_extras
 from simulator import __version__
+from simulator.modules import MODULES, database_class
 from simulator.packages import EXTRAS, PROGRAM
 from tests import ROOT
 
@@ -103,6 +105,13 @@ def test_an_extra_installs_each_package_that_is_imported_when_it_is_needed():
     for extra, name in EXTRAS.values():
         direct = {each.name for each in extras[extra]} - {PROGRAM}
         assert canonicalize_name(name) in needed_by(direct)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_extra_of_a_module_installs_what_the_module_imports(module):
+    reached = {module}.union(*(each.extras for each in declared().get(module, ())))
+
+    assert {*find_extras(database_class(module))} <= reached
 
 
 def test_all_has_every_extra():
