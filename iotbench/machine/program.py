@@ -14,12 +14,7 @@ SCRIPT = "run.py"
 
 def program_name() -> str:
     """Return the name for usage lines and shell completion."""
-    return INSTALLED if is_installed() else SCRIPT
-
-
-def is_installed() -> bool:
-    """Return whether the program was started by the name that an installation gives it."""
-    return Path(sys.argv[0]).name == INSTALLED
+    return INSTALLED if Path(sys.argv[0]).name == INSTALLED else SCRIPT
 
 
 def command_line(words: Iterable[str]) -> str:
@@ -29,7 +24,7 @@ def command_line(words: Iterable[str]) -> str:
 
 def program() -> str:
     """Return the words that start a command, for messages that suggest one."""
-    return INSTALLED if is_installed() else f"python {SCRIPT}"
+    return INSTALLED if program_name() == INSTALLED else f"python {SCRIPT}"
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
