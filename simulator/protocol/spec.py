@@ -94,6 +94,8 @@ class Ask(Frozen):
     every: int = Field(ge=1)
     runs: int = Field(ge=0)
     """Timed runs of each query; 0: as many as are possible in the time."""
+    fewest: int = Field(default=0, ge=0)
+    """Timed runs that are made even after the time is over; 0: all of `runs`."""
     burn_in: int = Field(default=0, ge=0)
     """Runs of each query between the first one and the timed ones, at least."""
     most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)

@@ -137,6 +137,8 @@ def _often(spec: RunSpec) -> str:
     """Return how often the workers of a run ask each query."""
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
     often = counted(runs, "run") if runs else f"for {format_time(spec.clocking.duration_s)}"
+    if fewest := sum(task.fewest for task in spec.asks):
+        often = f"up to {often}, or {fewest} and a second"
     connections = spec.several.connections
     several = f" of {counted(connections, 'connection')}" if connections > 1 else ""
     weighted = ", times its weight" if runs and spec.load.weights else ""

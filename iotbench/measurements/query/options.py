@@ -29,7 +29,8 @@ from simulator.data.own_query import OwnQuery
 from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp
 from simulator.protocol.verdict import VerifyMode
 
-DEFAULT_RUNS = 3
+FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
+"""The default: at least 3 runs, and up to 100, which carry a 99th percentile, within a second."""
 MOST_QUERIES = 10_000_000
 """Queries of one type, by all workers."""
 MOST_SHOWN = 1000
@@ -157,7 +158,7 @@ class AskingOptions(Options):
     """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
     """Runs of each query by each worker, or by each of its --connections, after a first one.
-    [default: 3, without --count and --duration]
+    [default: 100, which carry a p99, or as many as fit into a second, but at least 3]
     """
     count: Count | None = None
     """Runs of each query by all workers together."""
@@ -215,14 +216,30 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
         return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
 
     @property
-    def runs_each(self) -> int:
-        """Runs of each connection; 0: determined otherwise."""
+    def is_bare(self) -> bool:
+        """True if no option determines how often or how long is asked."""
         by_other = self.count or self.duration_s or self.ramp or self.stages
-        return 0 if by_other else self.runs or DEFAULT_RUNS
+        return not (self.runs or by_other)
+
+    @property
+    def fewest(self) -> int:
+        """Runs of each connection even after BARE_S; 0: only its runs count."""
+        is_uneven = self.rate or any(weight != 1 for weight in self.weights.values())
+        return FEWEST_RUNS if self.is_bare and not is_uneven else 0
+
+    @property
+    def runs_each(self) -> int:
+        """Runs of each connection, at most; 0: determined otherwise."""
+        bare = ENOUGH_RUNS if self.fewest else FEWEST_RUNS
+        return bare if self.is_bare else self.runs or 0
 
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result."""
-        found = {**super().configuration(), "runs": self.runs_each or None}
+        found = {
+            **super().configuration(),
+            "runs": self.runs_each or None,
+            "at_most_s": BARE_S if self.fewest else None,
+        }
         stages = found.pop("stages")
         ramp = self.load_ramp.model_dump() if self.load_ramp else {}
         return {

@@ -7,7 +7,7 @@ from iotbench.config.input.options import outside
 from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import worker_problems
-from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Types
+from iotbench.measurements.query.options import BARE_S, MOST_QUERIES, QueryOptions, Types
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.shared.options import MOST_WORKERS
 from iotbench.measurements.shared.plan import PlannedRun, Wanted
@@ -90,7 +90,9 @@ def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
         digests=options.digests,
     )
     clocking = wanted.clocking(
-        duration_s=duration_of(options.stages) or options.duration_s, queries_per_s=options.rate
+        duration_s=duration_of(options.stages)
+        or (BARE_S if options.fewest else options.duration_s),
+        queries_per_s=options.rate,
     )
     expect_expressible(target.open(), load, types, dataset)
     last = options.workers[-1]
@@ -134,8 +136,11 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
             return options.count // workers + (place < options.count % workers)
         return options.runs_each * options.connections
 
-    burn_in = options.burn_in * options.connections
-    return tuple(Ask(place=i, every=workers, runs=runs(i), burn_in=burn_in) for i in range(workers))
+    fewest, burn_in = (each * options.connections for each in (options.fewest, options.burn_in))
+    return tuple(
+        Ask(place=i, every=workers, runs=runs(i), fewest=fewest, burn_in=burn_in)
+        for i in range(workers)
+    )
 
 
 def load_problems(options: QueryOptions) -> list[str]:

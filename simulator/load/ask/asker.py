@@ -86,7 +86,7 @@ class Asker:
         self.warm(stop, report)
         cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
-        by_time = not wanted and over is None
+        by_time, fewest = not wanted and over is None, self._task.fewest or wanted
         over = over or (lambda: not pace.rate_per_s and time.perf_counter_ns() >= end_ns)
         # The first one is asked even where it is due after the end.
         first_s = pace.turn / pace.rate_per_s + 1e-9 if pace.rate_per_s else 0.0
@@ -94,7 +94,8 @@ class Asker:
         timetable = Timetable([replace(pace, duration_s=length_s)], began_ns, began_ns)
         while True:
             self._callers.wait_for_one()
-            if self._begun and (self._begun == wanted if wanted else over()):
+            begun = self._begun
+            if begun and (begun == wanted or (begun >= fewest and over())):
                 break
             due_ns = None
             if pace.rate_per_s:

@@ -317,6 +317,22 @@ def test_a_report_of_queries_that_cannot_be_is_rejected(asked, queries, reason):
     assert asked.run.reports == {}
 
 
+def test_a_query_whose_time_is_over_may_have_fewer_runs_and_never_too_few():
+    spec = query_spec(1)
+    tasks = tuple(task.model_copy(update={"runs": 9, "fewest": 2}) for task in spec.asks)
+    gate = gate_of(spec.model_copy(update={"workers": tasks}))
+    register(gate)
+    for which, query in enumerate(QUERIES):
+        arrive(gate, query)
+        gate.answer(ANSWERS[which], uid_of(0))
+
+    with pytest.raises(Rejected, match="ran 1 of at least 2 times"):
+        report(gate, query_report(queries=(times(0, runs=9), times(1, runs=1))))
+    report(gate, query_report(queries=(times(0, runs=9), times(1, runs=2))))
+
+    assert len(gate.run.reports) == 1
+
+
 # --- a ramp ---------------------------------------------------------------------------------------
 
 

@@ -165,6 +165,14 @@ def test_a_type_is_asked_for_a_time():
     assert (times.runs, times.elapsed_s) == (20, 0.1)
 
 
+@pytest.mark.parametrize(("wait_s", "runs"), [(0.001, 100), (0.02, 50), (0.5, 3), (2.0, 3)])
+def test_a_type_is_asked_often_enough_unless_that_takes_too_long(wait_s, runs):
+    task = Ask(place=0, every=1, runs=100, fewest=3)
+    times, _ = ask(Scripted(always_1, wait_s=wait_s), FIXED, task, duration_s=1.0)
+
+    assert times.runs == runs
+
+
 def test_even_the_shortest_time_has_one_run():
     times, _ = ask(Scripted(wait_s=0.002), FIXED, Ask(place=0, every=1, runs=0), duration_s=1e-6)
 

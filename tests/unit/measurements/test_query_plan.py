@@ -66,7 +66,7 @@ def test_a_query_run_asks_all_queries_and_cleans_nothing():
 def test_each_worker_count_is_a_run():
     planned = asked(workers=(1, 2, 4))
 
-    assert runs_of(planned) == [[3], [3, 3], [3, 3, 3, 3]]
+    assert runs_of(planned) == [[100], [100] * 2, [100] * 4]
     assert len({each.spec.run_id for each in planned}) == 3
 
 
