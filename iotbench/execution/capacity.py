@@ -25,6 +25,7 @@ from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator import __version__
 from simulator.errors import UnverifiableError
+from simulator.protocol.messages import WorkerReport
 
 _FEWEST = 20
 """Batches or answers of each worker and repeat, at the lowest rate."""
@@ -102,12 +103,19 @@ class RateMeasuring:
         for run in result.runs:
             summary = summary_of(result.model_copy(update={"runs": [run]}))
             asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
+            unsent = self._count_unsent(run.outcome.workers)
             if self.kind == "mixed":
-                yield self._trial(summary.every, summary.totals or asked)
+                yield self._trial(summary.every, summary.totals or asked, unsent)
             else:
-                yield self._trial(asked, asked)
+                yield self._trial(asked, asked, unsent)
 
-    def _trial(self, rows: Sequence[Row], answers: Sequence[Row]) -> Trial:
+    def _count_unsent(self, workers: Sequence[WorkerReport]) -> int:
+        """Return how many batches, or queries, fell due in a run and did not begin in time."""
+        if self.kind == "insert":
+            return sum(each.unsent for each in workers)
+        return sum(times.unsent for each in workers for times in each.queries)
+
+    def _trial(self, rows: Sequence[Row], answers: Sequence[Row], unsent: int) -> Trial:
         """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
         rate = "rows_per_s" if self.kind == "insert" else "queries_per_s"
 
@@ -121,6 +129,7 @@ class RateMeasuring:
             client_share=max(figures("client_share"), default=0.0),
             met=all(_keeps(objective, rows) for objective in self.objectives),
             sends=min((row.figures["p50_ms"].n for row in answers), default=0),
+            unsent=unsent,
         )
 
 

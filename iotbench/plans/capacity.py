@@ -49,6 +49,9 @@ class RateRecord(Frozen):
     client_share: tuple[float, ...]
     sends: int
     """Batches of the shortest repeat."""
+    unsent: tuple[int, ...] = ()
+    """Batches or queries of each repeat that fell due and did not begin before its end; empty in
+    older results."""
 
 
 class Capacity(Frozen):
@@ -104,6 +107,7 @@ def rate_record(level: Level) -> RateRecord:
         p99_ms=tuple(trial.p99_ms for trial in trials),
         client_share=tuple(trial.client_share for trial in trials),
         sends=min(trial.sends for trial in trials),
+        unsent=tuple(trial.unsent for trial in trials),
     )
 
 
@@ -138,7 +142,8 @@ def format_record(record: Capacity, path: str, width: int) -> str:
 def _curve(record: Capacity) -> Table:
     table = new_table()
     unit = record.of.unit
-    titles = (f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms", "Client", "Held")
+    titles = [f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms"]
+    titles += ["Unsent", "Client", "Held"]
     for title in titles:
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     table.add_column("Reached first", vertical="bottom")
@@ -153,6 +158,7 @@ def _cells(rate: RateRecord) -> tuple[str, ...]:
         f"{fmean(rate.per_s):,.0f}",
         significant(fmean(rate.p50_ms)),
         significant(fmean(rate.p99_ms)),
+        f"{sum(rate.unsent):,}" if rate.unsent else "-",
         f"{fmean(rate.client_share):.1%}",
         f"{rate.held} of {rate.repeats}",
         rate.reached.value if rate.reached else "-",

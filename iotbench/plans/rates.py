@@ -37,6 +37,8 @@ class Trial:
     met: bool
     """True if the objective was met."""
     sends: int = 0
+    unsent: int = 0
+    """Batches or queries that fell due and did not begin before the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: Command
     assert 200 <= found["holds_per_s"] <= 400
     assert found["bound"] in {"database", "objective"}
     assert found["fails_per_s"] > found["holds_per_s"]
+    assert sum(found["rates"][0]["unsent"]) == 0
+    assert max(sum(rate["unsent"]) for rate in found["rates"]) > 0
     assert all((slow.output / name).is_file() for name in found["files"])
     (file,) = slow.output.glob("capacity-slow-*.json")
     assert json.loads(file.read_text()) == found
@@ -114,6 +116,8 @@ def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
     assert (found["of"], found["verdict"]) == ("queries", "verified")
     assert 20 <= found["holds_per_s"] <= 42
     assert found["fails_per_s"] is None or found["fails_per_s"] > found["holds_per_s"]
+    behind = [rate for rate in found["rates"] if rate["reached"] == "database"]
+    assert all(sum(rate["unsent"]) > 0 for rate in behind), behind
     kinds = {json.loads((slow.output / name).read_text())["kind"] for name in found["files"]}
     assert kinds == {"mixed" if beside else "query"}
 

@@ -2,11 +2,12 @@
 
 import json
 import random
+import re
 
 import pytest
 
 from iotbench.machine.machine import this_machine
-from iotbench.plans.capacity import Capacity, Of, format_record
+from iotbench.plans.capacity import Capacity, Of, format_record, rate_record
 from iotbench.plans.rates import (
     Bound,
     Bounds,
@@ -118,6 +119,18 @@ def test_a_record_is_about_inserts_unless_it_says_otherwise():
     assert found.of == Of.INSERTS
     assert Capacity.model_validate_json(found.model_dump_json()) == found
     assert "capacity of t: 500 rows/s keep p99_ms < 50" in format_record(found, "x.json", 100)
+
+
+def test_the_curve_has_the_number_of_batches_that_fell_due_and_were_not_sent():
+    trials = [Trial(400.0, 1.0, 900.0, 0.1, met=False, sends=80, unsent=20) for _ in range(2)]
+    rate = rate_record(Level(500.0, tuple(trials)))
+    text = format_record(record().model_copy(update={"rates": (rate,)}), "x.json", 100)
+    earlier = format_record(record(), "x.json", 100)
+
+    assert rate.unsent == (20, 20)
+    assert "  Unsent  " in text
+    assert re.search(r" 900 +40 +10\.0% ", text), text
+    assert re.search(r" 2\.00 +- +10\.0% ", earlier), earlier
 
 
 def test_the_capacity_for_queries_is_in_queries_per_second():
