@@ -41,6 +41,12 @@ def _range(numbers: Sequence[str]) -> str:
 def warnings_of(result: Result) -> list[str]:
     """Return the warnings for a sweep, those that weaken its figures most first."""
     found = [*_file_warnings(result), *_pause_warnings(result), *_other_work_warnings(result)]
+    if unmarked := [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]:
+        found.append(
+            f"no mark in the database says whose rows the tables hold ({unmarked[-1]}), so only"
+            " their number is compared with the result file; let the user read and write the table"
+            " iotbench_marks"
+        )
     if result.caches not in ("", DROPPED):
         found.append(
             f"--drop-caches: the system's file caches were not dropped ({result.caches}), so a run"

@@ -275,7 +275,7 @@ class Outcome(Message):
     marks: tuple[Mark, ...] = ()
     """Newest mark of each table, in a run that reads them."""
     no_mark: str = ""
-    """Reason why the database keeps no mark of the insert; empty if it does."""
+    """Reason why the database keeps no mark, or none could be read; empty if one was."""
     paused_s: float = 0.0
     """Time for which the collector stood still while the workers were timed."""
     steady: bool | None = None

@@ -48,12 +48,6 @@ def writing_warnings(result: Result) -> Iterator[str]:
             f"verification did not compare everything: {left_out[0]}{more}; a difference there"
             " stays unseen; --verify full reads every row back"
         )
-    unmarked = [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]
-    if unmarked:
-        yield (
-            f"the database keeps no mark of this insert ({unmarked[-1]}), so later commands can"
-            " compare only the number of rows with this result file"
-        )
     if keeps_rows and servers[-1].durable is False:
         yield (
             "an acknowledged row is not durable (see the server line), so a crash can lose it;"

@@ -53,6 +53,8 @@ class MarkTable:
         self._last_ms = 0
         self.missing = ""
         """Why the database has no place for marks; empty if it has one."""
+        self.unread = ""
+        """Why its marks could not be read; empty if they were, or there are none."""
 
     @property
     def _database(self) -> Database:
@@ -76,8 +78,12 @@ class MarkTable:
                     if not spared:  # else a crash came before the table was created again
                         raise
                     rows = []
-        except Exception:  # noqa: BLE001 - a driver's error
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            with suppress(Exception):
+                if self._database.existing(self._database.objects(TABLE)):
+                    self.unread = str(self._database.setup_error(error))
             return Marks()
+        self.unread = ""
         return _marks_in([*rows, *_of_marks(spared)])
 
     @cached_property
@@ -87,7 +93,10 @@ class MarkTable:
         return bool(found) and not self._is_foreign(found, SPARE)
 
     def foreign(self) -> dict[str, Existing]:
-        """Return what bears the name of the table and is another one, by its names."""
+        """Return what bears the name of the table and is another one, by its names.
+
+        SetupError if it is like ours and cannot be read: then nothing can be called foreign.
+        """
         found = self._database.existing(self._database.objects(TABLE))
         return found if self._is_foreign(found, TABLE) else {}
 
@@ -104,8 +113,13 @@ class MarkTable:
         try:
             with self._database.connect() as session:
                 rows = self._rows(session, table)
-        except Exception:  # noqa: BLE001 - a driver's error: another table has other columns
-            return False
+        except Exception as error:
+            if not all(self._database.resembles(name, [table]) for name in found):
+                return False  # a driver's error: another table has other columns
+            raise SetupError(
+                f"{self._database.setup_error(error)}: the marks in {', '.join(found)} cannot be"
+                " read, so nothing of this program is recognised; nothing was changed"
+            ) from error
         if rows:  # of some databases a row is visible before all of its fields are
             some = any(row["mark"] is not None for row in rows)
             timed = all(row["time"] is not None for row in rows)

@@ -132,8 +132,8 @@ class Ownership:
 
     @property
     def no_mark(self) -> str:
-        """Return why the database keeps no mark of an insert; empty if it does."""
-        return self._book.missing if self._book else ""
+        """Return why the database keeps no mark, or none could be read; empty if one was."""
+        return self._book.missing or self._book.unread if self._book else ""
 
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks of the database."""
@@ -278,8 +278,8 @@ class Ownership:
 
     def adopt(self) -> None:
         """Mark tables that hold exactly the rows of an insert of a version without marks."""
-        if self._book and not self._book.foreign():
-            with suppress(BenchError):  # a user who may only read
+        with suppress(BenchError):  # a user who may only read, or not even the marks
+            if self._book and not self._book.foreign():
                 self.record(State.COMPLETE, self._spec.dataset)
 
     def _mark(

@@ -244,9 +244,10 @@ class _Comparison:
         if not len(buckets):
             return Check(name=name, expected=rows, found=rows, ok=True)
         missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
+        least = "at least " if len(buckets) > _MAX_BUCKETS else ""
         differences = (
-            f"{counted(int(stored.counts.sum()), 'row')}; missing {format_rows(missing)};"
-            f" not expected {format_rows(extra)}"
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {least}{format_rows(missing)};"
+            f" not expected {least}{format_rows(extra)}"
         )
         return Check(name=name, expected=rows, found=differences, ok=False)
 

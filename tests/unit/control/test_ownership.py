@@ -283,6 +283,26 @@ def test_all_that_is_in_the_way_stands_in_one_message(database):
         DatabaseWork(insert_spec(), database, lambda _: None).prepare()
 
 
+def test_marks_that_cannot_be_read_accuse_nobody_and_are_named(database, monkeypatch):
+    stored = insert(database)
+
+    def refuse(session, statement):
+        if TABLE.name in str(statement) and "value" in str(statement):
+            raise RuntimeError("user anna may not scroll")
+        return run(session, statement)
+
+    run = SqliteSession.run
+    monkeypatch.setattr(SqliteSession, "run", refuse)
+    with pytest.raises(
+        SetupError, match=r"anna may not scroll: the marks in iotbench_marks cannot"
+    ):
+        DatabaseWork(insert_spec(seed=2), database, lambda _: None).prepare()
+    work = work_of(Work.VERIFY, database, stored, verify=VerifyMode.FULL)
+    work.verify_stored()
+    assert work.verdict.status is Status.VERIFIED
+    assert "anna may not scroll" in work.ownership.no_mark
+
+
 def test_a_table_is_replaced_only_by_name(database):
     execute(database, *FOREIGN)
     execute(database, "CREATE TABLE other AS SELECT 7 AS seven")

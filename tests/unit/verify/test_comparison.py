@@ -296,6 +296,14 @@ def test_full_shows_the_row_stored_twice(stored):
     assert check.found == (f"501 rows; missing 0; not expected 1 ({row})")
 
 
+def test_a_number_of_missing_rows_that_is_not_all_of_them_says_so(stored, monkeypatch):
+    monkeypatch.setattr(comparison, "_MAX_BUCKETS", 3)
+    stored.tamper("DELETE FROM events")
+    check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
+
+    assert check.found.startswith("0 rows; missing at least 3 (")
+
+
 @pytest.mark.parametrize("level", COMPARED)
 def test_one_row_in_place_of_another_is_a_mismatch(stored, level):
     stored.tamper(
