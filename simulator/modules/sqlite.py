@@ -174,6 +174,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     remedies: ClassVar[Mapping[str, str]] = {
         "no such table": "run an insert first",
         "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
+        "malformed": "something else has written to the file; delete it, or choose another path",
         "disk is full": "free disk space, or choose another path",
         "unable to open|readonly": "path must be a file in a folder where this user may write",
         "not a database": "path is a file of another kind, which was not changed; choose another",
@@ -322,6 +323,11 @@ class Sqlite(SqlFile["SqliteSession"]):
         with self.administration() as session:
             stored = {name for (name,) in session.connection.execute(is_table)}
         return server if stored >= {name.lower() for name in names_of(tables)} else None
+
+    def remedy(self, error: Exception) -> str | None:
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_TRIGGER":
+            return self.mismatch
+        return super().remedy(error)
 
     def words(self, error: Exception) -> str:
         if isinstance(error, sqlite3.Error):

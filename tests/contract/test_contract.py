@@ -200,6 +200,10 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     assert counted.status is Status.INCOMPLETE
     assert (counted.uncertain_present, counted.uncertain_absent) == (1, 1)
 
+    drop(database, wide.tables)
+    for mode in (VerifyMode.COUNTS, VerifyMode.FULL):
+        assert verify(database, wide.dataset, (), mode).status is Status.MISMATCH
+
 
 def test_rows_are_streamed_in_portions(target, database):
     wide = target.wide()

@@ -223,14 +223,32 @@ def test_an_engine_that_the_server_lacks_is_named_with_those_that_it_has(open_my
 
 
 def test_what_a_session_sends_is_stored_unchanged_in_every_server_mode(mysql, execute):
-    execute("SET GLOBAL sql_mode = ''")
+    execute("SET GLOBAL sql_mode = ''", "SET GLOBAL autocommit = OFF")
     try:
         wide = Wideset()
         wide.fill(mysql)
         with mysql.connect() as session, pytest.raises(pymysql.DataError):
             session.connection.query("INSERT INTO readings (small) VALUES (40000)")
+        mysql.carry_out("DELETE FROM readings")
+        with mysql.connect() as session, mysql.connect() as other:
+            session.send(encoded(session, wide.batches[0], SINGLE, 1))
+            assert count(mysql, other, wide.tables[0]) == 1
     finally:
-        execute("SET GLOBAL sql_mode = DEFAULT")
+        execute("SET GLOBAL sql_mode = DEFAULT", "SET GLOBAL autocommit = DEFAULT")
+
+
+def test_rows_that_a_trigger_refuses_are_an_error_that_names_triggers(mysql):
+    wide = Wideset()
+    mysql.create(wide.tables, 10)
+    mysql.carry_out(
+        "CREATE TRIGGER no BEFORE INSERT ON readings FOR EACH ROW "
+        "SIGNAL SQLSTATE '45000' SET message_text = 'not today'"
+    )
+    with mysql.connect() as session:
+        with pytest.raises(pymysql.Error) as caught:
+            session.send(encoded(session, wide.batches[0], SINGLE, 1))
+        assert session.classify(caught.value) is Failure.FATAL
+    assert mysql.explain(caught.value) == "not today; look for triggers on the table"
 
 
 # --- what an error means for the rows ------------------------------------------------------------

@@ -283,6 +283,19 @@ def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored,
     assert "look for triggers" in postgres.explain(caught.value)
 
 
+def test_an_error_that_a_trigger_raises_names_triggers(postgres, execute):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    no = "BEGIN RAISE EXCEPTION $$not today$$; END"
+    execute(
+        f"CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS '{no}'",
+        "CREATE TRIGGER no BEFORE INSERT ON readings FOR EACH ROW EXECUTE FUNCTION no()",
+    )
+    with postgres.connect() as session, pytest.raises(psycopg2.Error) as caught:
+        session.send(encoded(session, wide.batches[0], BATCH, 10))
+    assert postgres.explain(caught.value).startswith("not today; look for triggers")
+
+
 def test_rows_that_a_rule_drops_are_an_error(postgres, execute):
     wide = Wideset()
     postgres.create(wide.tables, 10)

@@ -9,7 +9,7 @@ import pytest
 from simulator.control.database.marks import MarkTable
 from simulator.data import workloads
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, PrimaryKey, Type
 from simulator.data.workloads.devops import Devops, DevopsParams
@@ -78,6 +78,23 @@ def test_rows_that_a_trigger_drops_are_an_error_and_none_is_stored(sqlite, mode)
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
         assert session.run(count) == [(0,)]
+        sqlite.change(["DROP TRIGGER skip", f"{skip} BEGIN SELECT RAISE(ABORT, 'no'); END"])
+        with pytest.raises(sqlite3.IntegrityError) as caught:
+            session.send(payload)
+        assert sqlite.explain(caught.value).endswith(
+            ": no; look for triggers, rules or policies on the table"
+        )
+
+
+def test_a_file_that_another_program_has_damaged_is_an_error_with_a_remedy(sqlite):
+    wide = Wideset()
+    wide.fill(sqlite)
+    with sqlite.path.open("r+b") as file:
+        file.seek(100)
+        file.write(bytes(4000))
+    with pytest.raises(Exception, match="malformed") as caught, sqlite.connect() as session:
+        session.run(sqlite.render(RowsQuery(wide.tables[0])))
+    assert "; something else has written to the file" in sqlite.explain(caught.value)
 
 
 @pytest.mark.parametrize("synchronous", ["off", "normal", "full", "extra"])

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -102,3 +104,20 @@ def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
         done = cli.run(*command, "--target=one")
         assert done.code == 1
         assert f"another insert: insert {inserts(cli, 'two')[0]['sweep_id']} by " in done.out
+
+
+@pytest.mark.parametrize("dropped", [("events",), ("events", "iotbench_marks")])
+def test_a_dropped_table_is_wrong_data_where_a_mark_names_it(
+    cli: CommandLine, dropped: tuple[str, ...]
+) -> None:
+    assert cli.run(*INSERT).code == 0
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as other:
+        for table in dropped:
+            other.execute(f"DROP TABLE {table}")
+
+    for command in (("verify", *SQLITE), ("query", *SQLITE), (*INSERT, "--no-clean")):
+        done = cli.run(*command)
+        marked = len(dropped) == 1
+        assert done.code == (3 if marked else 1), done.out
+        assert ("was dropped or renamed" if marked else "events does not exist") in done.out
+    assert cli.run(*INSERT).code == 0

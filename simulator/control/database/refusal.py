@@ -8,6 +8,7 @@ from simulator.data.schema import Table
 from simulator.errors import BenchError, MismatchError, SetupError, counted, format_size
 from simulator.modules.contract import MOST_COUNTED, OWN, Contents, Existing
 from simulator.protocol.mark import Mark, State
+from simulator.protocol.verdict import Check
 
 
 def list_reserved(tables: Iterable[Table]) -> list[str]:
@@ -123,6 +124,20 @@ def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> B
         f"the tables of {target} hold {counted(stored, 'row')}, but its last insert left"
         f" {expected:,}, and no mark in the database says whose rows they are: run insert"
         " again, or name the result file of the insert that wrote them with --dataset"
+    )
+
+
+def explain_gone(target: str, mark: Mark | None, gone: Sequence[Check]) -> BenchError:
+    """Return the error for tables that do not exist."""
+    names = ", ".join(check.name for check in gone)
+    if mark:
+        return MismatchError(
+            f"{target}: {names} of the last insert ({mark.describe()}) was dropped or renamed: the"
+            " data is wrong; run insert again"
+        )
+    return SetupError(
+        f"{target}: {names} does not exist, and no mark in the database says that an insert"
+        " created it; run insert first, or check the target's options"
     )
 
 

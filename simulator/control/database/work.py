@@ -10,7 +10,7 @@ from simulator.control.answers.judge import Answers, Judge
 from simulator.control.database.background import BackgroundWatch
 from simulator.control.database.explaining import explain_queries
 from simulator.control.database.ownership import Ownership
-from simulator.control.database.refusal import explain_unfinished, wrong_count
+from simulator.control.database.refusal import explain_gone, explain_unfinished, wrong_count
 from simulator.control.journal import TablesPrepared
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
@@ -24,6 +24,7 @@ from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import verify_interrupted
+from simulator.verify.stored.checks import list_gone
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.statistics import one_row
 from simulator.verify.truth.needed import SharedFolding, fold_alone, names_of_tables
@@ -171,13 +172,17 @@ class DatabaseWork:
 
     def _expect_rows(self) -> None:
         """Raise an error with the reason if the tables do not hold the rows of the dataset."""
-        self._expect_own()
-        stored = 0
-        with self._database.connect() as session:
-            for table in self._reader.tables:
-                count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-                (rows,) = one_row(count, session.run(self._database.render(count)))
-                stored += int(rows)
+        mark, stored = self._expect_own(), 0
+        try:
+            with self._database.connect() as session:
+                for table in self._reader.tables:
+                    count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+                    (rows,) = one_row(count, session.run(self._database.render(count)))
+                    stored += int(rows)
+        except Exception as error:
+            if gone := list_gone(self._database, self._reader.tables):
+                raise explain_gone(self._spec.target, mark, gone) from error
+            raise
         expected = self._spec.dataset.rows
         if stored != expected:
             mark = self._expect_own(visible=True)
@@ -240,6 +245,8 @@ class DatabaseWork:
         """
         self._enter("verify")
         spec, mark = self._spec, self.ownership.found()
+        if mark is None and (gone := list_gone(self._database, self._reader.tables)):
+            raise explain_gone(spec.target, mark, gone)
         if not self.ownership.interrupted(mark):
             self.verdict = verify(self._database, spec.dataset, (), spec.verify)
             if mark is None and self.verdict.status is Status.VERIFIED:

@@ -46,6 +46,7 @@ _SETTINGS = (
     # A value that does not fit is an error, and so is an engine that does not exist.
     "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
     " lock_wait_timeout = 60,"  # the default is a year
+    " autocommit = ON,"  # the driver takes the greeting's word, which is not that of the session
     # An administrator's limits on rows would cut answers, or refuse to read whole tables.
     f" sql_select_limit = {2**64 - 1}, sql_big_selects = ON"
 )
@@ -72,6 +73,7 @@ _DENIED = "check user and password: --extra-option password=..., or the target's
 _EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
 _LOCKED = "unlock the user's account: ALTER USER ... ACCOUNT UNLOCK"
 _GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
+_TIME_LIMIT = "raise max_execution_time (MariaDB: max_statement_time) on the server"
 _LIMIT = "use fewer workers, or raise max_connections"
 _REMEDIES: Mapping[object, str] = {
     1021: "free disk space on the server",
@@ -87,13 +89,16 @@ _REMEDIES: Mapping[object, str] = {
     1146: "run an insert first",
     1153: "use a smaller --batch, or raise max_allowed_packet",
     1203: _LIMIT,
+    1644: "look for triggers on the table",
     1698: _DENIED,
     1820: _EXPIRED,
     1862: _EXPIRED,
+    1969: _TIME_LIMIT,
     2003: _CHECK,
     2013: "look at the server's log",
     2006: "the server ended the connection: it stops, or a statement is larger than its "
     "max_allowed_packet",
+    3024: _TIME_LIMIT,
     3118: _LOCKED,
     4151: _LOCKED,
 }
@@ -156,6 +161,7 @@ class MySql(SqlDatabase[MySqlSession]):
         "ocal infile|oading local data": "allow it on the server (SET GLOBAL local_infile = ON), "
         "or set use_values_lists=true",
         "timed out": _CHECK,
+        "--(super-)?read-only option": "connect to the primary, or SET GLOBAL read_only = OFF",
         "Packet sequence number wrong": "the server refused a packet; raise its max_allowed_packet",
         "crashed|repair": "run REPAIR TABLE ..., or set myisam_recover_options on the server",
     }

@@ -108,6 +108,8 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         "^42P01": "run an insert first",
         "^42P07": EXISTS,
         "^53100": "free disk space on the server",
+        "^57014": "raise statement_timeout or lock_timeout on the server, or for this user",
+        "^P0001": SqlDatabase.mismatch,
         "^53200": "raise max_locks_per_transaction, if the server names it, or add memory",
     }
     """Pattern of the SQLSTATE and the server's message -> what to try."""

@@ -17,6 +17,18 @@ def compare_types(database: Database, tables: Sequence[Table]) -> Iterator[Check
             yield Check(name=f"{column}: type", expected=before, found=kind, ok=False)
 
 
+def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
+    """Return a failed check for each object of the tables that does not exist any more."""
+    names = [name for table in tables for name in database.objects(table)]
+    try:
+        found = database.existing(names)
+    except Exception:  # noqa: BLE001 - of any driver: the error that led here is the one to report
+        return []
+    made, none = "what the insert created", "nothing: it was dropped or renamed"
+    gone = [name for name in names if name not in found]
+    return [Check(name=name, expected=made, found=none, ok=False) for name in gone]
+
+
 def uncountable(database: Database, error: Exception) -> Check:
     """Return the check that fails where stored values cannot be added up, or not be read."""
     is_odd = isinstance(error, ValueError)

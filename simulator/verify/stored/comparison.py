@@ -36,6 +36,7 @@ from simulator.verify.stored.checks import (
     compare_types,
     compare_value,
     format_rows,
+    list_gone,
     outline,
     uncountable,
 )
@@ -89,6 +90,8 @@ def verify(  # noqa: PLR0913
             if not any(check.ok is False for check in comparison.checks):
                 if isinstance(error, Unsupported):
                     return Verdict(status=Status.UNKNOWN, reason=str(error), level=mode)
+                comparison.checks += list_gone(database, comparison.reader.tables)
+            if not any(check.ok is False for check in comparison.checks):
                 raise
             why = database.explain(error)
             comparison.not_compared.insert(0, f"the rest, after an error: {why}")
