@@ -66,7 +66,7 @@ CHANGES = {
     f"UPDATE events SET timestamp = timestamp + 0.5 WHERE {ROW}": (3, "missing 1 (0)"),
     "UPDATE events SET device_id = CAST(device_id AS BLOB)": (3, "mismatch"),
     "DELETE FROM events WHERE rowid = 7": (3, "events: count,500,499,mismatch"),
-    "DROP TABLE events": (1, "no such table: events"),
+    "DROP TABLE events": (3, "nothing: it was dropped or renamed,mismatch"),
 }
 """Statement -> exit code of `verify` afterwards, and what it prints."""
 
