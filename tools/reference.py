@@ -409,7 +409,7 @@ def _settings() -> str:
 
 def _value(value: Value) -> str:
     if isinstance(value, Amount):
-        return value.described()
+        return value.describe()
     if value in (None, ""):
         return "-"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

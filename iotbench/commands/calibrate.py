@@ -1,4 +1,4 @@
-"""`calibrate`: measure what equal sweeps differ by on this machine, for `compare`."""
+"""`calibrate`: measure how much equal sweeps differ on this machine, for `compare`."""
 
 import json
 import os
@@ -44,7 +44,7 @@ Examples:
 
 
 class _Calibration(Options):
-    """The measurements of a calibration."""
+    """Options of the measurements of a calibration."""
 
     GROUP: ClassVar[str] = "Calibration"
 
@@ -60,12 +60,12 @@ class _Calibration(Options):
 @plan_options("Targets", "those of the configuration that answer")
 @options_of(_Calibration, "wanted")
 def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> None:
-    """Measure what equal sweeps differ by on this machine.
+    """Measure how much equal sweeps differ on this machine.
 
-    Sweeps of the same thing differ by more than their runs do. For each target, `calibrate` inserts
+    Equal sweeps differ by more than the runs of one sweep. For each target, `calibrate` inserts
     rows of `iot` in equal sweeps, and keeps how much their rates differ, with the machine's
     processor, cores and memory, in the user's state folder. `compare` needs it to judge results
-    that were not measured in turns. Calibrate each module, on a machine that does nothing else, and
+    that were not measured in turns. Calibrate each module on a machine that does nothing else, and
     again once the machine changes.
     """
     if problems := [*options.reach.cluster.problems(), *wanted.problems()]:
@@ -86,7 +86,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
         )
     with caught_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, {**os.environ})
-        found = [*_calibrations(plan, roster, measuring)]
+        found = [*_calibrate_each(plan, roster, measuring)]
     keep(found)
     if run.form == "json":
         print_out(json.dumps([each.model_dump(mode="json") for each in found], indent=1) + "\n")
@@ -95,7 +95,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
 
 
 def _plan(wanted: _Calibration) -> Plan:
-    """Return a plan of runs that follow each other, a setting for each number of workers."""
+    """Return a plan with one setting for each number of workers."""
     settings = [
         Setting(
             name=f"workers-{count}",
@@ -105,22 +105,22 @@ def _plan(wanted: _Calibration) -> Plan:
         )
         for count in wanted.workers
     ]  # fmt: skip
-    name = f"calibrate-{now_utc():%Y%m%d-%H%M%S}"  # what was measured before is measured again
+    name = f"calibrate-{now_utc():%Y%m%d-%H%M%S}"  # earlier results do not count
     return Plan(name=name, repeats=_RUNS * wanted.sweeps, settings=tuple(settings))
 
 
-def _calibrations(plan: Plan, roster: Roster, measuring: ItemMeasuring) -> Iterator[Calibration]:
-    """Measure one target after the other; yield what its sweeps differ by."""
+def _calibrate_each(plan: Plan, roster: Roster, measuring: ItemMeasuring) -> Iterator[Calibration]:
+    """Measure one target after the other; yield how much its sweeps differ."""
     for pair in roster.pairs:
         alone = replace(roster, pairs=(pair,))
         found, status, _ = all_measured(plan, alone, measuring)
         if status == "interrupted":
             raise Interrupted("interrupted; nothing of this calibration is kept")
-        yield _calibration(found)
+        yield _calibrate(found)
 
 
-def _calibration(found: Found) -> Calibration:
-    """Return what the sweeps of a target differ by; RunError if one of them did not end well."""
+def _calibrate(found: Found) -> Calibration:
+    """Return how much the sweeps of a target differ; RunError if one of them failed."""
     item, _ = found[0]
     what = f"{item.target.name}, {item.setting.name}"
     results = [each.results[0][1] for _, each in found if each.is_complete and each.results]

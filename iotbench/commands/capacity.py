@@ -54,7 +54,7 @@ _Model = TypeVar("_Model", bound=Options)
 
 
 class _Search(Options):
-    """The object of the search, and its precision."""
+    """The rate to search for, and the precision."""
 
     GROUP: ClassVar[str] = "Search"
 
@@ -70,22 +70,22 @@ class _Search(Options):
     duration_s: Seconds = 10.0
     """Duration of each repeat."""
     repeats: Count = 3
-    """Number of measurements of each rate; it holds if most of the repeats do."""
+    """Number of measurements of each rate; a rate holds if most of its repeats do."""
     tolerance: Annotated[Number, Opt(least=0.005, most=0.5)] = 0.05
-    """End when the rates between which the capacity lies differ by this part."""
+    """Stop when the lowest rate that fails exceeds the highest that holds by this share."""
 
 
 class _Beside(Options):
-    """Rows that are inserted while queries are asked."""
+    """Rows to insert while queries are asked."""
 
     GROUP: ClassVar[str] = "Load"
 
     insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
-    """Workers that insert rows meanwhile, as in `mixed`, with --of queries; the queries are then
-    asked in turn.
+    """Workers that insert rows during the queries, as in `mixed`, with --of queries; the queries
+    are then asked in turn.
     """
     insert_rate: Number = 0.0
-    """Rows/s of all of them together. 0: no limit."""
+    """Rows/s of all insert workers together. 0: no limit."""
 
 
 class _Options(
@@ -132,10 +132,10 @@ _OF_ROWS, _OF_QUERIES = (RowOptions, Naming, Replacing), (OfInsert, OwnQueries, 
 def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     """Find the highest sustained rate of inserts or queries.
 
-    First the rate is measured that the target takes without a schedule. Then rates below that are
-    measured, each on a schedule that does not wait for the database: latency counts from the time
-    at which a batch or a query is due. At last the rates between the highest one that holds and the
-    next one are halved. Every row and every answer is verified. Printed are the curve of rate
+    The search first measures the rate that the target reaches without a schedule. It then measures
+    lower rates, each on a schedule that does not wait for the database: latency counts from the
+    time at which a batch or a query is due. Finally it bisects between the highest rate that holds
+    and the next one. Every row and every answer is verified. The output is the curve of rate
     against latency, the capacity, and what bounds it: the database, the client, or the objective.
 
     With --of queries each type is asked by itself, and the slowest decides; run `insert` first.
@@ -193,7 +193,7 @@ class _Given:
     """Resources that are open while rates are measured."""
 
     def common(self, target: Target) -> dict[str, Any]:
-        """Return what all measurements have."""
+        """Return the arguments of every measurement."""
         return {
             "target": target, "objectives": self.objectives, "repeats": self.options.repeats,
             "output": self.run.output, "choice": self.choice, "quiet": self.run.quiet,
@@ -201,7 +201,7 @@ class _Given:
 
 
 def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
-    """Return what measures inserts; add what is wrong to `problems`."""
+    """Return the measurement of inserts; add what is wrong to `problems`."""
     capabilities = target.open().capabilities if target else None
     timeout_s = given.run.timeout_s
     insert = given.options.insert().decide(capabilities, result_files.now_ms(), timeout_s)

@@ -49,14 +49,14 @@ Examples:
     type=SHARE,
     default=f"{NOISE:.0%}",
     show_default=True,
-    help="A change below this is called noise, whatever its interval.",
+    help="Call a change below this noise, whatever its interval.",
 )
 @option(
     "--of",
     type=click.Choice(("insert", "query", "mixed", "change")),
     default="insert",
     show_default=True,
-    help="Of a plan: which results to compare.",
+    help="Results of a plan to compare.",
 )
 @percentile_option("Compare")
 @options_of(Gates, "gates")
@@ -74,14 +74,14 @@ def compare(  # noqa: PLR0913
     """Compare results of inserts or queries with BASE.
 
     BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
-    last. Results of the same sweep, repeated, are joined by commas. The file of a plan, without
-    OTHER, has its settings and targets compared with the first of them.
+    last. Join results of the same sweep, repeated, by commas. Given the file of a plan and no
+    OTHER, `compare` compares the settings and targets of the plan with the first of them.
 
-    For each worker count, step or query the change of every figure is printed, with an interval. By
-    the first figure the other result is faster, slower, or differs by no more than noise. Sweeps
-    differ by more than their runs do: a difference is judged if the sweeps of both sides were
-    measured in turns, as a plan does, or if `calibrate` has measured what equal sweeps differ by on
-    this machine. Results of other rows, and those with the verdict mismatch, are refused.
+    For each worker count, step or query, every figure's change is printed, with an interval. By
+    the first figure, the other result is faster, slower, or differs by no more than noise. Equal
+    sweeps differ by more than their runs do: a difference is judged if the sweeps of both sides
+    were measured in turns, as a plan does, or if `calibrate` has measured how much equal sweeps
+    differ on this machine. Results of other rows, and those with the verdict mismatch, are refused.
 
     --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p90_ms_change >
     10%'), and numbers of rows ('slower > 0').
@@ -106,7 +106,7 @@ def compare(  # noqa: PLR0913
 
 
 def _scope(comparisons: Sequence[Comparison]) -> Scope:
-    """Return what thresholds may name: the rows that are compared."""
+    """Return the rows that thresholds may name: those that are compared."""
     places = [row.place for each in comparisons for row in each.rows]
     names = dict.fromkeys(each.name for each in places if each.query or each.load)
     workers = {each.workers for each in places if each.workers is not None}

@@ -1,4 +1,4 @@
-"""`doctor`: check what a first run needs, on this machine and of the targets."""
+"""`doctor`: check whether this machine and the targets are ready for a first run."""
 
 import json
 import shutil
@@ -33,9 +33,9 @@ def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -
 
     TARGET is a target of the configuration, a module, which means its first target, or a URL.
 
-    Each line is ok, or a problem with its remedy: packages, configuration, folders, memory, clock;
-    for each TARGET what `check` checks: the packages of its module, the connection, permissions;
-    on a cluster also helm and the image. Exit code 2: there is a problem.
+    Each line is ok, or a problem with its remedy. `doctor` checks packages, configuration, folders,
+    memory and clock; for each TARGET, as `check` does, the packages of its module, the connection
+    and permissions; on a cluster also helm and the image. Exit code 2: there is a problem.
     """
     found = []
     for each in _findings(targets, reach, output):
@@ -78,7 +78,7 @@ def _target_findings(choice: Choice) -> Iterator[Finding]:
 
 
 def _elsewhere(choice: Choice) -> str:
-    """Return the remedy if there is no cluster; empty: the target does not need one."""
+    """Return a remedy that needs no cluster; empty if the target needs none anyway."""
     try:
         loaded, (name,) = load_for([choice.target], choice.config)
         module, runner = loaded.module_of(name), choice.runner or loaded.runner_of(name)

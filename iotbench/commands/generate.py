@@ -58,12 +58,12 @@ class _File(Options):
     for standard output]
     """
     table: Annotated[str | None, Opt(metavar="NAME")] = None
-    """Write the rows of this table only; required for a workload with several tables if records of
-    the format do not name their table.
+    """Write the rows of this table only; required for a workload with several tables if the format
+    does not name the table in each record.
     """
     groups: Annotated[Count, Opt(least=1, most=10_000)] = 1
     """Divide the rows among this many files, row by row in turn, so that several processes can
-    write one dataset; of a workload without an end, each group has the rows of a worker.
+    write one dataset; if the workload has no end, each group holds the rows of one worker.
     """
     group: Count = 0
     """Group to write, from 0."""
@@ -84,10 +84,10 @@ class _Options(RowOptions, _File):
     GROUP: ClassVar[str] = "Generated rows"
 
     num_inserts: Count | None = None
-    """Rows of the group, of a workload without an end.  [default: 10000]"""
+    """Rows of the group, if the workload has no end.  [default: 10000]"""
 
     def insert(self) -> InsertOptions:
-        """Return the options of an insert of the same rows, which are checked alike."""
+        """Return the options of an insert of the same rows; its checks apply here too."""
         same = {field: getattr(self, field) for field in RowOptions.model_fields}
         found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
         return found.decide(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
@@ -99,7 +99,7 @@ def generate(*, options: _Options) -> None:
     """Write generated rows in the format of a database.
 
     The same options give the same bytes. `insert --data FILE --format F` inserts a file as it is
-    and verifies it by its manifest; databases' own tools read it, too.
+    and verifies it by its manifest; the databases' own tools can read it too.
     """
     problems = options.problems()
     if options.num_inserts is not None and class_of(options.workload).has_end:
@@ -142,7 +142,7 @@ def generate(*, options: _Options) -> None:
 
 
 def _in_the_way(options: _File) -> list[str]:
-    """Return which files differ from what an earlier `generate` wrote."""
+    """Return a problem for each existing file that an earlier `generate` did not write."""
     known, output, manifest, wrong = options.known_by, options.output, None, ""
     if known and known.is_file():
         try:

@@ -31,14 +31,14 @@ Examples:
     shell_complete=complete_target,
     default=None,
     help="URLs of servers and files; or targets of the configuration that comes with the program,"
-    " or modules, which mean a database on a cluster.  [default: sqlite, or asked on a terminal]",
+    " or modules, which mean a database on a cluster.  [default: sqlite; a terminal is asked]",
 )
 def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
     """Write a configuration to start with.
 
     FILE is config.yaml by default; a file that exists is never overwritten. Comments list every
-    option of the targets, and editors with a YAML language server complete and check them. The
-    folders of databases that are files here are created.
+    option of the targets, and editors with a YAML language server complete and check them. `init`
+    creates the folders of databases that are files on this machine.
     """
     text, names = starter(targets or _ask())
     outfile.write(file, text, None)
@@ -53,7 +53,7 @@ def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
 
 
 def _ask() -> tuple[str, ...]:
-    """Return the targets that a person at a terminal names; sqlite without one."""
+    """Return the targets that the user enters at a terminal; sqlite without one."""
     if not is_terminal():
         return ("sqlite",)
     say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)

@@ -60,9 +60,9 @@ def insert(  # noqa: PLR0913
     on every target. With --data the rows come from a file: each is inserted once, and the workers
     share them.
 
-    Several targets, as in -t sqlite,duckdb, are compared with the first one: the same rows in
-    turns, forwards and backwards, 3 times, and up to 12 while a difference is neither known nor
-    noise; or --runs times. The last line has the page with all pictures.
+    Several targets, as in -t sqlite,duckdb, are compared with the first one. Each gets the same
+    rows in turns, forwards and backwards: 3 times, and up to 12 while a difference is neither known
+    nor noise; or --runs times. The last line names the page with all pictures.
 
     Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or 1h30m; worker counts
     1,4,8 or 1-4.
@@ -108,7 +108,7 @@ def _decide(
     run: TargetRun,
     problems: list[str],
 ) -> InsertOptions:
-    """Return the options with what follows from target, source and time."""
+    """Return the options with the defaults that depend on target, source and time."""
     params = {**options.params}
     if not options.clean and options.start_ms is None:
         problems += _without_ends(params)
@@ -125,7 +125,7 @@ def _decide(
 
 
 def _without_ends(given: dict[str, Any]) -> list[str]:
-    """Remove the parameters that count from a start which was not given; return a problem each."""
+    """Remove end parameters, which need a --start-time; return a problem for each."""
     ends = [name for name in given if is_end(name)]
     for name in ends:
         del given[name]

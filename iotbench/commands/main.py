@@ -24,7 +24,7 @@ _OWN = (
     "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
     "cleanup", "completion",
 )  # fmt: skip
-"""Names of files in iotbench/commands/ and of the command in each; a kind needs no file."""
+"""Commands with a file of the same name in iotbench/commands/; a kind needs no file."""
 _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
 _EPILOG = """\b
 Exit codes:
@@ -39,7 +39,7 @@ Exit codes:
 
 
 class _Commands(UserDict[str, click.Command]):
-    """The commands by name; each is imported when it is first asked for, as all take long."""
+    """The commands by name; each is imported when first asked for: importing all takes long."""
 
     shows_help = False
     """True if only help is asked for, which needs no import."""
@@ -48,7 +48,7 @@ class _Commands(UserDict[str, click.Command]):
         if name not in self:
             raise KeyError(name)
         if name not in self.data:
-            with end_by_signals():  # pydantic turns an exception into its own as it is imported
+            with end_by_signals():  # pydantic replaces exceptions that are raised during its import
                 self.data[name] = (self.shows_help and find_known(name)) or _import(name)
         return self.data[name]
 
@@ -102,7 +102,7 @@ def _run() -> int:
         _check_arguments(sys.argv)
         _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
         code = _call()
-        if not code:  # another code says more than that its message could not be printed
+        if not code:  # any other code matters more than lost output
             expect_printed()
     except click.ClickException as error:
         text = io.StringIO()
@@ -129,7 +129,7 @@ def _run() -> int:
 
 
 def _call() -> int:
-    """Call the command; ConfigError if a package is missing, or an option is before its command."""
+    """Call the command; ConfigError if a package is missing, or an option is given without a command."""
     try:
         return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
     except ModuleNotFoundError as error:
@@ -148,7 +148,7 @@ def _call() -> int:
 
 
 def _check_arguments(arguments: Sequence[str]) -> None:
-    """Refuse bytes that are not text: no result file, no table and no database could hold them."""
+    """Refuse arguments that are not valid UTF-8: no result file or database could hold them."""
     for number, word in enumerate(arguments):
         try:
             word.encode()

@@ -1,4 +1,4 @@
-"""`prepare`: convert a file of the user's own once, for pods and for inserts that follow."""
+"""`prepare`: convert the user's file once, for pods and for later inserts."""
 
 import shutil
 import tempfile
@@ -50,8 +50,8 @@ class _Options(ReadingOptions):
 def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     """Convert a CSV or Parquet file once, for `insert --data`.
 
-    The folder holds the columns as plain arrays, which workers read without parsing: several
-    inserts need to read the file once only, and pods can read the folder from a volume claim.
+    The folder holds the columns as plain arrays, which workers read without parsing: the file is
+    parsed once for any number of inserts, and pods can read the folder from a volume claim.
     """
     request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
     output = options.output or _beside_file(request)
@@ -71,7 +71,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
 
 
 def _beside_file(request: FilesRequest) -> Path:
-    """Return a folder next to the single file, or here with the name of the object or table."""
+    """Return a folder next to the single file, or one here named after the object or table."""
     first, *others = request.named
     if not others and uri_of(first):
         return Path(f"{first.name}.rows")
@@ -81,7 +81,7 @@ def _beside_file(request: FilesRequest) -> Path:
 
 @contextmanager
 def _beside(output: Path) -> Iterator[Path]:
-    """Make a folder next to the one to be written; its remains are removed at the end."""
+    """Make a temporary folder next to the one to write; remove it at the end."""
     try:
         folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`publish`: results in a folder that anyone can check and repeat."""
+"""`publish`: write results to a folder that anyone can check and repeat."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,7 +34,7 @@ Examples:
     type=click.Path(path_type=Path, file_okay=False),
     default=None,
     metavar="FOLDER",
-    help="Check such a folder instead: every checksum, and every result file.",
+    help="Check a published folder instead: every checksum, and every result file.",
 )
 @output_option
 def publish(
@@ -46,9 +46,9 @@ def publish(
     result of `run`, `reproduce` or `capacity` includes the results of its sweeps. The result of
     `query` includes the insert of the queried rows, if its file is there.
 
-    The folder has the result files in one archive, results.zip, which every command reads as it is;
-    the page of `report`, a configuration without credentials, the versions of program, driver and
-    server, the machine, checksums for `sha256sum -c`, and a README with the verdicts and the
+    The folder holds the result files in one archive, results.zip, which every command reads as it
+    is; the page of `report`; a configuration without credentials; the versions of program, driver
+    and server; the machine; checksums for `sha256sum -c`; and a README with the verdicts and the
     commands that measure the same again. Results that are not complete or have the verdict mismatch
     are refused.
     """
@@ -78,7 +78,7 @@ def publish(
 
 
 def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, Stored]:
-    """Leave in the commands of results what `repeat` takes from a file; return the rest."""
+    """Remove from the commands of results what `repeat` never takes from a file; return it."""
     left: dict[Path, Stored] = {}
     for path, result in found:
         if result.command:

@@ -39,15 +39,15 @@ Examples:
     "--extra-option",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Option of the target instead of that of the command, such as a credential, which no"
-    " result holds; may be given several times.",
+    help="Option of the target that replaces the command's, such as a credential, which no result"
+    " holds; may be given several times.",
 )
 @option_like(
     MachineOptions,
     "before_run",
     group="Other options",
-    help="What runs in bash before each run, if such a command did so in the result: it is never"
-    " taken from a file; '' to go without it.",
+    help="Command to run in bash before each run; required if the result had one, as it is never"
+    " taken from a file. '': none.",
 )
 @format_option(FORMATS, "What to print on standard output; progress goes to standard error.")
 @option_like(Replacing, "replace_tables", group="Other options")
@@ -72,14 +72,14 @@ def repeat(  # noqa: PLR0913
     """Run the command of a result again.
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
-    result holds the command, without credentials. Differences from that time are listed first: the
+    result holds the command, without credentials. `repeat` first lists what has changed since: the
     options of the target, versions, the machine, and the rows that queries ask about. The new
-    result is written to --output, and the last line compares it with RESULT.
+    result is written to --output, and the last line is the command that compares it with RESULT.
 
-    A result may come from a stranger. `repeat` takes from the file only what measures: no command
-    that runs, no configuration or option of the target, no address, no file to write, no fault and
-    no consent. Give these again, or change any other option of the command: options of `repeat` as
-    listed here, others after a --.
+    A result may come from a stranger. `repeat` takes from the file only what is measured: no
+    command to run, no configuration or option of the target, no address, no file to write, no fault
+    and no permission. Give these again, or change any other option of the command: options of
+    `repeat` as listed here, others after a --.
 
     For `run` and `reproduce` it prints the command that measures everything again.
     """

@@ -1,4 +1,4 @@
-"""`report`: results as one page with pictures, for a browser, for paper, for others."""
+"""`report`: write results as one page with pictures, to read, print or pass on."""
 
 from pathlib import Path
 
@@ -33,10 +33,9 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     """Write results as one page with pictures.
 
     A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
-    last. Without a name it is the last one. Several results are shown side by side. The page is one
-    HTML file without scripts that loads nothing from elsewhere, and has a table behind every
-    picture. The result of a reproduction may be given, too; the result of `run` or `capacity`
-    includes its sweeps.
+    last; the default is last. Several results are shown side by side. The page is one HTML file
+    without scripts that loads nothing from elsewhere, and has a table behind every picture. The
+    result of `reproduce` may be given too; the result of `run` or `capacity` includes its sweeps.
     """
     from iotbench.output.page.build import (  # noqa: PLC0415 - the other commands draw nothing
         page_of,

@@ -66,8 +66,8 @@ def reproduce(
     """Repeat a published benchmark, and compare the figures.
 
     Each setting of the document is measured several times on each target, in alternating order. The
-    published figures are listed next to ours, and the document's claims are compared with the
-    repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
+    output lists the published figures next to ours, and whether each claim of the document shows in
+    the repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
     measured", with the reason.
 
     After an interruption, the same command continues where it stopped: results in --output that are
@@ -97,7 +97,7 @@ def reproduce(
 def reproduce_document(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: ItemMeasuring
 ) -> tuple[Reproduction, ResultFile]:
-    """Measure what has no complete result yet; return the record of all, and its file."""
+    """Measure the items that have no complete result; return the record of all, and its file."""
 
     def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
         return Experiment(document, roster.candidates, refused, found).find_unsettled()

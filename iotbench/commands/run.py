@@ -54,14 +54,15 @@ def run(
 ) -> None:
     """Carry out a PLAN: settings, on several targets, several times.
 
-    Every other repeat goes backwards, so that a drift of the machine affects all alike. Each item
-    is an ordinary insert, and perhaps queries on its rows, verified as such, with result files of
-    its own. After an interruption, the same command continues where it stopped: results in --output
-    that are complete are not measured again. Another --output measures everything again.
+    Every other repeat runs in reverse order, so that drift of the machine affects all items alike.
+    Each item is an ordinary insert, optionally with queries on its rows; it is verified like one
+    and has its own result files. After an interruption, the same command continues where it
+    stopped: results in --output that are complete are not measured again. Another --output measures
+    everything again.
 
     A target that the plan installs is installed before its first item and removed after its last
-    one, whatever happens. All its repeats are measured together, so that two such databases are
-    never there at once.
+    one, whatever happens. All its repeats are measured together, so that no two such databases run
+    at once.
     """
     reach = options.reach
     if problems := reach.cluster.problems():
@@ -129,7 +130,7 @@ def _describe(
 def _carry_out(
     plan: Plan, roster: Roster, measuring: ItemMeasuring, installing: Installing
 ) -> PlanRecord:
-    """Measure what has no complete result yet; return the record of all."""
+    """Measure the items that have no complete result; return the record of all."""
     found, status, refused = all_measured(plan, roster, measuring, installing=installing)
     return PlanRecord(
         **record_fields(found, status),

@@ -35,7 +35,7 @@ from simulator.errors import ConfigError
 _SETTING = "insert"
 MOST_REPEATS = 12
 LOOKS = 3
-"""Times that the sides are compared: after 3, 6 and 12 repeats; each look may err less often."""
+"""Number of comparisons, after 3, 6 and 12 repeats; more looks make each one stricter."""
 
 
 def insert_into_several(  # noqa: PLR0913
@@ -114,7 +114,7 @@ def _expect_possible(
 
 
 def _plan_of(names: Sequence[str], options: InsertOptions) -> Plan:
-    """Return the plan: one setting, each repeat on all targets, every other one backwards."""
+    """Return the plan: one setting, repeated on all targets, every other time in reverse order."""
     values = {each: getattr(options, each) for each in Insert.model_fields}
     if "workers" not in options.model_fields_set:
         values["workers"] = Insert.model_fields["workers"].default
@@ -137,7 +137,7 @@ def _expect_all(roster: Roster) -> None:
 
 
 def _find_unsettled(found: Found, _refused: Refused) -> set[tuple[str, str]]:
-    """Return all targets while a difference from the first one is not known."""
+    """Return all targets as long as any difference from the first one is not known."""
     comparisons = _compare(found)
     undecided = any(not _is_known(each) for each in comparisons)
     return {(_SETTING, item.target.name) for item, _ in found} if undecided else set()

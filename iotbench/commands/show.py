@@ -31,7 +31,7 @@ from simulator.errors import ConfigError
     "--disk",
     type=BYTES,
     default=None,
-    help="Also print after how many days a disk of this size, such as 180GB, is full.",
+    help="Also print how many days it takes to fill a disk of this size, such as 180GB.",
 )
 @option("--plot", is_flag=True, help="Also draw the rates or waits below the table.")
 @option("--timings", is_flag=True, help="Also print where the time of the sweep went, by phase.")
@@ -39,10 +39,10 @@ from simulator.errors import ConfigError
 def show(  # noqa: PLR0913
     name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
 ) -> None:
-    """Print the tables of a result again, and all that is known of it.
+    """Print the tables of a result again, and everything known about it.
 
-    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
-    Without RESULT it is the last one.
+    RESULT is a result file, an id, the beginning of one, last (the default), or last~1 for the one
+    before it.
     """
     file = path_of(output, name)
     added = _list_added_options(disk, plot=plot, timings=timings)
@@ -70,7 +70,7 @@ def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool
 
 
 def _format_gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
-    """Return what the command printed that gathered the sweeps."""
+    """Return the text that the command printed which gathered the sweeps."""
     if form == "csv" or added:
         given = "--format csv" if form == "csv" else added[0]
         raise ConfigError(

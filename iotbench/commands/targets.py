@@ -27,7 +27,7 @@ _HINTS = (
     f"{_MARK} also as NAME{_ADVISED}, with the settings that its vendor advises",
     "draft: written from documentation, not verified on a server",
     "cluster: or here, with --runner local, on a server of yours; dbinstall/ installs one",
-    "`targets NAME` and --format json show all that is known",
+    "`targets NAME` and --format json show everything",
 )
 
 
@@ -36,7 +36,7 @@ _HINTS = (
 @config_option
 @format_option(("table", "json"))
 def targets(name: str | None, config: Path | None, form: str) -> None:
-    """List the targets, or show all about target NAME or a URL."""
+    """List the targets, or show everything about target NAME or a URL."""
     loaded, named = configuration.load_for([name] if name else [], config)
     chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()
@@ -58,7 +58,7 @@ def _table(*titles: str) -> Table:
 
 
 def _overview(rows: list[dict[str, Any]], width: int) -> Table:
-    """Return a table with a line for each module; columns on the right go if it is too wide."""
+    """Return a table with a line per module; drop columns on the right if it is too wide."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["module"], row["runner"]), []).append(row)
@@ -80,7 +80,7 @@ def _overview(rows: list[dict[str, Any]], width: int) -> Table:
 
 
 def _shorten(names: list[str]) -> list[str]:
-    """Return names of targets, those with the vendor's settings as a mark at the others."""
+    """Return the names of targets; a mark replaces the variant with the vendor's settings."""
     of_vendor = {name + _ADVISED for name in names} & {*names}
     return [
         f"{name}{_MARK if name + _ADVISED in of_vendor else ''}"
@@ -125,7 +125,7 @@ def _row_of_broken(name: str, entry: Mapping[str, Any], why: str) -> dict[str, A
 
 @cache
 def _needs(cls: type[Database]) -> str:
-    """Return what is to be installed before a target can be measured."""
+    """Return what to install before a target can be measured."""
     packages = missing_packages(cls)
     needed = [] if cls.capabilities.embedded or not cls.capabilities.stores else ["a server"]
     needed += [f"package {', '.join(packages)}"] if packages else []

@@ -74,9 +74,9 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
     each target the same instances, as `query` does, and each answer is compared with the truth.
-    Answers count as rounded if they differ in their last digits only and each is equal to the
-    truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ. The
-    answers to --queries are compared with each other only.
+    Answers count as rounded if they differ in their last digits only and each equals the truth, as
+    a mean may. Exit code 3: an answer is wrong, or answers differ. Answers to --queries have no
+    truth; they are compared with each other only.
     """
     choices = [reach.choice(name) for name in targets]
     problems = options.problems()
@@ -134,7 +134,7 @@ def _expect_same_rows(stored: Mapping[str, StoredBefore]) -> None:
 
 
 def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
-    """Ask each target until one fails, print how the answers compare; return the exit code."""
+    """Ask each target until one fails, and print how the answers compare; return the exit code."""
     done, as_json = [], form == "json"
     with caught_interrupts() as interrupts:
         for sweep, runs, cluster in ((e.sweep, e.runs, e.choice.cluster) for e in planned):

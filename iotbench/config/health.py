@@ -1,4 +1,4 @@
-"""The needs of a first run on this machine: each found, or the remedy."""
+"""Checks of this machine for a first run: findings, each with a remedy if it is a problem."""
 
 import os
 import re
@@ -26,17 +26,17 @@ _TOLERANCE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     text: str
     remedy: str = ""
-    """Remedy for a problem, unless the text has it."""
+    """Remedy for a problem, unless the text names it."""
     ok: bool = True
 
 
 def machine_findings(output: Path, config: Path | None) -> Iterator[Finding]:
-    """Yield what was found; `output` is the folder of results."""
+    """Check this machine and yield each finding; `output` is the folder of results."""
     machine = this_machine()
     yield Finding("machine", f"{machine.processor}, {counted(machine.cores, 'core')}")
     yield _packages(machine.python)
@@ -90,7 +90,7 @@ def _memory() -> Finding:
 
 
 def _clock(output: Path) -> Finding:
-    """Check that the clock is not behind what was made earlier, and fine enough to time a batch."""
+    """Check that the clock is not behind earlier files, and is fine enough to time a batch."""
     now = datetime.now(UTC)
     text = f"{now:%Y-%m-%d %H:%M:%S} UTC"
     earlier = [Path(__file__), *output.glob("*.json")]

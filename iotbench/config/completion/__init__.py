@@ -1,1 +1,1 @@
-"""Completion in shells, and help: answered in a tenth of a second, without the commands."""
+"""Shell completion and help, which answer in a tenth of a second without importing commands."""

@@ -1,7 +1,7 @@
-"""Commands with a help in groups, and what is known of them without their imports.
+"""Commands with grouped help, and copies of them that need no imports.
 
-`tools.reference` writes `commands.json`. Its commands do nothing, but complete words and show their
-help; importing the real ones takes ten times as long.
+`tools.reference` writes `commands.json`. The copies from it do nothing but complete words and
+show help; importing the real commands takes ten times as long.
 """
 
 import re
@@ -22,7 +22,7 @@ _FIRST = (
     "--duration", "--runs", "--workload", "--data", "--types", "--mix", "--correct",
     "--delete-oldest", "--of", "--slo", "--targets", "--dry-run", "--verbose",
 )  # fmt: skip
-"""Options of commands with many, in the order in which a short help shows them."""
+"""Options that the short help of a large command shows, in this order."""
 _LAST = ("Run and output", "Kubernetes", OTHERS)
 
 
@@ -35,10 +35,10 @@ class GroupedOption(click.Option):
 
 
 class Grouped(click.Command):
-    """A command with two helps: all options in groups (--help), and the first few (-h)."""
+    """A command with a full help, all options in groups (--help), and a short one (-h)."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the name that shows all, in each context: click keeps the first one's option."""
+        """Return --help only: `get_params` adds -h."""
         return HELP_OPTIONS[1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -55,7 +55,7 @@ class Grouped(click.Command):
             ctx.exit()
 
     def format_short(self, ctx: click.Context) -> str:
-        """Return the help with the options that are used first; of few options, all of them."""
+        """Return the help with the most used options only, or with all if there are few."""
         options = [each for each in self.params if isinstance(each, click.Option)]
         first = [each for name in _FIRST for each in options if name in each.opts]
         if len(options) <= _FEW or not first:
@@ -123,13 +123,13 @@ def _parameter(record: Mapping[str, Any]) -> click.Parameter:
 
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
-    """Return whether arguments ask for the help of the program, or of one command, and no more."""
+    """Return whether arguments only ask for the help of the program or of one command."""
     *name, last = arguments or HELP_OPTIONS[:1]
     return last in HELP_OPTIONS and len(name) < 2
 
 
 def find_known(name: str) -> click.Command | None:
-    """Return a command that shows its help; None for one that `tools.reference` did not write."""
+    """Return the copy of a command; None if `tools.reference` did not write one."""
     return command_tree().commands.get(name)
 
 

@@ -1,7 +1,7 @@
-"""The answer to a word that is completed, and the script that a shell loads for it: click's own.
+"""Completions of a word, and the script that a shell loads for them: click's, adapted.
 
-click's scripts call the program by its name, which works for a command in PATH only; here it is
-called as it was typed: `./run.py`, `python run.py` or `iotbench`.
+click's scripts call the program by its name, which works for a command in PATH only; ours call it
+as the user typed it: `./run.py`, `python run.py` or `iotbench`.
 """
 
 import os
@@ -82,7 +82,7 @@ _STARTUP: dict[str, str] = {
 
 
 def script(shell: str) -> str:
-    """Return what a shell loads, with the line for its startup file."""
+    """Return the script that a shell loads, with the line for its startup file."""
     name = program_name()
     command = name if name == INSTALLED else Path(sys.argv[0]).absolute()
     line = _STARTUP[shell].format(variable=_variable(), command=command)

@@ -20,7 +20,7 @@ _MOST = 200
 
 @cache
 def table() -> dict[str, Any]:
-    """Return the commands, their help, and queries, as `tools.reference` has written them."""
+    """Return the commands, their help, and the queries, as `tools.reference` wrote them."""
     found: dict[str, Any] = json.loads(TABLE.read_text())
     return found
 

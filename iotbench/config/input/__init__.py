@@ -1,1 +1,1 @@
-"""User input: YAML, quantities, parameters of workloads; descriptions of invalid values."""
+"""User input: YAML, quantities, parameters of workloads, and messages about invalid values."""

@@ -1,7 +1,7 @@
 """Options, declared once: each is a field with type, default, and a docstring that is its help.
 
-From the field derive the option of commands, the key of plans with its schema, what `repeat`
-takes from a result, and the configuration in a result. `duration_s` is `--duration` and `duration`.
+The option of commands, the key of plans with its schema, what `repeat` takes from a result, and the
+configuration in a result are derived from the field. `duration_s` is `--duration` and `duration`.
 """
 
 import functools
@@ -35,12 +35,12 @@ class Opt:
     choices: tuple[str, ...] = ()
     """Choices of an Enum that a command offers; empty: all."""
     kept: bool = True
-    """True if it is part of the configuration in a result."""
+    """True if the configuration in a result includes it."""
     inner: bool = False
-    """True if it is no option by itself: it follows from others."""
+    """True if users cannot give it: it follows from other options."""
     repeats: bool | None = None
-    """True if `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
-    for texts and files, which might run, reach or overwrite something.
+    """True if `repeat` takes it from a result, which may be a stranger's. None: true except for
+    texts and files, which might run, reach or overwrite something.
     """
 
 
@@ -48,13 +48,13 @@ _DEFAULT = Opt()
 
 
 def _word(field: str) -> str:
-    """Return how users name a field: without its unit."""
+    """Return the user's name of a field: without its unit."""
     return next((field.removesuffix(unit) for unit in _UNITS if field.endswith(unit)), field)
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredField:
-    """A field as it was declared."""
+    """The declaration of a field."""
 
     field: str
     info: FieldInfo
@@ -63,11 +63,11 @@ class DeclaredField:
     """Group in the help text."""
     opt: Opt
     notation: Notation | None
-    """Notation of the value, or of each if it is repeated."""
+    """Notation of the value, or of each value if it is repeated."""
     is_repeated: bool
     """True if it may be given several times."""
     kind: Any
-    """The type of the value, or of each, without notation and None."""
+    """The type of the value, or of each value, without notation and None."""
 
     @property
     def word(self) -> str:
@@ -88,7 +88,7 @@ class DeclaredField:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that it may have; empty: any."""
+        """The values that it accepts; empty: any."""
         is_enum = isinstance(self.kind, type) and issubclass(self.kind, Enum)
         return self.opt.choices or (tuple(each.value for each in self.kind) if is_enum else ())
 
@@ -99,9 +99,9 @@ class DeclaredField:
         default = self.info.get_default()
         if "[default" in text or self.is_flag or default in (None, "", (), PydanticUndefined):
             return text
-        return f"{text}  [default: {self.written(default)}]"
+        return f"{text}  [default: {self.write(default)}]"
 
-    def written(self, value: Any) -> str:
+    def write(self, value: Any) -> str:
         """Return a value as users write it."""
         if self.notation:
             return self.notation.write(value)
@@ -111,10 +111,10 @@ class DeclaredField:
         """Return a value as a result keeps it: whether a flag is set, or the values as written."""
         if self.is_flag:
             return bool(value)
-        return tuple(self.written(each) for each in (value if self.is_repeated else (value,)))
+        return tuple(self.write(each) for each in (value if self.is_repeated else (value,)))
 
     def problems(self, value: Any) -> Iterator[str]:
-        """Yield why a value is beyond the limits."""
+        """Yield a sentence for each value outside the limits."""
         for each in value if isinstance(value, tuple) else (value,):
             least, most = self.opt.least, self.opt.most
             if each is None or least is None or most is None:
@@ -135,7 +135,7 @@ def outside(*limits: tuple[str, float, float, float]) -> list[str]:
 
 
 class Options(Record):
-    """Options that belong together; commands and plans derive from them what they offer."""
+    """A group of options, from which commands and plans derive theirs."""
 
     model_config = ConfigDict(
         alias_generator=_word, validate_by_name=True, validate_by_alias=True, defer_build=True
@@ -156,13 +156,13 @@ class Options(Record):
             if default == ():
                 del key["default"]
             elif isinstance(default, tuple):
-                key["default"] = each.written(default)
+                key["default"] = each.write(default)
         return schema
 
     @classmethod
     @functools.cache
     def declare(cls) -> Mapping[str, DeclaredField]:
-        """Return field -> what it is."""
+        """Return field -> its declaration."""
         return {field: _declare(cls, field) for field in cls.model_fields}
 
     @property
@@ -175,7 +175,7 @@ class Options(Record):
         }
 
     def problems(self) -> list[str]:
-        """Return which values are beyond their limits, a sentence each."""
+        """Return a sentence for each value outside its limits."""
         return [
             text
             for field, each in self.declare().items()
@@ -183,9 +183,9 @@ class Options(Record):
         ]
 
     def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that are not the default, as a result keeps a command.
+        """Return the options that differ from their default, in the form that a result stores.
 
-        `always` has fields with a default that may differ in the command.
+        `always`: fields to include in any case, as the command may have another default.
         """
         return {
             each.names[0].removeprefix("--"): each.stored(value)
@@ -196,13 +196,13 @@ class Options(Record):
         }
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result: field -> value."""
+        """Return the options that determine the load, for the result: field -> value."""
         left_out = {field for field, each in self.declare().items() if not each.opt.kept}
         return self.model_dump(mode="json", exclude=left_out)
 
 
 def _declare(cls: type[Options], field: str) -> DeclaredField:
-    """Return a field's declaration, with inherited parts, such as the help."""
+    """Return a field's declaration, including inherited parts such as the help."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]
     described = next((each for each in own if each.model_fields[field].description), own[0])
@@ -225,7 +225,7 @@ def _declare(cls: type[Options], field: str) -> DeclaredField:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the types of an annotation without None, and what is noted about them."""
+    """Yield the types of an annotation, without None, and their metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *notes = get_args(annotation)

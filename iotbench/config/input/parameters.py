@@ -17,7 +17,7 @@ from simulator.data.workloads.base import MillisecondNotation
 
 
 def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
-    """Return parameter -> what it is, and the workloads that have it."""
+    """Return parameter -> its field, and the workloads that have it."""
     found: dict[str, tuple[FieldInfo, tuple[str, ...]]] = {}
     for name, cls in GENERATORS.items():
         for field, info in cls.params_model.model_fields.items():
@@ -27,7 +27,7 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
 
 
 def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
-    """Yield what a parameter is, and the workloads in which it is described like this."""
+    """Yield each meaning of a parameter, and the workloads in which it has that meaning."""
     found = [
         (name, info)
         for name, cls in GENERATORS.items()
@@ -49,7 +49,7 @@ def option_of(field: str) -> str:
     info, _ = parameters()[field]
     if is_end(field):
         return "--end"
-    name = field.removesuffix("_ms") if format_value(info) else field
+    name = field.removesuffix("_ms") if find_notation(info) else field
     return f"--{name.replace('_', '-')}"
 
 
@@ -59,14 +59,14 @@ def word_of(field: str) -> str:
 
 
 def parse_parameter(field: str, value: Any) -> Any:
-    """Return the value of a parameter that users have written; ValueError if it is none.
+    """Return the value of a parameter in the user's notation; ValueError if it is invalid.
 
     An end is the instant, in ms since 1970.
     """
     if is_end(field):
         return round(parse_instant(str(value)).timestamp() * 1000)
     info, _ = parameters()[field]
-    if format_value(info) is MillisecondNotation.DURATION:
+    if find_notation(info) is MillisecondNotation.DURATION:
         return round(parse_duration_s(str(value)) * 1000)
     kinds = {info.annotation, *get_args(info.annotation)}
     if isinstance(value, str) and kinds & {int, float}:
@@ -74,24 +74,24 @@ def parse_parameter(field: str, value: Any) -> Any:
     return value
 
 
-def as_given(field: str, value: Any) -> Any:
-    """Return a parameter's value as `parsed` reads it."""
-    return as_written(field, value, 0) if format_value(parameters()[field][0]) else value
+def unparse_parameter(field: str, value: Any) -> Any:
+    """Return a parameter's value in the form that `parse_parameter` reads."""
+    return format_parameter(field, value, 0) if find_notation(parameters()[field][0]) else value
 
 
-def format_value(info: FieldInfo) -> MillisecondNotation | None:
-    """Return how users write a parameter that counts milliseconds; None for any other."""
+def find_notation(info: FieldInfo) -> MillisecondNotation | None:
+    """Return the user's notation of a parameter in milliseconds; None for any other."""
     return next((item for item in info.metadata if isinstance(item, MillisecondNotation)), None)
 
 
 def is_end(field: str) -> bool:
     """Return whether a parameter is a duration that users write as the instant of its end."""
-    return format_value(parameters()[field][0]) is MillisecondNotation.END
+    return find_notation(parameters()[field][0]) is MillisecondNotation.END
 
 
-def as_written(field: str, value: Any, start_ms: int) -> str:
+def format_parameter(field: str, value: Any, start_ms: int) -> str:
     """Return a parameter's value as users write it; an end counts from `start_ms`."""
-    match format_value(parameters()[field][0]):
+    match find_notation(parameters()[field][0]):
         case MillisecondNotation.DURATION:
             return f"{value / 1000:g}s"
         case MillisecondNotation.END:

@@ -1,4 +1,4 @@
-"""Records that are read from YAML files: every wrong key and value is named at once."""
+"""Records that are read from YAML files; an error names every wrong key and value at once."""
 
 import re
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _at(mark: Any, problem: str) -> yaml.MarkedYAMLError:
 
 
 def _words(error: yaml.YAMLError, text: str) -> str:
-    """Return the place and the problem, without words of the file."""
+    """Return the place and the problem, without text from the file."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or "wrong syntax"
     problem = " ".join(_QUOTED.sub("***", problem).split())
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -189,7 +189,7 @@ def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
 
 
 def _record_at(kind: type[Record], path: list[Any]) -> type[Record] | None:
-    """Return the record with the key that the path leads to; positions in lists do not matter."""
+    """Return the record that a path leads to; positions in lists do not matter."""
     found: type[Record] | None = kind
     for key in path:
         if isinstance(key, str) and found and key in found.model_fields:

@@ -1,8 +1,8 @@
-"""Descriptions of invalid values, in plain words instead of the library's.
+"""Messages about invalid values, in plain words instead of the library's.
 
-The rule for every message about input: a number, a boolean and an empty value are shown. Of
-anything else only the kind is shown, because it may be a credential in the wrong place. The name of
-an unknown key is shown only if it is written as options are.
+Every message about input shows a number, a boolean or an empty value. Of any other value it shows
+only the kind, because it may be a credential in the wrong place. It shows the name of an unknown
+key only if the name is spelt like an option.
 """
 
 import re
@@ -57,7 +57,7 @@ def format_shown(value: Any) -> str:
 
 
 def format_key(key: Any) -> str:
-    """Return an unknown key for a message; hidden unless it is written as the name of an option."""
+    """Return an unknown key for a message; hidden unless it is spelt like an option."""
     text = str(key) if isinstance(key, str | bool | None) else ""
     if text in ("True", "False", "None"):
         return text.lower()
@@ -82,7 +82,7 @@ def problems_of(
 
 
 def sentence_of(item: ErrorDetails, got: str) -> str:
-    """Return what is wrong with one value; `got` ends the sentence where the value is shown."""
+    """Return a sentence about one wrong value; `got` is its end, which shows the value."""
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":
         return "is required"

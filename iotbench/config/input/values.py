@@ -1,4 +1,4 @@
-"""Types of values, each with its notation: how people write it in commands and in files."""
+"""Types of values, each with its notation in commands and files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,13 @@ from typing import Annotated, Any, ClassVar, cast
 from pydantic import BeforeValidator, GetCoreSchemaHandler, ValidationError, ValidationInfo
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
-from iotbench.config.input.parameters import as_given, instant, parameters, parse_parameter, word_of
+from iotbench.config.input.parameters import (
+    instant,
+    parameters,
+    parse_parameter,
+    unparse_parameter,
+    word_of,
+)
 from iotbench.config.input.quantities import (
     Mix,
     parse_bytes,
@@ -26,12 +32,12 @@ from simulator.errors import nearest
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """The notation of a value: in a command, in a file, and in the words of a result."""
+    """The notation of a value in a command, in a file, and in a result."""
 
     name: str
     """Name of the value in help texts."""
     parse: Callable[[str], Any]
-    """Parser; its ValueError has the expected form."""
+    """Parser; its ValueError names the expected form."""
     write: Callable[[Any], str] = str
     in_files: Any = str
     """Type in a JSON Schema of a file."""
@@ -43,7 +49,7 @@ class Notation:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Return the schema of a value that may be written."""
+        """Return the schema of a value that users may write as text."""
         before = BeforeValidator(self._parse, json_schema_input_type=self.in_files)
         schema: Any = before.__get_pydantic_core_schema__(source, handler)
         if self.in_json:
@@ -53,14 +59,14 @@ class Notation:
         return cast("CoreSchema", schema)
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
-        """Return the value of a text; in a file a number or a date is one as well."""
+        """Return the value of a text; in a file, numbers and dates count as text."""
         kinds = str if info.context is None else str | int | float | date
         is_text = isinstance(value, kinds) and not isinstance(value, bool)
         return self.parse(str(value)) if is_text else value
 
 
 def several(*problems: tuple[str, str]) -> ValidationError:
-    """Return the error of a value in which several things are wrong: (its key or "", text)."""
+    """Return one error for several problems of a value: (its key or "", text)."""
     errors = [
         InitErrorDetails(
             type=PydanticCustomError("value_error", "{text}", {"text": text}),
@@ -107,7 +113,7 @@ Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str
 
 
 class _Parameters(Notation):
-    """Parameters of workloads by field; in a file by the names of their options."""
+    """Parameters of workloads by field; files use the names of their options."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):
@@ -130,7 +136,7 @@ class _Parameters(Notation):
 
 
 def _by_word(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {word_of(field): as_given(field, value) for field, value in found.items()}
+    return {word_of(field): unparse_parameter(field, value) for field, value in found.items()}
 
 
 Parameters = Annotated[Mapping[str, Any], _Parameters("", str, str, dict[str, Any], _by_word)]

@@ -1,1 +1,1 @@
-"""The options that commands share, and what they choose."""
+"""Options that several commands share, and the choice of a target."""

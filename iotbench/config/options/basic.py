@@ -1,4 +1,4 @@
-"""The options of commands: their types, their groups in --help, and all problems at once."""
+"""Options of commands: their types and groups in --help; all problems are reported at once."""
 
 import functools
 import os
@@ -25,18 +25,18 @@ from iotbench.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
-"""Key of a command's arguments, as given, in its context."""
+"""Key of the given arguments in a command's context."""
 _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
 FORMATS = ("table", "json", "csv")
 """Forms in which a command prints a result."""
 _OUTPUTS = ("output", "folder", "manifest", "page", "to", "junit", "metrics_out")
-"""Options that name what a command writes."""
+"""Options that name a file or folder to write."""
 _Value = TypeVar("_Value")
 
 
 class Unreadable(click.BadParameter):
-    """Problems that name their place themselves."""
+    """Problems with texts that name their place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -59,13 +59,13 @@ class Command(Grouped):
             more = "an argument that belongs to no option; put a value with blanks in quotes"
             raise ConfigError([*problems, more]) from error
         problems += _find_shared(ctx.params)
-        if problems and not ctx.resilient_parsing:  # that of shell completion
+        if problems and not ctx.resilient_parsing:  # shell completion parses incomplete commands
             raise ConfigError(problems)
         return rest
 
 
 def _find_shared(given: Mapping[str, Any]) -> list[str]:
-    """Return the outputs that name the same file; a pipe or device takes several."""
+    """Return a problem for each output file that is named twice; pipes and devices may be."""
     found: list[str] = []
     named: dict[str, str] = {}
     for name, value in ((name, given.get(name)) for name in _OUTPUTS):
@@ -79,7 +79,7 @@ def _find_shared(given: Mapping[str, Any]) -> list[str]:
 
 
 class _Option(GroupedOption):
-    """An option of a Command: it collects what is wrong with its value."""
+    """An option of a Command; it adds problems of its value to the command's."""
 
     def __init__(self, *args: Any, repeats: bool | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -160,7 +160,7 @@ output_option = option(
 def format_option(
     choices: Sequence[str] = FORMATS, about: str = "What to print."
 ) -> Callable[[Any], Any]:
-    """Return --format of a command, `form`; the first choice is the default."""
+    """Return the option --format, `form`; the first choice is the default."""
     return option(
         "--format",
         "form",
@@ -172,7 +172,7 @@ def format_option(
 
 
 class Parsed(click.ParamType[_Value], Generic[_Value]):
-    """A value that one function parses; the text of its ValueError is what was expected."""
+    """A value that a function parses; the function's ValueError names the expected form."""
 
     def __init__(self, name: str, parse: Callable[[str], _Value]) -> None:
         self.name = name
@@ -191,7 +191,7 @@ class Parsed(click.ParamType[_Value], Generic[_Value]):
 
 
 class ChoiceOr(click.Choice[str]):
-    """One of some words, or another one that a function takes."""
+    """One of some words, or any other that a function accepts."""
 
     def __init__(self, choices: Sequence[str], parse: Callable[[str], str]) -> None:
         super().__init__(choices)
@@ -206,7 +206,7 @@ class ChoiceOr(click.Choice[str]):
 
 
 class FileOf(click.Path):
-    """The content of a file, which one function reads."""
+    """The content of a file, which a function reads."""
 
     def __init__(self, read: Callable[[str], Any]) -> None:
         super().__init__(dir_okay=False)
@@ -222,7 +222,7 @@ class FileOf(click.Path):
 
 
 def parse_tag(text: str) -> str:
-    """Return a word by which results are found."""
+    """Return a tag of results."""
     if not re.fullmatch(TAG_PATTERN, text):
         raise ValueError(
             f"expected up to 40 letters, digits, '.', '_', '-', ':' and '+', got {text!r}"
@@ -231,7 +231,7 @@ def parse_tag(text: str) -> str:
 
 
 def _moment(text: str) -> datetime:
-    """Return an instant, which may be given by how long ago it was."""
+    """Return an instant, given as such or as a time ago."""
     try:
         return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
     except ValueError:

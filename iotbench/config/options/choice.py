@@ -1,4 +1,4 @@
-"""The choice of a target and where it runs; options of every command that runs something."""
+"""The choice of a target and a runner; options of every command that runs something."""
 
 import functools
 import os
@@ -52,7 +52,7 @@ class ClusterOptions(Options):
     """Leave the release in the cluster, for debugging."""
 
     def where(self) -> dict[str, Any]:
-        """Return the options about the place of pods, by name; empty if none was given."""
+        """Return the options that place pods, by name; values not given are empty."""
         files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
         names = {"namespace": self.namespace, "context": self.context, "image": self.image}
         return {**names, **files, "values": tuple(map(str, self.values)), "set": self.sets}
@@ -124,14 +124,14 @@ _CLIENT = _target(
     "--client",
     type=click.Choice([each.value for each in Client]),
     default=None,
-    help="What sends the rows: this program's own encoding, or the vendor's driver, as its"
-    " documentation advises (the target's option client).  [default: the target's]",
+    help="Client that sends the rows: this program's own encoder, or the vendor's driver, used as"
+    " its documentation advises (the target's option client).  [default: the target's]",
 )
 _reaching = options_of(ClusterOptions, "cluster")
 
 
 class RunOptions(Options):
-    """The way a command runs, and the place of its result."""
+    """How a command runs, and where its result goes."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -149,20 +149,20 @@ class RunOptions(Options):
 
 
 class TargetRun(RunOptions):
-    """The same for a command on one target."""
+    """RunOptions for a command on one target."""
 
     GROUP: ClassVar[str] = "Run and output"
 
     result_tags: Annotated[
         tuple[Annotated[str, Notation("tag", parse_tag)], ...], Field(alias="tag")
     ] = ()
-    """Word to find the result by, with `results list --tag`; may be given several times."""
+    """Tag of the result, for `results list --tag`; may be given several times."""
     dry_run: bool = False
     """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
     timings: bool = False
-    """Print the time of each phase of the sweep, too."""
+    """Print the time of each phase of the sweep as well."""
     verbose: Annotated[bool, Opt("-v")] = False
-    """Print all that is known of the result below its table, as `show` does, not five lines."""
+    """Print everything known about the result below its table, as `show` does, not five lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Choice:
     extra: tuple[str, ...]
     cluster: ClusterOptions
     client: str | None = None
-    """Sender of the rows: an option of the target with an alias."""
+    """Value of --client, an alias of the target's option client."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment with the variables that hold credentials, which only the user's own commands
     inherit.
@@ -239,14 +239,14 @@ def _with_client(
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The way several targets are reached."""
+    """How several targets are reached."""
 
     config: Path | None
     runner: str | None
     cluster: ClusterOptions
 
     def choice(self, target: str) -> Choice:
-        """Return the choice of one of them."""
+        """Return the choice of one target."""
         return Choice(target, self.config, self.runner, (), self.cluster)
 
 
@@ -282,7 +282,7 @@ def writing_options(command: _Function) -> _Function:
 
 
 def inserting_options(command: _Function) -> _Function:
-    """Add the same options, with a Choice that may have several targets."""
+    """Add the options of `writing_options`, with a Choice that may name several targets."""
     decorated = options_of(TargetRun, "run")(_with(command, (_CLIENT,)))
     return cast("_Function", target_options(decorated, _SEVERAL))
 

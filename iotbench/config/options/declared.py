@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from iotbench.config.completion.words import complete_query
 from iotbench.config.input.options import DeclaredField, Options
-from iotbench.config.input.parameters import format_value, meanings, option_of, parameters
+from iotbench.config.input.parameters import find_notation, meanings, option_of, parameters
 from iotbench.config.input.quantities import (
     parse_count,
     parse_duration_s,
@@ -29,13 +29,13 @@ _DURATION_MS = Parsed("duration", lambda text: round(parse_duration_s(text) * 10
 _INSTANT_MS = Parsed("instant", lambda text: round(parse_instant(text).timestamp() * 1000))
 _COUNT, _NUMBER = Parsed("count", parse_count), Parsed("number", parse_number)
 _PARAMS = "params"
-"""The field of the workload's parameters, each of which is an option."""
+"""Field that holds the workload's parameters; each parameter is an option."""
 
 
 def options_of(model: type[Options], name: str = "options") -> Callable[[_Function], _Function]:
     """Add the options of a model; the command receives an instance of it under this name.
 
-    What was not given has the model's default, and is not among `model_fields_set`.
+    An option that was not given has the model's default and is not in `model_fields_set`.
     """
     shown = _format(model)
     drawn = [*parameters()] if _PARAMS in model.model_fields else []
@@ -142,9 +142,9 @@ def _help_of(field: str) -> str:
 
 def _type_of(info: FieldInfo) -> click.ParamType[Any]:
     kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
-    if format_value(info) is MillisecondNotation.DURATION:
+    if find_notation(info) is MillisecondNotation.DURATION:
         return _DURATION_MS
-    if format_value(info) is MillisecondNotation.END:
+    if find_notation(info) is MillisecondNotation.END:
         return _INSTANT_MS
     if int in kinds:
         return _COUNT
@@ -153,7 +153,7 @@ def _type_of(info: FieldInfo) -> click.ParamType[Any]:
 
 
 def _as_written(info: FieldInfo) -> str:
-    match format_value(info):
+    match find_notation(info):
         case MillisecondNotation.DURATION:
             return f"{info.default / 1000:g}s"
         case MillisecondNotation.END:

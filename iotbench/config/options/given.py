@@ -1,4 +1,4 @@
-"""The command that runs, as its result keeps it; and what `repeat` takes from a stored one."""
+"""The running command in the form that its result stores, and what `repeat` takes from it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _LEFT_OUT = frozenset(
 )
 """Options about the place, name and presentation of the result and its progress."""
 _CONSENTS = frozenset({"force", "keep", "replace_tables"})
-"""Options by which a person allows what is otherwise refused: never kept, and not asked for."""
+"""Options that permit what is otherwise refused: never stored, and not asked for by `repeat`."""
 _MEASURING = (*kinds.NAMES, "capacity")
 _MOST_WORDS = 10_000
 _SHOWN = 5
@@ -39,21 +39,21 @@ _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def build_given_command(options: Options) -> GivenCommand:
-    """Return the command that runs on a target with these options.
+    """Return the running command on a target with these options.
 
-    It has what was given, not the defaults, without what is _LEFT_OUT and without credentials.
+    It has the given options, not the defaults; neither those in _LEFT_OUT nor credentials.
     """
     context = click.get_current_context()
     return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
 def parse(words: Sequence[str], of: str) -> GivenCommand:
-    """Return the command that words mean; ConfigError if it is not a measurement.
+    """Return the command that words of a command line give; ConfigError if it measures nothing.
 
-    The parser of the command reads them. `of` names their origin in messages.
+    `of` names the origin of the words in messages.
     """
     if len(words) > _MOST_WORDS:
-        raise ConfigError(f"{of}: holds a command of {len(words):,} words, which none has")
+        raise ConfigError(f"{of}: holds a command of {len(words):,} words; none is that long")
     name = words[0]
     context = click.Context(_command_of(name, of), info_name=name)
     try:
@@ -76,7 +76,7 @@ def _command_of(name: str, of: str) -> click.Command:
 def _parse(
     context: click.Context, name: str, words: Sequence[str], options: Options | None = None
 ) -> GivenCommand:
-    """Return the options that words give; with a target's options, those that a result keeps."""
+    """Return the command that words give; with the target's options, as a result stores it."""
     values, more, order = context.command.make_parser(context).parse_args([*words])
     if more:
         raise click.UsageError("it has an argument that belongs to no option", context)
@@ -100,7 +100,7 @@ def _key(option: click.Option) -> str:
 
 
 def _keep(option: click.Option, text: str, options: Options) -> str:
-    """Return the value of an option; a text may have a credential in it, a number or name not."""
+    """Return an option's value to store; texts are redacted, as only they can hold a credential."""
     if option.name == "extra_option":
         key, _, value = text.partition("=")
         return as_kept(key, value, options)
@@ -113,11 +113,11 @@ def _keep(option: click.Option, text: str, options: Options) -> str:
 
 
 def divide(command: GivenCommand, of: str) -> tuple[GivenCommand, GivenCommand]:
-    """Return what `repeat` takes from a stored command, and what must be given again.
+    """Return the options that `repeat` takes from a stored command, and those to be given again.
 
-    A result may be a stranger's. Only options that measure are taken: none that runs something,
-    names what is reached, configured or overwritten, or allows what is refused otherwise.
-    ConfigError if the command has no such options.
+    A result may be a stranger's. `repeat` takes only options that describe the measurement: none
+    that runs something, names an address, a configuration or an output, or permits what is
+    otherwise refused. ConfigError if the command does not have a stored option.
     """
     known = {key: each for each in _command_of(command.name, of).params
              if isinstance(each, click.Option) for key in _keys(each)}  # fmt: skip

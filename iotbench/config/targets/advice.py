@@ -1,6 +1,6 @@
-"""Settings of databases as they are installed and as their vendors advise: dbinstall/settings.yaml.
+"""Settings of databases, as installed and as their vendors advise: dbinstall/settings.yaml.
 
-A setting may follow from the memory and the cores that the server has.
+A setting may depend on the server's memory and cores.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class ServerSize:
 
 
 class Amount(Record):
-    """A value that follows from the size of the server."""
+    """A value that depends on the size of the server."""
 
     memory: Share | None = None
     over_half_the_cores: bool = False
@@ -56,7 +56,7 @@ class Amount(Record):
             raise ValueError("expected one of memory, gib_per_core and per_core")
         return self
 
-    def written(self, size: ServerSize, mebibytes: str) -> str:
+    def write(self, size: ServerSize, mebibytes: str) -> str:
         """Return the value for a server of this size; MiB have the suffix `mebibytes`."""
         if self.per_core is not None:
             return str(max(round(self.per_core * size.cores) + self.plus, 1))
@@ -69,8 +69,8 @@ class Amount(Record):
         mib = min(mib, self.most or mib)
         return f"{mib}{mebibytes}"
 
-    def described(self) -> str:
-        """Return the formula for people."""
+    def describe(self) -> str:
+        """Return the formula as text."""
         if self.per_core is not None:
             more = f" + {self.plus}" if self.plus else ""
             return f"{self.per_core:g} x cores{more}"
@@ -144,7 +144,7 @@ class Advice(Record):
 
 
 def _format(value: Value, size: ServerSize, mebibytes: str) -> bool | int | str | None:
-    return value.written(size, mebibytes) if isinstance(value, Amount) else value
+    return value.write(size, mebibytes) if isinstance(value, Amount) else value
 
 
 class _File(RootModel[dict[str, Advice]]):

@@ -1,4 +1,4 @@
-"""config.yaml: the targets, checked as a whole; every problem is reported at once."""
+"""The targets in config.yaml, checked as a whole; every problem is reported at once."""
 
 import functools
 import hashlib
@@ -57,17 +57,17 @@ class Target:
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
     """Option -> the Secret from which the pods read it; the command line never sees the value."""
     credential_files: Mapping[str, Path] = field(default_factory=dict)
-    """Option -> the file that it was read from, which local processes read again."""
+    """Option -> the file it was read from; local processes read it again."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
     """Labels of the database's pods: the benchmark's pods never share their nodes."""
     variables: Collection[str] = ()
     """Environment variables from which credentials were read."""
     url: str = ""
-    """The URL that it is; empty: it has an entry in the configuration."""
+    """Its URL; empty: it is an entry of the configuration."""
 
     @property
     def word(self) -> str:
-        """The value of --target that means it."""
+        """The value of --target for it."""
         return self.url or self.name
 
     def secrets(self) -> dict[str, str]:
@@ -82,7 +82,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The content of the file; a target is resolved when it is used."""
+    """The content of config.yaml; a target is resolved when it is used."""
 
     path: Path
     namespace: str
@@ -123,7 +123,7 @@ class Config:
             raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
 
     def find_broken(self) -> Mapping[str, str]:
-        """Return the targets without a module that works, and why."""
+        """Return target -> why its module cannot be used."""
         found = {}
         for name in self.targets:
             try:
@@ -198,21 +198,21 @@ class Config:
 
 
 def _urls(name: str) -> str:
-    """Return the URL that a module can be reached by; empty: it is no module, or has none."""
+    """Return a hint with the URL of a module; empty: there is no such module, or it has no URL."""
     forms = database_class(name).urls if name in MODULES else ()
     return f"; or a server of this module: {forms[0]}" if forms else ""
 
 
 def _places(place: Callable[[str], str], read: Translated, known: Container[str]) -> dict[str, str]:
-    """Return option -> how the user wrote it, for messages."""
+    """Return option -> its place as the user wrote it, for messages."""
     names = {key: key if key in known else format_key(key) for key in read.options}
     return {key: place(read.there.get(key, name)) for key, name in names.items()}
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
-    """Return the word KEY=VALUE of a target's option as a result may keep it: no credential in it.
+    """Return KEY=VALUE of a target's option as a result may store it, without credentials.
 
-    That of a credential is kept where it is a variable of the environment, and nothing else.
+    The value of a credential is stored only if it is nothing but a reference to a variable.
     """
     word = f"{key}={value}"
     if key in options.credentials():
@@ -272,7 +272,7 @@ def load(given: Path | None = None) -> Config:
 def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, list[str]]:
     """Return the configuration for targets that may be URLs, and the names of all of them.
 
-    Where all are URLs, no file is read, unless one is given.
+    No file is read if all are URLs, unless one is given.
     """
     urls = {name_of(each): each for each in names if is_url(each)}
     needs_file = given or not names or not all(map(is_url, names))
@@ -335,7 +335,7 @@ def _content(where: str, path: Path, problems: list[str]) -> str:
 
 
 def _expand(where: str, value: Any, problems: list[str]) -> Any:
-    """Put environment variables into ${NAME}."""
+    """Return a value with each ${NAME} replaced by the environment variable."""
     if not isinstance(value, str):
         return value
 

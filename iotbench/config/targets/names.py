@@ -1,4 +1,4 @@
-"""Options of a target under the original's names: read as ours, or answered with ours."""
+"""Options of a target under the original's names: read as ours, or refused with our name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from iotbench.config.targets.originals import COMMAND_LINE, TARGETS, Name
 
 
 def find_name(key: str, module: str) -> Name | None:
-    """Return the row of a key that the original's target had; None if it had none."""
+    """Return the row of a key of the original's targets; None if it had no such key."""
     for row in (*COMMAND_LINE, *TARGETS):
         if key in row.keys and (not row.modules or module in row.modules):
             return row
@@ -23,7 +23,7 @@ class Translated:
     there: Mapping[str, str]
     """Our name -> the original's, where that was given."""
     problems: Mapping[str, str]
-    """Key that cannot be taken -> why, and what to write here."""
+    """Key that cannot be translated -> why, and what to write instead."""
 
 
 def translate(module: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Translated:
@@ -48,5 +48,5 @@ def translate(module: str, known: Mapping[str, Any], given: Mapping[str, Any]) -
 
 
 def plain(text: str) -> str:
-    """Return text of the documentation for a message."""
+    """Return text of the documentation without its markup, for a message."""
     return text.replace("`", "")

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A row: what is called `there` is `here`."""
+    """A row: the original calls `there` what we call `here`."""
 
     there: str
     here: str
@@ -21,11 +21,11 @@ class Name:
     modules: tuple[str, ...] = ()
     """Modules that had the keys; empty: all."""
     option: str = ""
-    """Our option that takes the value; empty: none does."""
+    """Our option for the value; empty: there is none."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Value there -> value here, if they differ."""
     needless: str = ""
-    """Value that asks for our default, so that the key may stay."""
+    """Value that equals our default: the key is then ignored."""
 
 
 _SEARCH = ("elasticsearch",)

@@ -1,4 +1,4 @@
-"""Python packages that a module imports when it connects: looked for before a run starts."""
+"""Python packages that a module imports when it connects; checked before a run starts."""
 
 import ast
 import sys
@@ -15,7 +15,7 @@ _OWN = {"simulator"}
 
 
 def missing_packages(cls: type[Database]) -> list[str]:
-    """Return the packages that a module imports and that are not installed, without importing."""
+    """Return the packages that a module needs and that are not installed; imports none."""
     return sorted(name for name in _find_names(cls) if find_spec(name) is None)
 
 

@@ -1,4 +1,4 @@
-"""A configuration to start with: some targets of the program's, further options as comments."""
+"""A configuration to start with: chosen targets, with further options as comments."""
 
 import re
 import textwrap
@@ -34,7 +34,7 @@ class _Entry:
 
 
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return a configuration and its targets: the named ones, the first of a module, or URLs."""
+    """Return a configuration and its targets; a name is a target, a module or a URL."""
     text = read_text(find_shipped(FILE), _MAX_BYTES)
     head, entries = _parts(text)
     by_module: dict[str, _Entry] = {}
@@ -94,7 +94,7 @@ def _parts(text: str) -> tuple[list[str], Mapping[str, _Entry]]:
 
 
 def _alone(text: str, merged: Mapping[str, object]) -> str:
-    """Return an entry that needs no other: with what it has taken over, and without anchors."""
+    """Return an entry that refers to no other: merged keys written out, anchors removed."""
     taken = yaml.safe_dump(dict(merged), sort_keys=False) if merged else ""
     without = re.sub(r"(?m)^(  \S+:) &\w+$", r"\1", text)
     return re.sub(r"(?m)^ +<<: .*(\n|\Z)", lambda _: textwrap.indent(taken, _INDENT), without)
@@ -122,7 +122,7 @@ def _comment(option: str, about: str) -> Iterator[str]:
 
 
 def _default(field: FieldInfo) -> str:
-    """Return a default as YAML has it; nothing for what has none, and for credentials."""
+    """Return a default as YAML; empty for credentials and for options without a default."""
     value = field.get_default()
     if field.is_required() or value is None or isinstance(value, SecretStr):
         return ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iotbench.config.input.parameters import as_written, instant, option_of
+from iotbench.config.input.parameters import format_parameter, instant, option_of
 from iotbench.measurements.insert.options import format_late
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads import workload_class
@@ -60,7 +60,9 @@ def _other_params(found: Dataset, wanted: Dataset) -> Iterator[str]:
     for field in params[0]:
         values = [each[field] for each in params]
         if values[0] != values[1]:
-            shown = (as_written(field, v, d.start_ms) for v, d in zip(values, both, strict=True))
+            shown = (
+                format_parameter(field, v, d.start_ms) for v, d in zip(values, both, strict=True)
+            )
             yield _differs(option_of(field), *shown)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.parameters import as_given, option_of
+from iotbench.config.input.parameters import option_of, unparse_parameter
 from iotbench.config.input.quantities import parse_count, parse_duration_s, parse_share
 from iotbench.config.input.values import (
     Count,
@@ -146,7 +146,7 @@ class RowOptions(Options):
     def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
         """Return the options that are not the default, including the workload's."""
         drawn = {
-            option_of(name).removeprefix("--"): (str(as_given(name, value)),)
+            option_of(name).removeprefix("--"): (str(unparse_parameter(name, value)),)
             for name, value in self.params.items()
         }
         return {**super().stored(*always), **drawn}

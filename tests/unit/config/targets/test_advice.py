@@ -117,7 +117,7 @@ def test_no_set_weakens_durability_and_each_setting_has_its_source(target):
 def test_an_amount_follows_from_the_size_of_the_server(amount, written, described):
     found = Amount.model_validate(amount)
 
-    assert (found.written(BENCH, "MB"), found.described()) == (written, described)
+    assert (found.write(BENCH, "MB"), found.describe()) == (written, described)
 
 
 @pytest.mark.parametrize("amount", [{}, {"memory": "25%", "per_core": 1}])
