@@ -48,8 +48,8 @@ def cleanup(  # noqa: PLR0913
     Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
     you started from this machine, and only if that command has ended. It lists everything else.
 
-    The tables of the last insert stay in the database; each file of --data has its own tables.
-    --tables lists them, so that you can drop those you no longer need.
+    The tables of the last insert, and of each file of --data, stay in the database. --tables lists
+    them, so that you can drop what you no longer need.
     """
     if tables:
         _list_tables(output)
@@ -73,7 +73,7 @@ def cleanup(  # noqa: PLR0913
 
 
 def _report(text: str) -> None:
-    """Print a line; the end of the program reports an output that cannot be written."""
+    """Print a line; the program reports at its end if the output cannot be written."""
     with suppress(OutputError):
         say(text)
 
@@ -127,14 +127,14 @@ def _clean_cluster(
     from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415 - only here
     from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
     from iotbench.execution.kubernetes.release import (  # noqa: PLC0415
-        found_sweeps,
+        find_sweeps,
         is_abandoned,
         remove,
     )
 
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()
-    found = found_sweeps(cluster)
+    found = find_sweeps(cluster)
     chosen = [
         sweep
         for sweep in found

@@ -1,4 +1,4 @@
-"""The search for a capacity, rate after rate: of inserts, queries, or queries during inserts."""
+"""The search for the capacity of inserts, queries, or queries during inserts, rate by rate."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from simulator.errors import UnverifiableError
 from simulator.protocol.messages import WorkerReport
 
 _FEWEST = 20
-"""Batches or answers of each worker and repeat, at the lowest rate."""
+"""Batches or answers of each worker in each repeat at the lowest rate."""
 
 
 @dataclass
@@ -36,10 +36,10 @@ class RateMeasuring:
     """Measures rates on one target: of an insert, of each type of query, or of a mixed load."""
 
     kind: str
-    """Kind of the sweeps, of which each measures a rate."""
+    """Kind of the sweeps; each measures one rate."""
     target: Target
     objectives: tuple[Threshold, ...]
-    """Objectives; a repeat holds if it reaches no limit."""
+    """Objectives; a repeat holds if it meets all of them."""
     repeats: int
     output: Path
     choice: Choice
@@ -78,9 +78,9 @@ class RateMeasuring:
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts
     ) -> Iterator[tuple[Path, Result]]:
-        """Measure a rate as often as it is repeated; 0: without a schedule.
+        """Measure a rate `repeats` times; 0: without a schedule.
 
-        A sweep of queries has no repeats, so there are several. A mixed load continues the rows of
+        A sweep of queries has no repeats, so several are run. A mixed load continues the rows of
         the one before.
         """
         own = "query_rate" if self.kind == "mixed" else "rate"
@@ -99,7 +99,7 @@ class RateMeasuring:
             yield found
 
     def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield the trial of each run; of queries one, as each type is a row of the only run."""
+        """Yield a trial for each run of a result; a run of queries has a row for each type."""
         for run in result.runs:
             summary = summary_of(result.model_copy(update={"runs": [run]}))
             asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
@@ -134,14 +134,14 @@ class RateMeasuring:
 
 
 def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
-    """Return whether every row keeps an objective that it is about; there has to be one."""
+    """Return whether all rows that an objective is about meet it, and there is at least one."""
     about = [row for row in rows if objective.is_about(row.place)]
     values = [value for row in about if (value := _value(row, objective.figure)) is not None]
     return bool(values) and all(map(objective.is_reached, values))
 
 
 def _value(row: Row, figure: str) -> float | None:
-    """Return a figure; a percentile of too few samples is at most their slowest one."""
+    """Return a figure; for a percentile of too few samples, the maximum."""
     return row.value("max_ms" if figure in row.withheld else figure)
 
 
@@ -198,5 +198,5 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
 
 
 def _has_failed(result: Result) -> bool:
-    """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
+    """Return whether a sweep failed; answers without truth (--queries) are no failure."""
     return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

@@ -1,4 +1,4 @@
-"""A collector without workers: it checks a database, reads its marks, or scans a file in a pod."""
+"""Runs of a collector without workers: to check a database, read its marks, or scan a file."""
 
 from collections.abc import Iterator
 
@@ -49,7 +49,7 @@ def _failure(outcome: Outcome, spec: RunSpec, target: Target, about: str) -> Ben
 def scan_in_pod(
     choice: Choice, run: RunOptions, target: Target, spec: RunSpec, name: str
 ) -> Scanned | None:
-    """Return what a pod finds in a file; None: a dry run printed what would start."""
+    """Scan a file in a pod and return what it finds; None after a dry run."""
     if run.dry_run:
         print_out(manifests(target, spec.sweep_id, choice.cluster, spec))
         return None

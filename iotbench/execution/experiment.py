@@ -1,4 +1,4 @@
-"""The common part of commands that run a plan: measuring all of it, and the forecast."""
+"""The common part of commands that run a plan: the forecast, and measuring all items."""
 
 import functools
 import sys
@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from iotbench.execution.facts import READY_S, lasting_silence
-from iotbench.execution.installing import Installing, Ready
+from iotbench.execution.facts import READY_S, wait_for_answer
+from iotbench.execution.installing import Installing, Ready, usable
 from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
 from iotbench.execution.roster import Roster
 from iotbench.machine.machine import this_machine
@@ -30,7 +30,7 @@ Refused: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
-    """Return what would be measured, at the speed of the results in a folder."""
+    """Return the forecast of a plan, based on the speed of earlier results in a folder."""
     names = {pair.target.name for pair in roster.pairs}
     earlier = {name: [result for _, result in result_files.inserts(output, name)] for name in names}
     known = [
@@ -58,17 +58,17 @@ def all_measured(
     unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None = None,
     installing: Installing | None = None,
 ) -> tuple[list[tuple[Item, MeasuredItem]], Status, dict[tuple[str, str], str]]:
-    """Measure what has no result yet; return what there is, and what was refused.
+    """Measure the items that have no result; return all results, and the refused pairs.
 
-    What is searched for follows from what was measured: one round of items after the other. At last
-    what is `unsettled`, by setting and target, is repeated twice as often, up to the plan's limit.
+    A search measures round after round, as each round follows from the one before. In the end,
+    `unsettled` names each (setting, target) to repeat twice as often, up to the plan's limit.
     """
     found: list[tuple[Item, MeasuredItem]] = []
     refused = {**roster.refused}
     groups = groups_of(roster.pairs, installing.installations if installing else {})
     for number, group in enumerate(groups, 1):
         later = [pair for following in groups[number:] for pair in following]
-        with installing.group(group) if installing else nullcontext(_always) as ready:
+        with installing.group(group) if installing else nullcontext(usable) as ready:
             whole = _measure_group(
                 plan, group, found, refused, measuring, ready, len(items_of(plan, later))
             )
@@ -79,9 +79,11 @@ def all_measured(
     while unsettled and done < most and (wanted := unsettled(found, refused)):
         until = min(2 * done, most)
         pairs = [
-            pair for pair in roster.pairs if _place(pair) in wanted and not pair.setting.search
+            pair
+            for pair in roster.pairs
+            if (pair.setting.name, pair.target.name) in wanted and not pair.setting.search
         ]
-        if not _measure_round(items_of(plan, pairs, done, until), found, measuring, _always):
+        if not _measure_round(items_of(plan, pairs, done, until), found, measuring, usable):
             _say_left(measuring)
             return found, "interrupted", refused
         done = until
@@ -109,11 +111,6 @@ def _say_left(measuring: ItemMeasuring) -> None:
         _say(measuring, f"{text}; the same command goes on")
 
 
-def _always() -> str:
-    """Return why a database without installation is absent: it is not."""
-    return ""
-
-
 def _measure_group(  # noqa: PLR0913, PLR0917
     plan: Plan,
     group: Sequence[Pair],
@@ -123,7 +120,7 @@ def _measure_group(  # noqa: PLR0913, PLR0917
     ready: Ready,
     later: int,
 ) -> bool:
-    """Measure the items of a group, round by round; return whether none is missing."""
+    """Measure the items of a group, round by round; return whether all are measured."""
     refusal = functools.partial(refusal_of, force=measuring.force)
     pairs = first_pairs(group)
     while pairs:
@@ -137,10 +134,6 @@ def _measure_group(  # noqa: PLR0913, PLR0917
     return True
 
 
-def _place(pair: Pair) -> tuple[str, str]:
-    return pair.setting.name, pair.target.name
-
-
 def _measure_round(
     items: list[Item],
     found: list[tuple[Item, MeasuredItem]],
@@ -148,9 +141,9 @@ def _measure_round(
     ready: Ready,
     later: int = 0,
 ) -> bool:
-    """Measure what has no result yet, and add all results; return whether none is missing.
+    """Measure items without a result and add all results; return whether all are measured.
 
-    `ready`: makes sure of the database; `later`: items that follow in other groups.
+    `ready` makes the database usable; `later`: number of items in later groups.
     """
     total = len(found) + len(items) + later
 
@@ -182,16 +175,16 @@ def _measure_round(
 
 
 def _elsewhere(each: MeasuredItem) -> str:
-    """Return as text on which other hardware results were measured."""
+    """Return a note on the other hardware of earlier results; empty if there is none."""
     here = this_machine().hardware
     others = [name for name in hardware_of(each) if name != here]
     return f" on other hardware: {', '.join(others)}" if others else ""
 
 
 def _missing(item: Item, found: Found, measuring: ItemMeasuring) -> MeasuredItem | None:
-    """Return why an item is not begun: the one before it failed, and the database is gone since.
+    """Return why an item is not begun: the database has been gone since the item before failed.
 
-    It has some time to come back, once.
+    The database has some time to come back, once.
     """
     name = item.target.name
     last = next((each for earlier, each in reversed(found) if earlier.target.name == name), None)
@@ -200,7 +193,7 @@ def _missing(item: Item, found: Found, measuring: ItemMeasuring) -> MeasuredItem
     if not last or not last.failure:
         return None
     _say(measuring, f"checking {name}, which has {READY_S:g} s to answer")
-    reason = lasting_silence(item.target, measuring.cluster, measuring.interrupts)
+    reason = wait_for_answer(item.target, measuring.cluster, measuring.interrupts)
     if not reason:
         return None
     return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)

@@ -16,13 +16,13 @@ from simulator.protocol.spec import Work
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
 READY_S = 60.0
-"""Longest time until a database that was started, or has failed, answers."""
+"""Longest time for a database to answer after a start or a failure."""
 _POLL_S = 0.05
 _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
 
 
 def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
-    """Yield what a run would meet, and a name for it; BenchError if it could not run."""
+    """Yield (name, text) of what a run would meet; BenchError if it could not run."""
     shown = " ".join(f"{k}={v}" for k, v in target.options.public().items())
     yield "target", f"{target.name}: module {target.module}, runner {target.runner}, {shown}"
     if target.runner == "kubernetes":
@@ -70,7 +70,7 @@ def _cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[st
 def database_facts(
     target: Target, options: ClusterOptions, timeout_s: float = 0.0
 ) -> Iterator[CheckEvent]:
-    """Yield what a collector sees of the database; SetupError if it cannot be used."""
+    """Yield the facts that a collector finds; SetupError if the database cannot be used."""
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Work.CHECK, sweep_id, target)
     spec = spec.model_copy(update={"timeout_s": timeout_s})
@@ -79,8 +79,8 @@ def database_facts(
             yield event
 
 
-def silence(target: Target, options: ClusterOptions) -> str:
-    """Return why a database cannot be used from where a run would connect; empty if it can."""
+def explain_silence(target: Target, options: ClusterOptions) -> str:
+    """Return why a run could not use the database; empty if it could."""
     began_s = time.monotonic()
     try:
         for _ in database_facts(target, options, _CHECK_S):
@@ -94,12 +94,12 @@ def silence(target: Target, options: ClusterOptions) -> str:
     return ""
 
 
-def lasting_silence(target: Target, options: ClusterOptions, interrupts: Interrupts) -> str:
+def wait_for_answer(target: Target, options: ClusterOptions, interrupts: Interrupts) -> str:
     """Wait until a database answers; return why it does not, or that the user stopped."""
     deadline_s = time.monotonic() + READY_S
     while not interrupts.requested:
         try:
-            reason = silence(target, options)
+            reason = explain_silence(target, options)
         except Interrupted:
             interrupts.requested = True
             break

@@ -1,4 +1,4 @@
-"""Makes the database fail in the measured part of each run, and undoes it whatever happens."""
+"""Faults of the database in the measured part of each run, undone whatever happens."""
 
 import shlex
 import threading
@@ -26,13 +26,13 @@ from simulator.protocol.spec import RunSpec
 
 
 class Victims(Protocol):
-    """The database, as something that can be made to fail."""
+    """The processes or pods of a database that a fault attacks."""
 
     def find(self) -> str:
-        """Find them; return the command that continues them if they are paused."""
+        """Find them; return the command that resumes them after a pause."""
 
     def pause(self) -> None:
-        """Stop those that were found."""
+        """Pause those that were found."""
 
     def kill(self) -> None:
         """Kill those that were found."""
@@ -47,7 +47,7 @@ class ServerProcesses:
         self._found: Sequence[psutil.Process] = ()
 
     def find(self) -> str:
-        """Find them, which other processes may have replaced since the last time."""
+        """Find them again: a restart may have replaced them."""
         self._found = self._find()
         return f"kill -CONT {' '.join(str(each.pid) for each in self._found)} || true"
 
@@ -98,14 +98,14 @@ class Pods:
 
 
 def victims_of(target: Target, options: ClusterOptions) -> Victims:
-    """Return who is killed or paused on a target; SetupError if it is not known."""
+    """Return what a fault kills or pauses on a target; SetupError if it is not known."""
     if target.runner == "kubernetes":
         return Pods(target, options)
     return ServerProcesses(lambda: _processes_of(target))
 
 
 def _processes_of(target: Target) -> list[psutil.Process]:
-    """Return the server's processes, the first of which has started the others."""
+    """Return the server's main process and its descendants."""
     first = server_of(target.options, embedded=target.open().capabilities.embedded)
     if isinstance(first, str):
         raise SetupError(first.removeprefix("not measured: "))
@@ -118,7 +118,7 @@ _UNDONE_WITHIN_S = 1800.0
 def injector_of(
     faults: Faults, target: Target, shell: Shell, cluster: ClusterOptions, stack: ExitStack
 ) -> "Injector | OfWorkers":
-    """Return what makes the database fail in the runs of a sweep; it ends with the stack."""
+    """Return the injector of a sweep's faults; it ends with the stack."""
     fault = faults.fault
     if fault and fault.is_of_workers:
         return OfWorkers(fault)
@@ -135,10 +135,10 @@ class OfWorkers:
     fault: Fault
 
     def follow(self, spec: RunSpec, event: Event) -> None:
-        """Leave it to them: they know when their measured part begins."""
+        """Do nothing: the workers know when their measured part begins."""
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Return what they report: a fault lasts from the first worker to the last."""
+        """Return the faults they report: each lasts from the first worker to the last."""
         each = [worker.faults for worker in outcome.workers if worker.faults]
         return tuple(
             Injected(
@@ -154,16 +154,16 @@ class Injector:
     """Makes a database fail, in a thread parallel to the run."""
 
     def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
-        """`victims`: who is paused or killed."""
+        """Store the parts; `victims`: what is paused or killed."""
         self._faults, self._shell, self._victims = faults, shell, victims
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._found: list[Injected] = []
         self._ahead_s: float | None = None
-        """Added to this process's time, it gives the time of the run's collector."""
+        """How far the clock of the run's collector is ahead of this process's."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
-        """Begin with the measured part of a run."""
+        """Start the faults when the measured part of a run begins."""
         match event:
             case PhaseEvent(phase=spec.barrier) if not self._thread:
                 began_s = time.monotonic()
@@ -174,18 +174,18 @@ class Injector:
                 )
                 self._thread.start()
             case SampleEvent(at_s=at_s):
-                # The sample that took least to come here is the best one.
+                # The sample with the shortest way here gives the best estimate.
                 ahead_s = at_s - now_s()
                 self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """End with the run; return what was done."""
+        """Stop at the end of the run; return the faults that were made."""
         self.end()
         found, self._found, self._ahead_s = tuple(self._found), [], None
         return found
 
     def end(self) -> None:
-        """Undo what still lasts."""
+        """Undo a fault in progress."""
         self._over.set()
         if self._thread:
             self._thread.join(_UNDONE_WITHIN_S)
@@ -218,7 +218,7 @@ class Injector:
         return Injected(fault=fault, began_s=began_s, undone_s=undone_s, problem=problem)
 
     def _begin(self) -> Later | None:
-        """Make it fail; return what undoes it, which also happens if this program dies."""
+        """Make it fail; return what undoes it, which also runs if this program dies."""
         faults, shell = self._faults, self._shell
         goes_on = self._victims.find() if self._victims else ""
         file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"

@@ -1,4 +1,4 @@
-"""The database of a target, installed for the items of a plan, and removed whatever happens."""
+"""Installs a target's database for the items of a plan, and removes it whatever happens."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.collector import STOPPED
-from iotbench.execution.facts import silence
+from iotbench.execution.facts import explain_silence
 from iotbench.execution.shell import Shell
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import Interrupts
@@ -27,7 +27,12 @@ _THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")
 _UNKNOWN_KIND = re.compile("doesn't have a resource type|no matches for kind|mapping not found")
 _OWN_LOG = re.compile(rb"\$ ")
 Ready = Callable[[], str]
-"""Installs the database of the next item unless it is installed; returns why it is not there."""
+"""Installs the database of the next item unless it is installed; returns why it cannot be used."""
+
+
+def usable() -> str:
+    """Return nothing: a database that the plan does not install can be used."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +53,10 @@ class Installing:
 
     @contextmanager
     def group(self, pairs: Sequence[Pair]) -> Iterator[Ready]:
-        """Within this context the items of a group are measured; then its database is removed."""
+        """Return a context in which to measure a group's items; its end removes their database."""
         found = self.installations.get(pairs[0].target.name)
         if found is None:
-            yield lambda: ""
+            yield usable
             return
         with ExitStack() as stack:
             database = _Database(self, found, pairs, stack)
@@ -88,7 +93,7 @@ class _Database:
                 self._say("was left by a command line that was killed; it is removed first")
                 self._run_all()
             began_s = time.monotonic()
-            cause = self._taken()
+            cause = self._explain_taken()
             if not cause:
                 self._mark.parent.mkdir(parents=True, exist_ok=True)
                 self._mark.touch()
@@ -104,8 +109,8 @@ class _Database:
             )
         return self._record.cause
 
-    def _taken(self) -> str:
-        """Return foreign objects that `remove` would remove."""
+    def _explain_taken(self) -> str:
+        """Return why nothing may be installed: `remove` would remove foreign objects."""
         found: list[str] = []
         for look in self._found.looks:
             ran = self._shell.run(look, stops=True)
@@ -115,7 +120,8 @@ class _Database:
                 return f"not installed: {ran.problem}: {ran.last_lines}; see {self._log}"
         target = self._targets[0]
         if not found and target.runner == "local" and not target.open().capabilities.embedded:
-            found += [] if silence(target, self._how.cluster) else ["a server that answers"]
+            answers = not explain_silence(target, self._how.cluster)
+            found += ["a server that answers"] * answers
         if not found:
             return ""
         return (
@@ -129,7 +135,7 @@ class _Database:
                 return STOPPED
             if problem := self._shell.run(command, stops=True).problem:
                 return f"not installed: {problem}; see {self._log}"
-        reason = self._shell.silence()
+        reason = self._shell.wait_for_answer()
         if not reason or reason == STOPPED:
             return reason
         return f"installed, and does not answer: {reason}; see {self._log}"
@@ -148,7 +154,7 @@ class _Database:
             self._how.records.append(self._record.model_copy(update={"left": left}))
 
     def _run_all(self) -> str:
-        """Remove the database, also after a command that failed; return what failed."""
+        """Run all commands that remove the database, even after one failed; return what failed."""
         problems = []
         for number, command in enumerate(self._found.remove):
             try:
@@ -167,7 +173,8 @@ class _Database:
 def _mark_of(output: Path, found: Installation) -> Path:
     """Return the file that exists while a target is installed.
 
-    It is the user's: one that came with a folder of results would remove what others installed.
+    It is in the user's state folder: in a copied folder of results it would remove what others
+    installed.
     """
     known = json.dumps([str(output.resolve()), found.target, *found.remove])
     return state_folder() / "installed" / hashlib.sha256(known.encode()).hexdigest()[:32]

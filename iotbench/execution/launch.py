@@ -1,4 +1,4 @@
-"""Prepares a sweep, carries it out, and prints its result."""
+"""Preparation of a sweep, its execution, and the printing of its result."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,10 +61,10 @@ class Sweep:
     failing: Faults | None = None
     """Faults of the database in each run."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """That of commands: the command line's, with the variables that hold credentials."""
+    """Environment of commands: the command line's, with the variables that hold credentials."""
 
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
-        """Return the sweep with what this machine is to do before each run, by its options."""
+        """Return the sweep with what its options ask of this machine: before runs, and faults."""
         configuration, redact = self.result.configuration, self.target.options.redact
         found = replace(self, environment=environment)
         if isinstance(options, MachineOptions):
@@ -115,8 +115,8 @@ def carry_out(  # noqa: PLR0913
 ) -> Iterator[None]:
     """Run a sweep; inside the context its result is complete, and the database still locked.
 
-    `as_json`: progress is JSON, too; `meter`: measures the resources of each run; `outputs`: show
-    the progress of the sweep in addition to the terminal.
+    `as_json`: progress is JSON too; `meter` measures the resources of each run; `outputs` show
+    the progress in addition to the terminal.
     """
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path
@@ -170,8 +170,8 @@ def conclude(  # noqa: PLR0913
 ) -> None:
     """Run a sweep, print its result, and exit with its exit code.
 
-    `measured`: measure what the machine, the client and the server use; `gates`: what else makes
-    the command fail; `outputs`: what shows the sweep as it goes.
+    `measured`: measure the resources of machine, client and server; `gates`: conditions that make
+    the command fail; `outputs` show the progress.
     """
     sweep.result.tags = list(dict.fromkeys(run.result_tags))
     sweep.result.command = build_given_command(sweep.target.options)
@@ -190,7 +190,7 @@ def conclude(  # noqa: PLR0913
             quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,
         ),
     ):  # fmt: skip
-        kept = _format(sweep, run)
+        kept = _print(sweep, run)
     failed = gates.conclude(sweep.result, thresholds) if gates else 0
     code = sweep.result.exit_code
     if failed and sweep.result.is_unchecked:
@@ -216,7 +216,7 @@ def _dropping(target: Target) -> Callable[[], str]:
 
 
 def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
-    """Return what would be started: the manifests of the first run, or the plan."""
+    """Return what would start: the manifests of the first run, or the plan."""
     target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":
         return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
@@ -231,8 +231,8 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
 
 
-def _format(sweep: Sweep, run: TargetRun) -> bool:
-    """Print the result; return whether it was printed and is stored where it should be."""
+def _print(sweep: Sweep, run: TargetRun) -> bool:
+    """Print the result; return whether it was printed and stored."""
     result, file = sweep.result, sweep.file
     text = tables.format_record(
         result, file.path, run.form,
@@ -257,7 +257,7 @@ def sweep_of(  # noqa: PLR0913
 ) -> tuple[Sweep, list[PlannedRun]]:
     """Return a sweep on the rows of `stored`; ConfigError if it cannot run.
 
-    Say which queries are left out, unless `quiet`.
+    It prints which queries are left out, unless `quiet`.
     """
     ranges = stored.dataset.ranges if kind.needs_rows else ()
     dataset = stored.dataset.model_copy(update={"ranges": ranges})

@@ -1,4 +1,4 @@
-"""An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
+"""Measuring an item of a plan: an insert sweep, then the sweeps on its rows."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -29,10 +29,10 @@ from simulator.errors import BenchError, Interrupted
 
 
 class TimeLimit:
-    """The time of a command, from its beginning; 0: no limit."""
+    """The time limit of a command, from its beginning; 0: none."""
 
     def __init__(self, limit_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Store the limit, and the clock that it refers to."""
+        """Store the limit and its clock, and start."""
         self._clock, self._limit_s = clock, limit_s
         self._began_s = clock()
         self._longest_s = 0.0
@@ -41,7 +41,7 @@ class TimeLimit:
         """Items that were not begun."""
 
     def allows(self, item: Item) -> bool:
-        """Return whether an item would end in time if it takes as long as the longest one."""
+        """Return whether an item ends in time if it takes as long as the longest one."""
         if not self._limit_s:
             return True
         insert = item.setting.insert
@@ -66,7 +66,7 @@ def insert_of(  # noqa: PLR0913
 ) -> tuple[Sweep, list[PlannedRun]]:
     """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
 
-    `replace_tables` has the names of all settings: an insert gets the names that it needs.
+    `replace_tables`: names of all settings, of which the insert gets those that it needs.
     """
     database = target.open()
     options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
@@ -81,7 +81,7 @@ def insert_of(  # noqa: PLR0913
 
 
 def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
-    """Return why a target cannot be measured with a setting, found without I/O; empty: it can."""
+    """Return why a target cannot be measured with a setting, without I/O; empty: it can."""
     options = setting.insert.options(target.open().capabilities, 0, 0.0)
     problems = target_problems(options, target, force=force)
     if problems:
@@ -91,7 +91,7 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
         stored = StoredBefore(planned[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
-            if not (kind.writes and setting.insert.duration_s):  # else nobody knows the rows yet
+            if not (kind.writes and setting.insert.duration_s):  # else the rows are not known yet
                 sweep_of(kind, target, Path(), asked.options(0.0), stored, force=force)
     except BenchError as error:
         return "; ".join(str(error).splitlines())
@@ -100,7 +100,7 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemMeasuring:
-    """The common parameters of measuring all items."""
+    """The parameters that all items share."""
 
     output: Path
     interrupts: Interrupts
@@ -111,13 +111,13 @@ class ItemMeasuring:
     force: bool
     quiet: bool
     config: Path | None = None
-    """The file with the targets, where it was given."""
+    """The file with the targets, if one was given."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment of commands before runs: the command line's, with all credentials."""
     replace_tables: tuple[str, ...] = ()
     """Foreign tables that the program may drop, of all items."""
     limit: TimeLimit = field(default_factory=TimeLimit)
-    """Limit until which items are begun."""
+    """Time limit after which no item begins."""
 
     @classmethod
     def of(
@@ -127,7 +127,7 @@ class ItemMeasuring:
         interrupts: Interrupts,
         environment: Mapping[str, str],
     ) -> "ItemMeasuring":
-        """Return how the items of a command are measured."""
+        """Return the parameters from the options of a command."""
         reach = options.reach
         return cls(
             run.output, interrupts, reach.cluster, run.timeout_s, run.force, run.quiet,
@@ -135,7 +135,7 @@ class ItemMeasuring:
         )  # fmt: skip
 
     def measure(self, item: Item) -> MeasuredItem:
-        """Measure an item; a sweep that failed or was interrupted is the last one."""
+        """Measure an item; stop after a sweep that failed or was interrupted."""
         found: tuple[tuple[Path | None, Result], ...] = ()
         try:
             planned = insert_of(
@@ -171,7 +171,7 @@ class ItemMeasuring:
         return MeasuredItem(found)
 
     def _list_given(self, target: Target) -> dict[str, Any]:
-        """Return the options that the command shares with an item's sweep."""
+        """Return the options of this command that also apply to an item's sweeps."""
         config = {"config": str(self.config)} if self.config else {}
         return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 
@@ -184,7 +184,7 @@ class ItemMeasuring:
     ) -> tuple[Path | None, Result]:
         sweep = sweep.on(setting, self.environment)
         meter = None
-        if item.setting.resources:  # where they may not be measured, the result has the reason
+        if item.setting.resources:  # without permission, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)
         with carry_out(
             sweep, planned, self.cluster, self.interrupts, quiet=self.quiet, meter=meter

@@ -1,4 +1,4 @@
-"""A result -> the command that measures the same again, and what cannot be the same."""
+"""The command that measures a result again, and what has changed since."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ RESULTS = Path("results")
 """Folder of results, unless --output sets it."""
 _EXTRA = "extra-option"
 _OWN = ("config", _EXTRA, "before-run", "replace-table")
-"""Options that `repeat` has itself; the others follow a --."""
+"""Options of `repeat` itself; the others follow a --."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class RepeatedCommand:
 def build_repeated(
     path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
 ) -> RepeatedCommand:
-    """Return the command of a result, with what the person at the keyboard gives.
+    """Return the command of a result, with the options that the user gives.
 
-    ConfigError if the file holds none, or one that takes what has to be given again. `given`:
-    options of `repeat` and their values; `more`: words of further options of the command.
+    ConfigError if the file holds no command, or one with options that the user must give again.
+    `given`: options of `repeat` and their values; `more`: words of other options of the command.
     """
     kind = find_gathered(path)
     result = None if kind else result_files.read(path)
@@ -98,7 +98,7 @@ def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
 def _expect_given(
     path: Path, target: tuple[str, ...], left: GivenCommand, own: GivenCommand
 ) -> None:
-    """Raise ConfigError if something that a file cannot ask for is not given again."""
+    """Raise ConfigError if the user does not repeat an option that is never taken from a file."""
     missing = {name: value for name, value in left.options.items()
                if name not in own.options and value not in (("",), False)}  # fmt: skip
     runner = missing.get("runner")
@@ -132,7 +132,7 @@ def _expect_given(
 
 
 def _runner(target: str, own: GivenCommand) -> str:
-    """Return where a target runs by the configuration of the user, who may give another one."""
+    """Return the runner of a target in the user's configuration."""
     configs = own.values("config")
     loaded, (name,) = configuration.load_for([target], Path(configs[-1]) if configs else None)
     return loaded.runner_of(name)
@@ -143,7 +143,7 @@ def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None
     for name in ("data", "manifest", "dataset"):
         for each in found.command.values(name):
             is_place = ":" in each and not Path(each).is_absolute()
-            is_place |= is_pattern(Path(each))  # which files it means is said when it is read
+            is_place |= is_pattern(Path(each))  # reading it reports a pattern without files
             if name not in own.options and not is_place and not Path(each).exists():
                 again = in_shell(["--", f"--{name}", "FILE"])
                 raise ConfigError(
@@ -152,7 +152,7 @@ def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None
 
 
 def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
-    """Yield what cannot be the same as in the result; ConfigError if its target is gone."""
+    """Yield what differs from the result; ConfigError if its target is gone."""
     result = command.result
     if result is None:
         return
@@ -193,7 +193,7 @@ def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "
 def _other_rows(
     command: GivenCommand, result: Result, target: Target, folder: Path
 ) -> Iterator[str]:
-    """Yield in what the rows differ that are inserted, or asked about."""
+    """Yield a note if the tables hold other rows than the result is about."""
     if not kind_of(result).needs_rows:
         if command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"

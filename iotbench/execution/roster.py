@@ -1,4 +1,4 @@
-"""The targets that answer, the settings that they can be measured with, and the other reasons."""
+"""The targets of an experiment: which answer, and which settings each can be measured with."""
 
 import os
 from collections.abc import Container, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from iotbench.config.options.choice import ClusterOptions, Reach
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
-from iotbench.execution.facts import first_line, silence
+from iotbench.execution.facts import explain_silence, first_line
 from iotbench.execution.measure import refusal_of
 from iotbench.machine.streams import say
 from iotbench.plans.items import Candidate, Pair
@@ -37,13 +37,17 @@ def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate
     chosen = [
         Candidate(
             name,
-            _module(loaded, name),
+            str(loaded.entry(name)["module"]),
             {} if name in broken else _options(loaded, name),
             str(loaded.entry(name).get("node_size", "")),
         )
         for name in names or loaded.targets
     ]
-    return [each for each in chosen if names or each.name in broken or _stores(each.module)]
+    return [
+        each
+        for each in chosen
+        if names or each.name in broken or database_class(each.module).capabilities.stores
+    ]
 
 
 def roster_of(
@@ -55,8 +59,8 @@ def roster_of(
 ) -> Roster:
     """Return which targets of these names, or of all, can be measured.
 
-    Each is asked to answer, unless nothing is to be done. The plan installs the databases of the
-    targets `installed`, which cannot answer yet.
+    Each is asked to answer, except in a dry run and for the targets in `installed`: the plan
+    installs their databases later.
     """
     loaded, chosen_names = configuration.load_for(names or (), reach.config)
     pairs, refused, candidates = [], {}, []
@@ -75,7 +79,7 @@ def roster_of(
             if asks and target.runner == "kubernetes":
                 unreachable = unreachable or _unreachable(target, reach.cluster)
             not_had = unreachable if target.runner == "kubernetes" else ""
-            not_had = not_had or (silence(target, reach.cluster) if asked else "")
+            not_had = not_had or (explain_silence(target, reach.cluster) if asked else "")
         except ConfigError as error:
             not_had = "; ".join(error.problems)
         candidates.append(replace(candidate, not_had=not_had))
@@ -92,18 +96,10 @@ def roster_of(
     return Roster(tuple(candidates), tuple(pairs), refused)
 
 
-def _module(loaded: Config, name: str) -> str:
-    return str(loaded.entry(name)["module"])
-
-
 def _options(loaded: Config, name: str) -> dict[str, Any]:
     entry = loaded.entry(name)
     fields = loaded.module_of(name).options_model.model_fields
     return {key: entry.get(key, field.get_default()) for key, field in fields.items()}
-
-
-def _stores(module: str) -> bool:
-    return database_class(module).capabilities.stores
 
 
 def _unreachable(target: Target, options: ClusterOptions) -> str:

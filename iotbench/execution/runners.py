@@ -1,4 +1,4 @@
-"""The runner of a target. What only one runner needs is imported only for that runner."""
+"""The runner of a target. Imports that only one runner needs are made only for that runner."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -28,18 +28,18 @@ class Runner(AbstractContextManager["Runner"], Protocol):
     def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome.
 
-        However it ends, even if the iterator is closed early, no process or pod keeps running.
+        No process or pod keeps running after its end, even if the iterator is closed early.
         """
 
     def facts(self) -> dict[str, str]:
-        """Return where the last run ran, apart from this machine, by name."""
+        """Return name -> fact about the place of the last run, other than this machine."""
 
     def logs(self) -> dict[str, str]:
         """Return the last log lines of the last run, by process."""
 
 
 _WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
-"""Runs that may proceed at the same time as another one on the same database."""
+"""Work that may proceed during another run on the same database."""
 
 
 def runner_for(
@@ -51,7 +51,7 @@ def runner_for(
 ) -> Runner:
     """Return the target's runner, a context for one sweep.
 
-    ConfigError if the options do not let the first run start; entering the context raises it while
+    ConfigError if the options do not let the first run start, and on entering the context while
     another run is in progress on the same database.
     """
     key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
@@ -81,9 +81,9 @@ def runner_for(
 def meter_for(
     target: Target, sweep_id: str, options: ClusterOptions, *, required: bool = True
 ) -> ResourceMeter:
-    """Return what measures machine, client and server of a sweep.
+    """Return the meter of machine, client and server for a sweep.
 
-    Without the permissions for it: SetupError, or unless `required` one that reports them missing.
+    If permissions are missing: SetupError if `required`, or else a meter that reports them.
     """
     if target.runner == "local":
         embedded = target.open().capabilities.embedded
@@ -109,7 +109,7 @@ def meter_for(
 
 
 def bystanders_for(target: Target) -> Bystanders | None:
-    """Return the measurement of other work during a target's runs; None: they are in pods."""
+    """Return the meter of other work on this machine; None for runs in pods."""
     if target.runner != "local":
         return None
     embedded = target.open().capabilities.embedded

@@ -1,4 +1,4 @@
-"""Commands of the user in bash: for a target, and before each run; their output goes to a log."""
+"""The user's commands, run in bash with their output in a log: before runs, and for faults."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ import yaml
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.collector import STOPPED
-from iotbench.execution.facts import lasting_silence
+from iotbench.execution.facts import wait_for_answer
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
@@ -27,7 +27,7 @@ _POLL_S = 0.05
 _GRACE_S = 5.0
 _LAST_LINES = 5
 _WHEN_CLOSED = 'read -r; exec /bin/bash -euo pipefail -c "$1" < /dev/null'
-"""Waits for the end of the standard input, which comes too if the program that has it dies."""
+"""Runs a command once standard input ends, which also happens if this program dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Ran:
 
 
 class Shell:
-    """Runs commands in bash, without the credentials of targets in what is shown of them."""
+    """Runs commands in bash; credentials of targets are redacted in all output."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -59,7 +59,10 @@ class Shell:
         stack: ExitStack,
         folder: Path = Path(),
     ) -> None:
-        """Store targets of one database; the first is reached; `stack` removes files."""
+        """Store targets of one database, the first of which is connected to, and the rest.
+
+        `stack` removes temporary files.
+        """
         self._targets = targets
         self._log = log
         self._given = environment
@@ -70,19 +73,19 @@ class Shell:
         self._environment: dict[str, str] | None = None
 
     def run(self, command: str, *, stops: bool) -> Ran:
-        """Run a command. With `stops`, it ends when the user asks to stop."""
+        """Run a command; with `stops`, end it when the user asks to stop."""
         try:
             return self.later(command).now(stops=stops)
         except OSError as error:
             return Ran(f"{error.filename}: {error.strerror}")
 
     def later(self, command: str) -> "Later":
-        """Return a command that waits to be run; if this program dies before, it runs then."""
+        """Return a command to run later; it also runs if this program dies."""
         return Later(self, command, self._variables(), self._folder)
 
-    def silence(self) -> str:
+    def wait_for_answer(self) -> str:
         """Wait until the database answers; return why it does not, or that the user stopped."""
-        return lasting_silence(self._targets[0], self._cluster, self._interrupts)
+        return wait_for_answer(self._targets[0], self._cluster, self._interrupts)
 
     def before_run(self, command: str, *, quiet: bool) -> str:
         """Run --before-run, and wait for the target; return why the run cannot start."""
@@ -94,7 +97,7 @@ class Shell:
         if ran.problem:
             lines = f": {ran.last_lines}" if ran.last_lines else ""
             return f"--before-run: {ran.problem}{lines}; see {self._log}"
-        reason = self.silence()
+        reason = self.wait_for_answer()
         if not reason or reason == STOPPED:
             return reason
         return f"--before-run: done, and the target does not answer: {reason}; see {self._log}"
@@ -106,7 +109,7 @@ class Shell:
         return text
 
     def wait_for(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
-        """Wait for a command; return why it was not waited for to its end."""
+        """Wait for a command to end; return why the wait was given up."""
         deadline_s = time.monotonic() + _LONGEST_S
         while process.poll() is None:
             if stops and self._interrupts.requested:
@@ -155,7 +158,7 @@ class Later:
         )
 
     def now(self, *, stops: bool) -> Ran:
-        """Run it. With `stops`, it ends when the user asks to stop."""
+        """Run it; with `stops`, end it when the user asks to stop."""
         process, command = self._process, self._command
         assert process.stdin
         process.stdin.close()
@@ -173,7 +176,7 @@ class Later:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command that is still running, with its children; of one that has ended they stay."""
+    """End a command that is still running, and its children; children of an ended one stay."""
     for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return
@@ -186,9 +189,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _kubeconfig(
     target: Target, options: ClusterOptions, folder: Path, environment: Mapping[str, str]
 ) -> Path:
-    """Write a kubeconfig of the chosen context alone, with the namespace of the benchmark's pods.
+    """Write a kubeconfig with only the chosen context, in the namespace of the benchmark's pods.
 
-    The commands have no options for cluster and namespace: kubectl finds both in it.
+    kubectl in the user's commands then finds cluster and namespace without options.
     """
     words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
     words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []

@@ -46,9 +46,9 @@ def find_inserted(
 def find_continued(
     empty: Dataset, run: RunOptions, target: Target, choice: Choice, *, starts: bool
 ) -> StoredBefore:
-    """Return the rows that the last insert has left in the tables of a dataset, if any.
+    """Return the rows that the last insert left in the tables of a dataset, if any.
 
-    `starts`: the start of the dataset was given, and is not that of the last insert.
+    `starts`: the user gave the start of the dataset; if not, it is the last insert's.
     """
     last = last_insert(run, target, choice, [table.name for table in DatasetReader(empty).tables])
     if last is None:
@@ -59,7 +59,7 @@ def find_continued(
 def last_insert(
     run: RunOptions, target: Target, choice: Choice, tables: Collection[str] = ()
 ) -> StoredBefore | None:
-    """Return the rows of the target's last insert, of these tables in a database without others."""
+    """Return the rows of the target's last insert; `tables` restricts the marks that count."""
     last = result_files.last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last
@@ -79,7 +79,7 @@ def last_insert(
 
 
 def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
-    """Return the marks in the database, which a collector reads where a run would connect."""
+    """Return the marks in the database, read by a collector."""
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Work.MARKS, sweep_id, target)
     for event in ask_collector(spec, target, choice.cluster):

@@ -1,4 +1,4 @@
-"""Parses the collector's lines: each event once, the workers' reports within the outcome.
+"""The collector's lines as events: each once, with the workers' reports within the outcome.
 
 A runner may read a line twice, because a broken stream is read again from an earlier line.
 """
@@ -23,11 +23,11 @@ class EventStream:
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        """Reports received from the workers, in their order."""
+        """Reports received from the workers, in the workers' order."""
         return tuple(self._reports[index] for index in sorted(self._reports))
 
     def has_report_of(self, index: int) -> bool:
-        """Return whether a worker has reported that it did everything."""
+        """Return whether a worker has reported without an error."""
         report = self._reports.get(index)
         return report is not None and not report.error
 
@@ -44,7 +44,7 @@ class EventStream:
         self._last = number
         match event:
             case ReportEvent(report=report):
-                # A collector that takes the place of another one passes all of them on again.
+                # A collector that replaces another one passes all reports on again.
                 self._reports[report.index] = report
                 return None
             case Outcome():

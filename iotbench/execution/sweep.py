@@ -1,4 +1,4 @@
-"""A sweep: the runs of a plan in order; the result file is written before, during and after one."""
+"""A sweep: its runs in order; the result file is written before, during and after each run."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,17 +25,17 @@ from simulator.protocol.verdict import Verdict
 
 _WRITE_EVERY_S = 5.0
 _WRITE_SHARE = 0.01
-"""Most of the time that writing the progress may take: it may share cores with the database."""
+"""Largest share of the time spent writing progress, which competes with the database for CPU."""
 
 
 class FaultInjector(Protocol):
     """Makes the database fail in the measured part of runs."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
-        """Begin with the measured part."""
+        """Start the faults when the measured part begins."""
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """End with the run, which had this outcome; return what was done."""
+        """Stop at the end of a run with this outcome; return the faults that were made."""
 
 
 Watch = Callable[[PlannedRun, Event], None]
@@ -61,8 +61,8 @@ def run_sweep(  # noqa: PLR0913
 
     `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
     other work of this machine during each run, unless there are `faults`; `meter` measures the
-    resources of each run, and of the machine at rest before and after it. `before` is called before
-    each run, and ends the sweep if it returns a cause; then `drop_caches` is. `faults` make the
+    resources of each run, and of the machine at rest before and after it. Before each run `before`
+    is called, which ends the sweep if it returns a cause, and then `drop_caches`. `faults` make the
     database fail in each run.
     """
     try:
@@ -96,7 +96,7 @@ def run_sweep(  # noqa: PLR0913
 
 
 def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
-    """Do what comes before a run; if it may not start, note in the result why."""
+    """Prepare a run; if it may not start, record the cause in the result."""
     if interrupts.requested:
         cause = "stopped by the user between two runs"
     else:
@@ -109,7 +109,7 @@ def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str]
 
 @contextmanager
 def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
-    """Measure other work meanwhile, except with faults: any process may start a server again."""
+    """Measure other work during the context."""
     if bystanders:
         bystanders.begin()
     yield
@@ -118,9 +118,9 @@ def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[No
 
 
 def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
-    """Yield the runs, those that continue the one before for the rows that it has left.
+    """Yield the runs in order, each that continues another planned again for the rows it left.
 
-    The sweep has failed at a run that cannot continue.
+    A run that cannot continue makes the sweep fail.
     """
     for planned in runs:
         left = result.manifest
@@ -136,7 +136,7 @@ def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]
 
 
 class _Record:
-    """The result file's record of one run: before it touches anything, as it goes, and after."""
+    """The result file's record of one run, before it touches anything, during it, and after it."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class _Record:
         self._meter = meter
         self._faults = faults
         self.fault_problem = ""
-        """Why a fault could not be made, or undone."""
+        """Reason why a fault could not be made or undone."""
         self._file = file
         self._planned = planned
         self._manifest_before = result.manifest
@@ -175,7 +175,7 @@ class _Record:
         self._pause_s = max(_WRITE_EVERY_S, (self._written_s - began_s) / _WRITE_SHARE)
 
     def follow(self, event: Event) -> None:
-        """Note the progress; write it when the phase changes, and every few seconds."""
+        """Record the progress; write it when the phase changes, and every few seconds."""
         if self._meter:
             self._meter.follow(event)
         if self._faults:
@@ -202,7 +202,7 @@ class _Record:
         self._result.runs[-1] = self._result.runs[-1].model_copy(update=measured)
 
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
-        """Note the outcome."""
+        """Record the outcome."""
         spec, result = self._planned.spec, self._result
         outages = self._outages(outcome)
         progress, result.in_progress = result.in_progress, None
@@ -236,7 +236,7 @@ class _Record:
         )
 
     def _outages(self, outcome: Outcome) -> tuple[Outage, ...]:
-        """Return what the faults of the run did; they end with it."""
+        """Stop the run's faults, and return their effects."""
         if not self._faults:
             return ()
         injected = self._faults.collect_injected(outcome)
@@ -249,13 +249,13 @@ class _Record:
 
 
 def _thin(outcome: Outcome) -> Outcome:
-    """Return what a result keeps of an outcome: series of bounded length."""
+    """Return an outcome with series of bounded length, as a result keeps it."""
     workers = tuple(thin_report(each) for each in outcome.workers)
     return outcome.model_copy(update={"workers": workers})
 
 
 def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
-    """Return the outcome with the reports of those workers that write rows."""
+    """Return the outcome with the reports of the workers that write rows only."""
     writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], InsertTask)]
     return outcome.model_copy(update={"workers": tuple(writers)})
 

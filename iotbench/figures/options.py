@@ -8,7 +8,7 @@ from iotbench.figures.figures import parse_percentile
 
 
 def percentile_option(verb: str) -> Callable[[Any], Any]:
-    """Return --percentile of a command, which does with percentiles what the verb says."""
+    """Return the option --percentile of a command, with the verb of its help text."""
     return option(
         "--percentile",
         "percentiles",

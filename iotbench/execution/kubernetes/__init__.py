@@ -1,1 +1,1 @@
-"""Kubernetes runner: release, pods, diagnosis of failures."""
+"""The Kubernetes runner: release, pods, diagnosis of failures."""

@@ -1,6 +1,6 @@
 """The part of the Kubernetes API that the benchmark needs, in plain JSON.
 
-Hundreds of pods are watched, and only a few of their fields are read.
+Typed objects would be slow: hundreds of pods are watched, and few of their fields are read.
 """
 
 import base64
@@ -61,13 +61,13 @@ class Cluster:
         return found["items"], found["metadata"]["resourceVersion"]
 
     def metadata(self, resource: str, selector: str) -> list[Object]:
-        """Return the metadata of the objects with these labels, each as an object without more."""
+        """Return the objects with these labels, with their metadata only."""
         path, query = self._path(resource), {"labelSelector": selector}
         answer = self._api.json("GET", path, query=query, accept=METADATA)
-        return answer["items"] or []  # of no object, the API server returns null here
+        return answer["items"] or []  # without objects, the API server returns null here
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
-        """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then call it again."""
+        """Yield changes as (ADDED | MODIFIED | DELETED, object); it ends after a while."""
         query = {
             "watch": "true",
             "resourceVersion": version,
@@ -88,9 +88,9 @@ class Cluster:
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
-        """Yield (time, text) of the lines of a pod's log, from a line's time on.
+        """Yield (time, text) of the lines of a pod's log, beginning at the time `since`.
 
-        Followed, it ends with the container. NotYet while there is no log.
+        With `follow` it ends with the container. NotYet while there is no log.
         """
         query = {"timestamps": "true"}
         if follow:
@@ -202,7 +202,7 @@ class Cluster:
     def statistics(self, node: str) -> Object:
         """Return CPU and memory of a node and its pods, as its kubelet last read them.
 
-        Afterwards `now` is the clock of the node.
+        After this call, `now` is the clock of the node.
         """
         path = f"/api/v1/nodes/{node}/proxy/stats/summary"
         found: Object = self._api.json("GET", path, query={"only_cpu_and_memory": "true"})

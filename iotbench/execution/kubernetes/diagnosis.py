@@ -18,7 +18,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 _KILLED = 128 + 9
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
-"""Patience with conditions that may pass: a node is being added, a quota is being freed."""
+"""Patience with conditions that may pass, such as a node or a quota that is being added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Symptom:
     pod: str = ""
     """Pod with a log that may contain the reason."""
     deleted: bool = False
-    """True if a pod was deleted; the pod does not show why."""
+    """True if a pod was deleted; its object does not show why."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -60,13 +60,10 @@ _SCHEDULING_REMEDIES = {
     r"Too many pods": "take fewer workers, or add nodes",
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
-"""Earlier problems of a pod, or of the pods of a Job, are over after these events."""
+"""Events after which earlier problems of a pod, or of the pods of a Job, are over."""
 _NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
-"""Messages of a busy kubelet, and of an API server that does not know yet that a node has the pod.
-
-The kubelet then tries again with success.
-"""
+"""Messages of a kubelet or API server that is behind; the kubelet then retries with success."""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
     " quota raised",
@@ -81,7 +78,7 @@ _EVENT_REMEDIES = {
 
 
 def is_noted(event: Object) -> bool:
-    """Return whether an event shows a condition, or that one is over."""
+    """Return whether an event shows that a condition began or ended."""
     return event.get("reason", "") in _NOTED
 
 
@@ -115,7 +112,7 @@ def has_run(pod: Object) -> bool:
 
 
 def waiting_for(pods: Sequence[Object], workers: int) -> str:
-    """Return what pods wait for, in one line; nothing if every pod runs or has run."""
+    """Return what pods wait for, in one line; empty if every pod runs or has run."""
     parts = []
     collectors = [pod for pod in pods if is_collector(pod)]
     wait = _wait_of(collectors[0]) if collectors else "its pod is being created"

@@ -1,4 +1,4 @@
-"""helm, the program: the releases of the chart in deployment/."""
+"""The program helm, which manages releases of the chart in deployment/."""
 
 import json
 import re
@@ -81,7 +81,7 @@ class Helm:
     def _with_values(
         self, command: list[str], values: Mapping[str, Any], proposed: Mapping[str, Any]
     ) -> str:
-        """Run a command with what we propose, the user's values, and ours; the last count."""
+        """Run a command with proposed values, the user's, and ours; later ones override."""
         own = {**values, **self._options.image_values()}
         with scratch_folder("values") as folder:
             file, first = folder / "values.json", folder / "proposed.json"

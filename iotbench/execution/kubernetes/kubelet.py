@@ -16,7 +16,7 @@ from simulator.modules.contract import addresses
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NAMED = 3
-"""Pods that a description names."""
+"""Number of pods that a description names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ _NANO = 1e9
 _EVERY_S = 2.0
 _PIECE_S = 10.0
 _MARGIN_S = 2.0
-"""Times of readings and of a node's clock are whole seconds; phases are heard of with a delay."""
+"""Readings and nodes' clocks have whole seconds, and phases are reported with a delay."""
 _TWICE_S = 50.0
 """Time in which a kubelet has read everything twice."""
 _SHORT_PHASES = (
@@ -111,7 +111,7 @@ _SHORT_PHASES = (
 
 
 class KubeletSource:
-    """The client is the pods of a sweep, the machine the nodes of the database's pods."""
+    """Readings of pods: the client is a sweep's pods, the machine the nodes of the database."""
 
     every_s = _EVERY_S
     piece_s = _PIECE_S
@@ -130,7 +130,7 @@ class KubeletSource:
         self._nodes = sorted({pod.node for pod in self._database})
         self.longest_rest_s = _TWICE_S if self._database else 0.0
         self._ahead_s: dict[str, float] = {}
-        """Node -> what its clock is ahead of `monotonic`."""
+        """Node -> how far its clock is ahead of `monotonic`."""
         self._stamps: dict[Name, str] = {}
         self.described = Resources(
             server=database if isinstance(database, str) else pod_names(self._database),
@@ -141,7 +141,7 @@ class KubeletSource:
         )
 
     def read(self) -> Mapping[Name, CounterReading | None]:
-        """Read what the kubelets know; nothing of a node that does not answer."""
+        """Return the kubelets' latest readings; a node that does not answer has none."""
         found: dict[Name, CounterReading | None] = {}
         wanted = {(pod.namespace, pod.name): CounterOwner.SERVER for pod in self._database}
         nodes = dict.fromkeys(self._nodes)

@@ -1,8 +1,8 @@
 """The lifetime of a run without its command line.
 
-Both Jobs have a deadline that the command line extends while it runs, so Kubernetes itself ends the
-run of a command line that was killed. It deletes the Jobs some time after they have ended, and with
-the collector's Job the Secret that the Job owns. No pod needs access to the Kubernetes API.
+Both Jobs have a deadline that the command line extends while it runs, so Kubernetes ends the run of
+a command line that was killed. It deletes the Jobs some time after they end, and with the
+collector's Job the Secret that this Job owns. No pod needs access to the Kubernetes API.
 """
 
 import threading
@@ -19,9 +19,9 @@ UNATTENDED_S = 1800
 """A run survives a command line that is suspended or cut off for less than this; Kubernetes keeps
 the pods and logs of a finished run for as long again."""
 KEPT_S = 24 * 3600
-"""Time for which --keep leaves them."""
+"""Time for which --keep leaves pods and logs."""
 _EXTENSIONS = 30
-"""Per `UNATTENDED_S`, so that a few may fail."""
+"""Number of extensions in `UNATTENDED_S`: a few may fail."""
 
 
 class Lifetime:
@@ -56,7 +56,7 @@ class Lifetime:
 
 
 def explain_unattended_end(cluster: Cluster, job: str) -> str:
-    """Return why Kubernetes ended a Job if its deadline was not extended; else nothing."""
+    """Return why Kubernetes ended a Job: its deadline was not extended; empty for other ends."""
     try:
         conditions = cluster.object("jobs", job)["status"].get("conditions", ())
     except NotFound:

@@ -1,4 +1,4 @@
-"""One run at a time on one database: a ConfigMap in the namespace that names its holder.
+"""The lock that allows one run at a time on a database: a ConfigMap that names its holder.
 
 It has the label of the sweep, so that removing the sweep removes the lock.
 """
@@ -54,7 +54,7 @@ class ClusterLock:
         self._cluster.delete("configmaps", self._name)
 
     def _remove_abandoned(self) -> None:
-        """Remove the sweep of a command line of this machine that has ended without doing so."""
+        """Remove the holder's sweep if its command line, on this machine, has ended."""
         try:
             found = self._cluster.object("configmaps", self._name)
         except NotFound:

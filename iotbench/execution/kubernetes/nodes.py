@@ -1,4 +1,4 @@
-"""True if the node of a silent pod is lost.
+"""Detection of lost nodes of silent pods.
 
 A node renews its lease four times within the lease's duration: by default every 10 s. The control
 plane calls a node NotReady only after most of a minute, so the lease shows a crash earlier.
@@ -15,7 +15,7 @@ from iotbench.execution.kubernetes.wire import NotFound
 _RENEWALS = 4
 _DURATION_S = 40.0
 _MISSED = 2
-"""Renewals that a lost node has missed: a busy node renews late."""
+"""Missed renewals after which a node is lost: a busy node renews late."""
 _SKEW_S = 5.0
 """Tolerance between the clocks of nodes and API server."""
 _AGAIN_S = 1.0
@@ -34,14 +34,14 @@ class SilentNodes:
     """The nodes of silent pods."""
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
-        """`clock` is the time in which this process can see renewals."""
+        """Store the cluster and a clock that stops while this process cannot see renewals."""
         self._cluster = cluster
         self._clock = clock
         self._first: dict[str, _Seen] = {}
         self._last: dict[str, tuple[float, str | None]] = {}
 
     def trouble(self, name: str) -> str | None:
-        """Return what is wrong with a node: nothing if it lives, None while that is not known.
+        """Return what is wrong with a node: empty if it is alive, None while that is not known.
 
         A node that cannot be read counts as alive.
         """
@@ -64,7 +64,7 @@ class SilentNodes:
             return "is gone"
         found = _not_ready(node) if node else ""
         lease = self._cluster.lease(name) if node and not found else None
-        renewed = _renew(lease) if lease else None
+        renewed = _read_renewal(lease) if lease else None
         if lease is None or renewed is None:
             return found
         first = self._first.setdefault(name, _Seen(renewed, now_s))
@@ -75,8 +75,8 @@ class SilentNodes:
         age = self._cluster.now - renewed
         if renewed != first.renewed or age < timedelta(seconds=interval_s):
             return ""
-        # By the clock, two renewals are missing; a whole cluster that was suspended looks the same,
-        # so the node must also miss one before our eyes.
+        # Two missed renewals may also mean that the whole cluster was suspended, so the node must
+        # miss one more while we watch.
         if age < timedelta(seconds=_MISSED * interval_s + _SKEW_S) or (
             now_s - first.at_s < interval_s + 1
         ):
@@ -91,6 +91,6 @@ def _not_ready(node: Object) -> str:
     return ""
 
 
-def _renew(lease: Object) -> datetime | None:
+def _read_renewal(lease: Object) -> datetime | None:
     text = lease["spec"].get("renewTime")
     return datetime.fromisoformat(text) if text else None

@@ -38,7 +38,7 @@ from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WorkerRep
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
-_ITS_OWN_WORDS_S = 3.0
+_REPORT_S = 3.0
 """Grace period for the collector to report a failure that the cluster already shows."""
 _HEARD_S = 6.0
 """The collector writes at least every 5 s."""
@@ -49,11 +49,11 @@ _NODE_S = 15.0
 _STARTING_S = 5.0
 """Interval of looking at the nodes of pods that have not started."""
 _LAST_REPORTS_S = 10.0
-"""Workers that have lost their collector print their reports when they give it up."""
+"""Time for workers that lost their collector to give up and print their reports."""
 _AT_ONCE = 1_000
-"""Changes that are taken together, before all pods are looked at."""
+"""Changes that are processed before all pods are checked."""
 _LOGS = 4
-"""Number of failed pods with log lines that are kept."""
+"""Number of failed pods that keep their last log lines."""
 
 
 class PodRun:
@@ -77,7 +77,7 @@ class PodRun:
         self._stream = EventStream()
         self._pods: dict[str, Object] = {}
         self._happened: dict[tuple[str, str], Object] = {}
-        """Events by object and reason, the latest last."""
+        """Events by object and reason; the latest is last."""
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
@@ -90,14 +90,14 @@ class PodRun:
         self._troubles: dict[str, tuple[float, str]] = {}
         """Source -> since when it cannot be read, and why."""
         self.cut_off = False
-        """The API server is away."""
+        """True if the API server does not answer."""
         self._node_lost = False
-        """The collector's."""
+        """True if the collector's node is lost."""
         self._cause = ""
         self._guessed = False
-        """The cause is silence or the end of the collector: its own outcome is better."""
+        """True if the cause is the collector's silence or end: its own outcome is better."""
         self._deadline: float | None = None
-        """When the run must be over, after a failure or an interruption."""
+        """Time at which the run must be over, after a failure or an interruption."""
         self._asked_to_stop = False
         self._log_ended = False
         self._kept_logs: dict[str, str] = {}
@@ -125,7 +125,7 @@ class PodRun:
                 if self._collector_runs() and not (self._asked_to_stop or lost):
                     self._stop_collector()
                     continue
-                last = None if lost else self._last_words()
+                last = None if lost else self._read_outcome()
                 if last:
                     yield self._judge(last, interrupts)
                 else:
@@ -152,7 +152,7 @@ class PodRun:
         """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
-            self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
+            self._deadline = self._clock() + (0 if self.cut_off else _REPORT_S)
 
     def _next(self) -> Event | None:
         """Process all events, or up to the next event of the collector."""
@@ -212,7 +212,7 @@ class PodRun:
         return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _has_reported(self, pod: Object) -> bool:
-        """Return whether a pod is of a worker that the run can do without."""
+        """Return whether a pod is of a worker that has reported, which the run does not need."""
         index = index_of(pod)
         return index is not None and self._stream.has_report_of(index)
 
@@ -232,7 +232,7 @@ class PodRun:
         return cause
 
     def _lost_collector(self, cause: str, now: float) -> str:
-        """Return why a worker does not reach a silent collector; nothing until that is known."""
+        """Return why a worker does not reach a silent collector; empty until that is known."""
         collector = self._collector()
         trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
         if collector is None or trouble is None:
@@ -249,7 +249,7 @@ class PodRun:
 
     def _out_of_reach(self, now: float) -> str:
         """Return the failure of a source that cannot be read for long."""
-        away = "server" in self._troubles  # then nothing else can be read either
+        away = "server" in self._troubles  # nothing else can be read either
         for source, (since, cause) in self._troubles.items():
             if now - since <= _UNREACHABLE_S or (away and source != "server"):
                 continue
@@ -332,8 +332,8 @@ class PodRun:
         if not self._collector_runs():
             self._deadline = self._clock()
 
-    def _last_words(self) -> Outcome | None:
-        """Read the rest of the collector's log: its outcome is better than a guess from outside."""
+    def _read_outcome(self) -> Outcome | None:
+        """Return the outcome in the rest of the collector's log, which is better than a guess."""
         pod = self._collector()
         if pod is None or not has_run(pod):
             return None
@@ -346,7 +346,7 @@ class PodRun:
         return None
 
     def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
-        """Add what only the cluster knows: why the collector was stopped, a worker's node."""
+        """Add what only the cluster shows: why the collector was stopped, a worker's node."""
         if outcome.status == "interrupted" and not interrupts.requested:
             cause = (
                 self._cause
@@ -363,7 +363,7 @@ class PodRun:
         return outcome
 
     def _explain(self, cause: str, interrupts: Interrupts) -> str:
-        """Return the collector's cause with what the cluster shows about the worker."""
+        """Return the collector's cause, and what the cluster shows about a silent worker."""
         if self._cause and self._cause not in cause and not self._guessed:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
@@ -372,7 +372,7 @@ class PodRun:
         return cause
 
     def _where(self, pod: Object, interrupts: Interrupts) -> str:
-        """Return what is wrong with a pod's node, as soon as that is known, or only its name."""
+        """Wait for a verdict on a pod's node; return the verdict, or else the node's name."""
         until = self._clock() + _NODE_S
         while self._clock() < until and not interrupts.requested:
             trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
@@ -402,7 +402,7 @@ class PodRun:
         )
 
     def _last_reports(self) -> tuple[WorkerReport, ...]:
-        """Return what the workers still report, to their own logs, after the collector is lost."""
+        """Return the reports that workers write to their logs after the collector is lost."""
         found = {report.index: report for report in self._stream.reports}
         left = {n for n, pod in self._pods.items() if not is_collector(pod) and has_run(pod)}
         until = self._clock() + _LAST_REPORTS_S

@@ -45,7 +45,7 @@ class Release:
 
     @property
     def selector(self) -> str:
-        """Selects the sweep's objects."""
+        """Selector of the sweep's objects."""
         return f"{SWEEP}={self.sweep}"
 
     def labels(self, run_id: str) -> dict[str, str]:
@@ -92,9 +92,9 @@ class Release:
         return values
 
     def propose(self, spec: RunSpec) -> dict[str, Any]:
-        """Return defaults for the user's values: the memory that workers need to write.
+        """Return values that the user's override: the memory that workers need to write.
 
-        Workers that ask keep whole answers of unknown size: they have the chart's memory.
+        Workers that ask hold answers of unknown size, so they get the chart's memory.
         """
         if not spec.inserts or spec.asks:
             return {}
@@ -133,10 +133,10 @@ _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
 _GRACE_S = 12.0
 """The grace period of a pod, and a margin."""
 _EACH_S = 0.05
-"""Time added for each object: a cluster ends at least this many pods a second."""
+"""Time added for each object: a cluster ends at least 20 pods a second."""
 _FORCED_S = 10.0
 _AT_ONCE = 50
-"""Objects that are deleted between two looks; of a deleted Job, Kubernetes deletes pods itself."""
+"""Objects deleted between two polls; Kubernetes itself deletes the pods of a deleted Job."""
 _POLL_S = 0.2
 
 
@@ -150,7 +150,7 @@ class SweepObjects:
     objects: tuple[str, ...]
 
 
-def found_sweeps(cluster: Cluster) -> list[SweepObjects]:
+def find_sweeps(cluster: Cluster) -> list[SweepObjects]:
     """Return the sweeps with objects in the namespace, oldest first."""
     by_sweep: dict[str, list[tuple[str, Object]]] = {}
     for kind in _KINDS:
@@ -180,7 +180,11 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     asked: set[str] = set()
     forced = False
     while left:
-        new = [(kind, item["metadata"]["name"]) for kind, item in left if _stays(item)]
+        new = [
+            (kind, item["metadata"]["name"])
+            for kind, item in left
+            if "deletionTimestamp" not in item["metadata"]
+        ]
         for kind, name in [each for each in new if "/".join(each) not in asked][:_AT_ONCE]:
             asked.add(f"{kind}/{name}")
             cluster.delete(kind, name)
@@ -196,13 +200,8 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                 if kind == "pods":
                     cluster.delete(kind, item["metadata"]["name"], grace_s=0)
             forced, deadline = True, time.monotonic() + _FORCED_S + _EACH_S * len(left)
-        time.sleep(_POLL_S)  # several kinds of objects: one look is simpler than a watch each
+        time.sleep(_POLL_S)  # polling is simpler than a watch for each kind of object
         left = _left(cluster, selector)
-
-
-def _stays(item: Object) -> bool:
-    """Return whether an existing object is not deleted."""
-    return "deletionTimestamp" not in item["metadata"]
 
 
 def _left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:

@@ -24,9 +24,9 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import RunSpec
 
 APPEAR_S = 900.0
-"""Nodes may have to pull the image first."""
+"""Time for pods to start: nodes may have to pull the image first."""
 _JOB_S = 0.03
-"""Pause between two looks for a Job that helm is about to create."""
+"""Polling interval for a Job that helm is about to create."""
 
 
 class KubernetesRunner:
@@ -115,7 +115,7 @@ class KubernetesRunner:
     def _install(self, spec: RunSpec, job: str) -> Outcome | None:
         """Apply the chart, and create the run's Secret while helm is still busy.
 
-        Return the outcome if that failed and pods may have started nevertheless.
+        Return an outcome if that failed after pods may have started.
         """
         labels, values = self._release.labels(spec.run_id), self._release.values(spec)
         applied = threading.Event()
@@ -141,9 +141,9 @@ class KubernetesRunner:
     def _create_secret(
         self, run_id: str, labels: Mapping[str, str], job: str, applied: threading.Event
     ) -> None:
-        """Create the Secret as soon as its owner exists, a Job that ends without this process.
+        """Create the Secret as soon as the Job that owns it exists.
 
-        The pods wait for it: the later it comes, the longer they pause before they look again.
+        The pods wait for it with growing pauses, so a late Secret delays them twice.
         """
         name = self._release.credentials_name(run_id)
         content = self._release.credentials(token_urlsafe(32))

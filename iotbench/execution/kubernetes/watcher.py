@@ -27,7 +27,7 @@ def trim_pod(pod: Object) -> Object:
 
 
 def trim_event(event: Object) -> Object:
-    """Return what an event is about, its reason and its message."""
+    """Return an event without the fields that are never read."""
     about = event.get("involvedObject", {})
     return {"involvedObject": _choose(about, ("name",)), **_choose(event, ("reason", "message"))}
 
@@ -63,12 +63,12 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class WrittenLine:
-    """The collector has written a line."""
+    """The collector wrote a line."""
 
     pod: str
     text: str
     stamp: str = ""
-    """When, by the node's clock; a log can be read from there."""
+    """Time by the node's clock, from which the log can be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Watcher:
         self._closed.set()
 
     def next(self, limit_s: float) -> Heard | None:
-        """Return the next change, or None after a moment."""
+        """Return the next change, or None after `limit_s`."""
         try:
             return self._heard.get(timeout=limit_s)
         except queue.Empty:
@@ -208,7 +208,7 @@ class Watcher:
                 for stamp, text in self._cluster.log(pod, last):
                     last = stamp or last
                     self._heard.put(WrittenLine(pod, text, stamp))
-                # The container or the connection has ended: the pods show which.
+                # The container or the connection ended: the pods show which.
                 self._heard.put(LogEnded(pod))
             except NotFound:
                 self._heard.put(LogEnded(pod))

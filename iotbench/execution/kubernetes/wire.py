@@ -1,4 +1,4 @@
-"""The way to a cluster, requests to its API server, and what is wrong when one fails."""
+"""The connection to a cluster, requests to its API server, and errors for those that fail."""
 
 import json
 import os
@@ -105,7 +105,7 @@ METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 _CONNECT_S = 5.0
 READ_S = 10.0
 STREAM_READ_S = 30.0
-"""After a suspend of this machine, a watch that is no longer connected is silent for this long."""
+"""Longest silence of a watch: after a suspend of this machine, a dead one is noticed so late."""
 
 
 class NotFound(BenchError):
@@ -183,7 +183,7 @@ class ApiServer:
     def lines(
         self, path: str, query: Mapping[str, str], read_s: float = STREAM_READ_S
     ) -> Iterator[str]:
-        """Yield the lines of an answer as they come."""
+        """Yield the lines of an answer as they arrive."""
         response = self._call("GET", path, query=query, read_s=read_s)
         rest = b""
         try:
@@ -224,7 +224,7 @@ class ApiServer:
 
 @contextmanager
 def _name_errors(server: str) -> Iterator[None]:
-    """Return the text for a broken connection."""
+    """Raise Unreachable, with a remedy, for a broken connection."""
     try:
         yield
     except (HTTPError, OSError, ApiException) as error:

@@ -1,1 +1,1 @@
-"""Local runner: collector and workers as processes of this machine."""
+"""The local runner: collector and workers as processes of this machine."""

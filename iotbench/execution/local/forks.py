@@ -1,4 +1,4 @@
-"""Processes of a local sweep, as forks of one that has loaded their program."""
+"""Processes of a local sweep, forked from one that has loaded their program."""
 
 import json
 import os
@@ -35,13 +35,13 @@ class Fork:
     code: int | None = None
 
     def wait(self, limit_s: float = 0) -> int | None:
-        """Return the exit code, a signal's negative, or None if it has not ended in time."""
+        """Return the exit code, negative for a signal; None if it has not ended in time."""
         if self.code is None:
             poll = select.poll()
             poll.register(self.exit, select.POLLIN)
             if poll.poll(1000 * limit_s):
                 if not (code := self.exit.read(_ANSWER_BYTES)):
-                    self._send(signal.SIGKILL)  # what has started it is gone, and its exit code
+                    self._send(signal.SIGKILL)  # its parent is gone, and the exit code with it
                 self.code = int(code or -signal.SIGKILL)
         return self.code
 
@@ -66,7 +66,7 @@ class Fork:
 
 
 class Forks:
-    """Starts processes of a sweep. Leaving the context ends what starts them, and none of them."""
+    """Starts processes of a sweep. Leaving the context ends the fork server, not the processes."""
 
     def __enter__(self) -> Self:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -94,7 +94,7 @@ class Forks:
             self._server.wait()
 
     def start(self, name: str, role: Sequence[str], files: Mapping[str, int]) -> Fork:
-        """Start a process with a role, and with open files as options of it.
+        """Start a process with a role, and pass it open files as options.
 
         SetupError if it cannot be started.
         """

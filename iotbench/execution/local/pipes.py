@@ -11,7 +11,7 @@ _READ_BYTES = 1 << 16
 
 
 class Pipes:
-    """The ends of pipes on this side. Leaving the context stops serving them; it closes none."""
+    """This side's ends of pipes. Leaving the context stops serving them; it closes none."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()

@@ -1,4 +1,4 @@
-"""The processes of one local run: start, events, silence, and the end in every case."""
+"""The processes of one local run: their start, events, silence, and certain end."""
 
 import queue
 import signal
@@ -19,9 +19,9 @@ from simulator.protocol.run_input import RunInput
 
 _POLL_S = 0.05
 _LOOK_S = 1.0
-"""Interval of looking for stopped processes."""
+"""Interval of checks for stopped processes."""
 _DRAIN_S = 1.0
-"""Time for which the pipes of a process may stay open after its end."""
+"""Time to wait for the pipes of a process to close after its end."""
 _KILL_S = 5.0
 """Time that a killed process may take to end, for example while it waits for a disk."""
 _IS_STOPPED = "its process is stopped (SIGSTOP)"
@@ -43,10 +43,10 @@ class _Running:
     open_pipes: int = 2
     ended_s: float | None = None
     stopped_s: float | None = None
-    """Since when it is stopped by a signal."""
+    """Time at which a signal stopped it."""
 
     def has_stopped(self) -> bool:
-        """Return whether a signal has stopped the process, which has not ended."""
+        """Return whether a signal has stopped (not ended) the process."""
         try:
             return psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
         except psutil.Error:
@@ -118,7 +118,7 @@ class RunProcesses:
         self._all[_COLLECTOR].process.terminate()
 
     def lost_collector(self) -> str:
-        """Return why nothing more comes from the collector, or nothing while it is well."""
+        """Return why the collector is lost; empty while it is well."""
         collector = self._all[_COLLECTOR]
         code = self._exit_code(collector)
         if code is not None:
@@ -162,7 +162,7 @@ class RunProcesses:
                 self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
     def state(self, name: str) -> str:
-        """Return what this machine shows of a silent process: whether it is stopped."""
+        """Return a note if a silent process is stopped; empty otherwise."""
         running = self._all.get(name)
         return f"; {_IS_STOPPED}" if running and running.has_stopped() else ""
 

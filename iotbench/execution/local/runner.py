@@ -36,7 +36,7 @@ class LocalRunner:
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
     ) -> None:
-        """Store the target's credentials, the files of some, and the lock against other runs."""
+        """Store the target's credentials, the files of others, and the lock against other runs."""
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
         self._forks = Forks()
@@ -91,7 +91,7 @@ class LocalRunner:
     def _events(
         self, spec: RunSpec, processes: RunProcesses, clock: OwnClock, refuse: Callable[[], None]
     ) -> Iterator[Event]:
-        """Yield the events; once no collector is left, `refuse` ends the waiting of workers."""
+        """Yield the events; once no collector is left, `refuse` ends the workers' wait for one."""
         deadline_s = timeout_s = None
         while True:
             event = processes.next_event()
@@ -111,7 +111,7 @@ class LocalRunner:
             if lost and not deadline_s and processes.replace_collector():
                 continue
             if deadline_s and (lost or clock() > deadline_s):
-                # It does not handle signals yet, or is stuck.
+                # The collector does not handle signals yet, or is stuck.
                 refuse()
                 yield self._lost(processes, "interrupted", "stopped by the user", 130)
                 return
@@ -133,7 +133,7 @@ class LocalRunner:
         cause: str,
         code: int,
     ) -> Outcome:
-        """Return the outcome of a run with a collector that cannot report it."""
+        """Return the outcome of a run, which the collector cannot report."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
         self._logs = processes.logs()
         return Outcome(
@@ -147,7 +147,7 @@ class LocalRunner:
 
 
 def _explain(outcome: Outcome, processes: RunProcesses) -> Outcome:
-    """Return the outcome; the cause names a silent worker that was stopped."""
+    """Return the outcome; its cause mentions it if the process of a silent worker is stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:
         return outcome

@@ -34,8 +34,7 @@ class RunLoad:
     batch_rows: int
     split: Split
     after_all: bool = False
-    """True if new rows of a lane are later than the rows of all lanes, not only of its own.
-    """
+    """True if new rows of a lane are later than the rows of all lanes."""
     steps_left: int = 1
     """Runs that share the rows that are left, where tables have an end."""
 

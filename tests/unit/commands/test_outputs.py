@@ -172,7 +172,7 @@ def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_mea
     )
     module, words = RECORDS[name]
     # Real checks of the target, one a call, would name the record by those that succeeded in time.
-    monkeypatch.setattr(roster, "silence", lambda *_: "")
+    monkeypatch.setattr(roster, "explain_silence", lambda *_: "")
     measured = []
     monkeypatch.setattr(
         module, "all_measured", lambda *_, **__: measured.append(1) or ([], "done", {})
@@ -196,7 +196,7 @@ def test_the_name_of_a_record_depends_on_the_targets_that_answer(folder, monkeyp
     monkeypatch.setattr(reproduce_command, "all_measured", lambda *_, **__: ([], "done", {}))
     names = []
     for why in ("", "does not answer within 60 s"):
-        monkeypatch.setattr(roster, "silence", lambda *_, why=why: why)
+        monkeypatch.setattr(roster, "explain_silence", lambda *_, why=why: why)
         before = {*(folder / "results").iterdir()}
         CliRunner().invoke(commands, RECORDS["reproduction"][1], standalone_mode=False)
         names += {*(folder / "results").iterdir()} - before

@@ -57,7 +57,7 @@ def asked(monkeypatch):
         found.names.append(target.name)
         return "refused" if target.name in found.silent else ""
 
-    monkeypatch.setattr(experiment, "lasting_silence", silence)
+    monkeypatch.setattr(experiment, "wait_for_answer", silence)
     return found
 
 
@@ -91,7 +91,7 @@ def test_a_stop_while_it_is_waited_for_ends_the_plan(tmp_path, monkeypatch):
         measuring.interrupts.requested = True
         return "stopped by the user"
 
-    monkeypatch.setattr(experiment, "lasting_silence", stopped)
+    monkeypatch.setattr(experiment, "wait_for_answer", stopped)
     found, status, _ = all_measured(PLAN, ROSTER, measuring)
 
     assert status == "interrupted"

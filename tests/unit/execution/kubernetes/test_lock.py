@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from iotbench.execution.kubernetes.lock import ClusterLock
-from iotbench.execution.kubernetes.release import NAME, OWNER, PROGRAM, SWEEP, found_sweeps
+from iotbench.execution.kubernetes.release import NAME, OWNER, PROGRAM, SWEEP, find_sweeps
 from iotbench.execution.kubernetes.wire import Exists, NotFound
 from simulator.errors import ConfigError
 from tests import ROOT
@@ -122,7 +122,7 @@ def test_a_lock_that_is_released_meanwhile_is_taken(cluster):
 
 def test_cleanup_finds_a_lock_with_its_sweep(cluster):
     lock(cluster).__enter__()
-    (found,) = found_sweeps(cluster)
+    (found,) = find_sweeps(cluster)
 
     assert found.sweep == "s1"
     assert found.objects == ("configmaps/bench-lock-0123456789abcdef",)
