@@ -1,4 +1,4 @@
-"""The measurements: a folder defines each; `kind.py` has KIND, results/kinds.py names it."""
+"""The measurements, a folder each: `kind.py` defines KIND; results/kinds.py lists the names."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def kind_named(name: str) -> "Kind[Any]":
-    """Return the kind of a name."""
+    """Return the kind with a name."""
     kind: Kind[Any] = import_module(f"{__name__}.{check_known(name)}.kind").KIND
     return kind
 
@@ -34,7 +34,7 @@ def kind_of(result: "Result") -> "Kind[Any]":
 
 
 def subject_of(result: "Result") -> "Subject":
-    """Return what the rows of a result are about."""
+    """Return the subject of a result's rows."""
     return kind_of(result).subject(result.configuration)
 
 

@@ -1,4 +1,4 @@
-"""Warnings: what was seen, why it matters, and what to do about it. A closed list."""
+"""Warnings, a closed list: each has an observation, its consequence, and a remedy."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _ONE = re.compile(r"1 worker( share)?s?\b")
 
 
 def merge_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return warnings; texts of several worker counts that differ in numbers only become one."""
+    """Return warnings; texts of several worker counts are merged if only numbers differ."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(warnings):
         is_of_workers = re.match(r"[\d,]+ worker", text)
@@ -39,7 +39,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def warnings_of(result: Result) -> list[str]:
-    """Return the warnings for a sweep, those that weaken its figures most first."""
+    """Return the warnings for a sweep; those that weaken its figures most come first."""
     found = [*_file_warnings(result), *_pause_warnings(result), *_other_work_warnings(result)]
     if unmarked := [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]:
         found.append(
@@ -56,7 +56,7 @@ def warnings_of(result: Result) -> list[str]:
 
 
 def _pause_warnings(result: Result) -> Iterator[str]:
-    """Yield the longest pause of each worker count."""
+    """Yield a warning with the longest pause of each worker count."""
     longest: dict[int, tuple[float, str]] = {}
     for run in result.runs:
         pauses = [(each.paused_s, f"worker {each.index}") for each in run.outcome.workers]

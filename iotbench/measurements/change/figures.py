@@ -1,4 +1,4 @@
-"""Figures of changes: rows of corrections, deletions, and of inserts meanwhile."""
+"""Figures of changes: rows for corrections, for deletions, and for inserts during them."""
 
 from collections.abc import Iterator, Sequence
 

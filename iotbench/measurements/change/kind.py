@@ -1,4 +1,4 @@
-"""`change`: how fast stored rows are changed and deleted, and whether what is left is right."""
+"""`change`: how fast stored rows are changed and deleted; the remaining rows are verified."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,14 +17,13 @@ from iotbench.measurements.shared.kind import Kind, Planned
 from iotbench.measurements.shared.plan import PlannedRun, Wanted, expect_stored
 from iotbench.results.metrics import rates_by_second
 from iotbench.results.result import Result, RunRecord
-from simulator.data.ranges import RowRange
 from simulator.errors import counted, format_size
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import RunSpec, Work
 
 
 class ChangeKind(Kind[ChangeOptions]):
-    """Rows that are stored are corrected or deleted, perhaps while others are inserted."""
+    """Stored rows are corrected or deleted, optionally while others are inserted."""
 
     name = "change"
     work = Work.CHANGE
@@ -34,18 +33,17 @@ class ChangeKind(Kind[ChangeOptions]):
     help = """Correct, retag or delete rows, and verify what is left.
 
     Run `insert` first. --correct sends some of the rows again with other fields, as upserts.
-    --retag gives a tag of some series another value, by an update of all of their rows.
-    --delete-oldest and --delete-before delete rows by their time: by a statement, or in the
-    database's own way to get rid of old rows (--delete-by retention). With --insert-workers, rows
-    that follow in time are inserted meanwhile, and the result says how fast before, during and
-    after the change.
+    --retag gives a tag of some series another value, by an update of all rows of each series.
+    --delete-oldest and --delete-before delete rows by their time: with a statement, or with the
+    database's own retention (--delete-by retention). With --insert-workers, later rows are inserted
+    during the change, and the result has their rate before, during and after it.
 
-    Afterwards every stored row is compared with what should be left, whatever --verify says, and
-    so are the answers of later queries; `insert --no-clean`, `mixed` and `change` continue them.
-    The result has the size on disk before and after.
+    Afterwards every stored row is compared with the rows that should be left, whatever --verify is.
+    Later queries are checked against the changed rows, and `insert --no-clean`, `mixed` and
+    `change` continue them. The result has the size on disk before and after.
 
-    What a database cannot do is refused before anything is changed. A request that fails ends the
-    run; what is stored is then unknown, and `insert` has to be run again.
+    `change` refuses what the database cannot do before it changes anything. A request that fails
+    ends the run; the stored rows are then unknown, and you have to run `insert` again.
     """
     examples = (
         "change --target sqlite --delete-oldest 50%",
@@ -66,7 +64,7 @@ class ChangeKind(Kind[ChangeOptions]):
     )  # fmt: skip
 
     def problems(self, options: ChangeOptions) -> list[str]:
-        """Return what cannot work on any target, a sentence each."""
+        """Return a sentence for everything that cannot work on any target."""
         return option_problems(options)
 
     def expect(self, options: ChangeOptions, target: Target) -> None:
@@ -92,7 +90,7 @@ class ChangeKind(Kind[ChangeOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield what is changed, and what is inserted meanwhile."""
+        """Yield lines about the changes, and the inserts during them."""
         spec = planned[0].spec
         ranges = [item for task in spec.changes for item in task.correct]
         steps = [each for task in spec.changes for each in task.delete_ms]
@@ -104,7 +102,8 @@ class ChangeKind(Kind[ChangeOptions]):
             )
         if ranges:
             yield (
-                f"corrections: {_rows(ranges)} by {counted(len(spec.changes), 'worker')};"
+                f"corrections: {counted(sum(map(len, ranges)), 'row')} by"
+                f" {counted(len(spec.changes), 'worker')};"
                 f" {batches_text(spec).partition(';')[0]}"
             )
         if retags := [each for task in spec.changes for each in task.retags]:
@@ -126,12 +125,12 @@ class ChangeKind(Kind[ChangeOptions]):
         yield from [TAGS] * any(task.retags for task in first.changes)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield what the rates of rows that were inserted meanwhile depend on."""
+        """Yield the warnings of the inserts during the change."""
         if result.configuration.get("insert_workers"):
             yield from writing_warnings(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the size before and after, and how fast rows were inserted meanwhile."""
+        """Yield the size before and after, and the rates of the inserts."""
         for run in result.runs:
             before, after = run.outcome.size_before_bytes, run.outcome.size_bytes
             if before and after:
@@ -141,7 +140,7 @@ class ChangeKind(Kind[ChangeOptions]):
                 yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
 
     def describe_measured(self, result: Result) -> Iterator[str]:
-        """Yield what was changed, in words of a list of results."""
+        """Yield the changes, for a list of results."""
         options = result.configuration
         if share := options.get("correct"):
             yield f"correct={100 * float(share):g}%"
@@ -152,12 +151,8 @@ class ChangeKind(Kind[ChangeOptions]):
         yield from super().describe_measured(result)
 
 
-def _rows(ranges: Sequence[RowRange]) -> str:
-    return counted(sum(map(len, ranges)), "row")
-
-
 def _rates(run: RunRecord) -> Iterator[tuple[str, float]]:
-    """Yield how fast rows were inserted before, during and after the changes, by whole seconds."""
+    """Yield the rates of the inserts before, during and after the changes, by whole seconds."""
     changes = [each for report in run.outcome.workers for each in report.changes]
     released_s, rates = run.outcome.released_s, rates_by_second(run.outcome)
     if not changes or released_s is None or not rates:

@@ -25,44 +25,44 @@ class Changed(Options):
     GROUP: ClassVar[str] = "Changes"
 
     correct: Annotated[Share, Opt(least=0, most=1)] = 0.0
-    """Replace the fields of this part of the rows, evenly spread, such as 5%. With a deletion, of
-    the rows that are left.
+    """Replace the fields of this share of the rows, evenly spread, such as 5%; with a deletion, of
+    the rows that it leaves.
     """
     correct_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
-    """Workers that correct rows, by batches of --batch."""
+    """Workers that correct rows, in batches of --batch."""
     retag: Annotated[Share, Opt(least=0, most=1)] = 0.0
-    """Give a tag of this part of the series another value, in all of their rows and those that
-    come: the first tag that is not part of the key, by an update for each series.
+    """Give a tag another value in this share of the series, in stored rows and in later ones: the
+    first tag that is not part of the key, with an update for each series.
     """
     delete_oldest: Annotated[Share, Opt(least=0, most=1)] = 0.0
-    """Delete this part of the time that the rows span, the oldest, such as 50%."""
+    """Delete the oldest rows, up to this share of the time that all rows span, such as 50%."""
     delete_before_ms: InstantMs | None = None
-    """Delete the rows before this time, such as 2026-11-01T00:00:00Z; without an offset in UTC."""
+    """Delete the rows before this time, such as 2026-11-01T00:00:00Z; UTC without an offset."""
     delete_by: Deleting = Deleting.STATEMENT
-    """Delete by a statement that names the time, or in the database's own way to get rid of old
-    rows, which drops whole chunks or partitions: up to the end of the last one before the time.
+    """Delete with a statement that names the time, or with the database's own retention, which
+    drops whole chunks or partitions: up to the end of the last one before the time.
     """
     delete_steps: Annotated[Count, Opt(least=1, most=MOST_STEPS)] = 1
-    """Number of steps of the deletion, each up to a later time and timed by itself."""
+    """Number of steps of the deletion, each up to a later time and timed separately."""
     at_s: Duration = 0.0
-    """Time from the inserts to the first change, such as 10s."""
+    """Time from the first insert to the first change, such as 10s."""
 
 
 class BackgroundRows(Options):
-    """Rows that are inserted meanwhile."""
+    """Rows to insert during the changes."""
 
     GROUP: ClassVar[str] = "Load"
 
     insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
-    """Workers that insert rows meanwhile, which follow the stored ones."""
+    """Workers that insert rows during the changes, later than the stored ones."""
     insert_rate: Number = 0.0
     """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
     duration_s: Duration = 0.0
-    """Time for which they insert rows, such as 30s."""
+    """Time for which these workers insert rows, such as 30s."""
 
 
 class Change(Verification, Sending, BackgroundRows, Changed):
-    """The options of `change` that a plan has, too."""
+    """The options of `change` in commands and plans."""
 
     def options(self, timeout_s: float) -> "ChangeOptions":
         """Return the options of one run."""
@@ -83,7 +83,7 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
 
     @property
     def level(self) -> VerifyMode:
-        """Verification level of the stored rows: every row, as an undone change leaves sums."""
+        """Verification level of the stored rows: sums would hide a change that was not made."""
         return VerifyMode.FULL
 
     def configuration(self) -> dict[str, Any]:

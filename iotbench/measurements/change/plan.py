@@ -1,7 +1,7 @@
 """The run that changes stored rows: workers that correct and delete, others that insert. Pure.
 
-Corrected rows are among those that a deletion leaves, and rows that are inserted come later than
-all: so what is left at the end does not depend on which of them is faster.
+A deletion leaves all corrected rows, and inserted rows are later than all others: so the rows left
+at the end do not depend on which worker is faster.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from simulator.protocol.spec import ChangeTask, InsertTask, Work
 
 
 def option_problems(options: ChangeOptions) -> list[str]:
-    """Return everything that cannot work on any target, a sentence each."""
+    """Return a sentence for everything that cannot work on any target."""
     problems = options.problems()
     rate = options.insert_rate
     if not options.correct and not options.retag and not options.deletes:
@@ -206,7 +206,7 @@ def _changes(
 
 
 def _steps(stored: Dataset, until_ms: int, options: ChangeOptions, database: Database) -> list[int]:
-    """Return up to which times rows are deleted, each later than the one before."""
+    """Return the times up to which rows are deleted, in order."""
     begin_ms, count = _times(stored)[0], options.delete_steps
     times = [begin_ms + (until_ms - begin_ms) * step // count for step in range(1, count + 1)]
     if options.delete_by is Deleting.RETENTION:

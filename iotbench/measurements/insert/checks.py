@@ -1,7 +1,6 @@
-"""Everything that is wrong with the options of an insert. Pure."""
+"""Checks of the options of an insert, which return all problems. Pure."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -27,13 +26,13 @@ from simulator.errors import ConfigError, counted
 from simulator.modules.contract import IMPORT, explain_unrelayed
 
 SHORTEST_STEADY_S = 15.0
-"""Shortest time in which a rate can be called steady."""
+"""Shortest time in which a rate can be recognised as steady."""
 MOST_STARTS = 100_000
-"""Workers of all runs of a sweep together."""
+"""Most workers that all runs of a sweep start together."""
 
 
 def option_problems(options: InsertOptions) -> list[str]:
-    """Return everything that cannot work on any target, a sentence each."""
+    """Return a sentence for everything that cannot work on any target."""
     problems = [*options.problems(), *options.connection_problems()]
     if not options.workers:
         problems.append("--workers: expected at least one number, got none")
@@ -72,7 +71,7 @@ def option_problems(options: InsertOptions) -> list[str]:
 
 
 def _steady_problems(options: InsertOptions) -> list[str]:
-    """Return why the warm-up cannot be watched until the rate is steady."""
+    """Return why a warm-up cannot last until the rate is steady."""
     name, most_s = "--warmup-until-steady", options.warmup_until_steady_s
     problems = []
     if 0 < most_s < SHORTEST_STEADY_S:
@@ -88,7 +87,7 @@ def _steady_problems(options: InsertOptions) -> list[str]:
 
 
 def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
-    """Return why a sweep is too large to be planned, or its rows to be drawn."""
+    """Return why a sweep is too large."""
     problems = []
     runs, starts = len(options.workers) * repeats, sum(options.workers) * repeats
     if runs > MOST_RUNS or starts > MOST_STARTS:
@@ -138,7 +137,7 @@ def _step_problems(options: InsertOptions) -> list[str]:
 
 
 def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
-    """Return what this target or this machine cannot do, a sentence each."""
+    """Return a sentence for everything that this target or this machine cannot do."""
     database = target.open()
     found = database.problems(options.key, options.tables, options.mode, options.batch_rows)
     can = database.capabilities
@@ -168,7 +167,7 @@ def failing_problems(
         return
     fault = options.fault
     if fault is Fault.WORKER and stores:
-        return  # so can those of embedded databases
+        return  # also of embedded databases, which run in the workers
     if embedded or not stores:
         what = "is part of the workers" if stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
@@ -198,7 +197,7 @@ def worker_problems(  # noqa: PLR0913
 ) -> list[str]:
     """Return why the database or, for the local runner, this machine cannot take the workers.
 
-    `option` is where their number comes from.
+    `option` is the option that sets their number.
     """
     most = target.open().capabilities.max_workers
     if most is not None and workers > most:
@@ -215,7 +214,10 @@ def generator_params(options: InsertOptions) -> Params:
         return _read_declared_params(options)
     cls = workload_class(options.workload)
     fields = cls.params_model.model_fields
-    values = {name: _as_parameter(name, value, options) for name, value in options.params.items()}
+    values = {  # an end counts from the start
+        name: value - options.begin_ms if is_end(name) else value
+        for name, value in options.params.items()
+    }
     problems = [
         f"{option_of(name)}: is an option of workload {', '.join(parameters()[name][1])}; leave it"
         f" out with --workload {cls.name}"
@@ -236,7 +238,7 @@ def generator_params(options: InsertOptions) -> Params:
 
 
 def _read_declared_params(options: InsertOptions) -> Params:
-    """Return what a file declares; ConfigError with all that is wrong."""
+    """Return the parameters that a file declares; ConfigError names everything that is wrong."""
     problems = [
         f"{option_of(name)}: is an option of other workloads; {options.workload} declares all of it"
         for name in options.params
@@ -261,13 +263,8 @@ def _problem(field: str, sentence: str, options: InsertOptions) -> str:
     return f"{option_of(field)}: {sentence}"
 
 
-def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
-    """Return the value of a parameter for this option's value: an end counts from the start."""
-    return value - options.begin_ms if is_end(field) else value
-
-
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
-    """Return what cannot be done with this workload, a sentence each."""
+    """Return a sentence for each option that this workload rules out."""
     problems = []
     rows = options.least_rows_each
     has_end = workload.has_end

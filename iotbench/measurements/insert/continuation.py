@@ -13,9 +13,9 @@ _SAME = "--no-clean continues it: give the same, or use --clean"
 
 
 def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
-    """Return the stored dataset, to be continued; ConfigError names every option that differs.
+    """Return the stored dataset to continue; ConfigError names every option that differs.
 
-    `starts` is whether the user named the time of the first row; if not, it is the stored one.
+    `starts`: the user gave the time of the first row; if not, the stored one applies.
     """
     if not starts:
         wanted = wanted.model_copy(update={"start_ms": found.start_ms})
@@ -28,7 +28,7 @@ def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Datase
 
 
 def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
-    """Yield a sentence for each option, its values written as users write them."""
+    """Yield a sentence for each option that differs, with both values."""
     both = found, wanted
     if found.seed != wanted.seed:
         yield _differs("--seed", found.seed, wanted.seed)

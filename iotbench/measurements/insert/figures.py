@@ -1,4 +1,4 @@
-"""Figures of inserts: rows of worker counts, steps or stages."""
+"""Figures of inserts: a row for each worker count, step or stage."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,12 +30,12 @@ def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
 
 
 def list_timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
-    """Return the runs that inserted."""
+    """Return the timed parts of the runs that inserted."""
     return [time_insert(run.metrics, run.outcome) for run in runs if run.metrics]
 
 
 def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield a row for each stage of the runs, which have the same."""
+    """Yield a row for each stage; all runs have the same stages."""
     for number, stage in enumerate(runs[0].stages if runs else ()):
         place = Place(stage=number + 1, workers=stage.workers)
         times = ([s for w in run.outcome.workers for s in w.stages] for run in runs)

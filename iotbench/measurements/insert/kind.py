@@ -31,24 +31,24 @@ from simulator.protocol.verdict import VerifyMode
 _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
-"""Options that mean nothing with rows of a file."""
+"""Options that mean nothing for rows of a file."""
 
 
 class Rows(ABC):
-    """Rows that are ready to be inserted: how they are verified, checked and described."""
+    """Rows to insert: how they are verified, checked and described."""
 
     @property
     def recorded(self) -> Recorded | None:
-        """Records that the workers send; None: they draw rows and encode them."""
+        """Records that the workers send; None: they draw and encode rows."""
         return None
 
     @abstractmethod
     def empty(self, options: InsertOptions) -> Dataset:
-        """Return the dataset of the rows, still without rows."""
+        """Return the dataset without any rows."""
 
     @abstractmethod
     def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the level to verify at; ConfigError if these rows cannot be."""
+        """Return the verification level; ConfigError if these rows cannot be verified at it."""
 
     @abstractmethod
     def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
@@ -61,7 +61,7 @@ class Rows(ABC):
 
 @dataclass(frozen=True, slots=True)
 class DrawnRows(Rows):
-    """Rows of a workload with these parameters, which the workers draw and encode."""
+    """Rows of a workload, which the workers draw and encode."""
 
     params: Params
 
@@ -92,7 +92,7 @@ class DrawnRows(Rows):
 
 
 class InsertKind(Kind[InsertOptions]):
-    """Rows are inserted, with one worker count after the other."""
+    """Rows are inserted, one worker count after the other."""
 
     name = "insert"
     work = Work.INSERT
@@ -101,17 +101,17 @@ class InsertKind(Kind[InsertOptions]):
     pictures = (Form.GROWTH, Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
-        """Return what the rows are about: worker counts, unless there are steps or stages."""
+        """Return the subject of the rows: worker counts, unless there are steps or stages."""
         if configuration.get("steps"):
             return LEVEL
         return STAGE if configuration.get("stages") else WORKERS
 
     def problems(self, options: InsertOptions) -> list[str]:
-        """Return what cannot work on any target, a sentence each."""
+        """Return a sentence for everything that cannot work on any target."""
         return option_problems(options)
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
-        """Return the runs of inserts after the stored rows."""
+        """Return the runs; each inserts rows that follow the stored ones."""
         rows = wanted.rows
         assert isinstance(rows, Rows)
         level = rows.level(wanted.options, wanted.target.open())
@@ -120,7 +120,7 @@ class InsertKind(Kind[InsertOptions]):
         return Planned(planned, rows.describe(planned[0].spec, wanted))
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield batches, key, verification, and how long it may take."""
+        """Yield batches, key, verification, and the expected duration."""
         first = planned[0].spec
         yield f"{batches_text(first)}; primary key: {first.dataset.primary_key}"
         yield f"verification after each run: {first.verify}"
@@ -135,11 +135,11 @@ class InsertKind(Kind[InsertOptions]):
         yield from ()
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the conditions on which rates and latencies depend, apart from the database."""
+        """Yield the warnings of inserts."""
         yield from writing_warnings(result)
 
     def showing(self, result: Result) -> Showing:
-        """Return the pictures over what the rows are about."""
+        """Return the pictures, titled after the subject of the rows."""
         return Showing(f"Inserts {self.subject(result.configuration).over}", self.pictures)
 
     def remarks(self, result: Result) -> Iterator[str]:
@@ -152,14 +152,14 @@ class InsertKind(Kind[InsertOptions]):
             yield f"{formula}: {', '.join(found)}"
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return what became of the rows in the warm-up."""
+        """Return a text about the rows of the warm-up."""
         return (
             f"before each run is measured: {counted(rows, 'row')} in all, stored and verified, and"
             " left out of every figure above"
         )
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield what was left out as a warm-up, and how even the workers were."""
+        """Yield what the warm-up left out, and how even the workers were."""
         yield from super().facts(result)
         if most_s := result.configuration.get("warmup_until_steady_s"):
             yield from (("warm-up", text) for text in _until_steady(result, most_s))
@@ -171,7 +171,7 @@ class InsertKind(Kind[InsertOptions]):
         yield from fault_facts(result)
 
     def _together(self, result: Result) -> Iterator[str]:
-        """Yield for how much of the time all workers were sending, and how even they were."""
+        """Yield the share of time in which all workers were sending, and how even they were."""
         for row in self.summary(result).rows:
             if "overlap" in row.figures and "evenness" in row.figures:
                 overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
@@ -183,7 +183,7 @@ class InsertKind(Kind[InsertOptions]):
 
 
 def _until_steady(result: Result, most_s: float) -> Iterator[str]:
-    """Yield how long it took until the rate was steady."""
+    """Yield the time until the rate was steady."""
     runs = [run for run in result.runs if run.metrics]
     rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
     steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]
@@ -210,7 +210,7 @@ def batches_text(spec: RunSpec) -> str:
 
 
 def _format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
-    """Return the options of an insert for display; with a file, without those it rules out."""
+    """Return the options of an insert for display; for a file, only those that apply to it."""
     if not isinstance(params, FileParams):
         shown = {name: value for name, value in options.items() if value is not None}
         if isinstance(params, DeclaredParams):

@@ -53,11 +53,11 @@ DEFAULT_ROWS = 10_000
 WORKERS_ON_CLUSTER = (1, 4, 8, 12, 16)
 """Worker counts of document 1."""
 BARE_S = 1.0
-"""Time of a run of an insert without options, which so takes half a minute on two cores."""
+"""Time of each run without options about the load: half a minute in all on two cores."""
 FASTEST_ROWS_PER_S = 50_000_000
-"""More than one worker can draw."""
+"""Rate above what one worker can draw."""
 _MOST_LATE = 0.5
-"""Largest share of late rows: with more, punctual ones would be the exception."""
+"""Largest share of late rows; with more, rows in order would be the exception."""
 
 
 def default_workers(cores: int | None) -> tuple[int, ...]:
@@ -92,7 +92,7 @@ def _parse_prefix(text: str) -> str:
 
 
 def parse_late(text: str) -> Late:
-    """Return a share of rows and the time by which they are late at most, such as 5%:10m."""
+    """Return a share of late rows and their longest delay, such as 5%:10m."""
     share, _, by = text.partition(":")
     try:
         found, by_ms = parse_share(share), round(parse_duration_s(by) * 1000)
@@ -128,15 +128,15 @@ class RowOptions(Options):
     seed: Count = 1
     """Seed of the generator."""
     start_ms: Annotated[InstantMs | None, Opt("--start-time")] = None
-    """Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC.
+    """Time of the first row, such as 2026-11-01T00:00:00Z; UTC without an offset.
     [default: now]
     """
     out_of_order: OutOfOrder | None = None
     """Send this share of the rows late, by up to this time of the data, such as 5%:10m; the others
-    keep their order.  [default: all are in the order of time]
+    keep their order.  [default: all rows are in order of time]
     """
     params: Annotated[Parameters, Opt(inner=True, kept=False)] = Field({}, alias="parameters")
-    """The workload's own options, those that are given."""
+    """The workload's own options that were given."""
 
     @property
     def given(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class RowOptions(Options):
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
     def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that are not the default, including the workload's."""
+        """Return the options that differ from their default, including the workload's."""
         drawn = {
             option_of(name).removeprefix("--"): (str(unparse_parameter(name, value)),)
             for name, value in self.params.items()
@@ -158,8 +158,8 @@ class Naming(Options):
     GROUP: ClassVar[str] = "Tables"
 
     table_prefix: Annotated[str, Notation("prefix", _parse_prefix)] = ""
-    """Beginning of the names of all tables, such as bench_, where the names of the workload are
-    in use in the database.  [default: none]
+    """Prefix of the names of all tables, such as bench_, in case the workload's names are in use in
+    the database.  [default: none]
     """
 
 
@@ -171,13 +171,13 @@ class Replacing(Options):
     replace_tables: Annotated[
         tuple[str, ...], Field(alias="replace_table"), Opt(metavar="NAME", kept=False)
     ] = ()
-    """Drop this table, index, bucket or the like, though this program did not make it, with all
-    that is stored in it; once for each. Without it, such a name is refused.
+    """Drop this table, index, bucket or the like with all of its contents, although this program
+    did not make it; may be given several times. Without it, such a name is refused.
     """
 
 
 class Tables(Options):
-    """Into how many tables rows are written, and with which key."""
+    """The number of tables, and their primary key."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -200,33 +200,32 @@ class LoadOptions(Options):
     workers: Workers = (1,)
     """Worker counts to try, in order."""
     num_inserts: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
-    """Rows that each worker inserts, of a workload without an end.  [default: 10000, or as many
-    as it can within --duration; without any option about the load, as many of these as it can
-    within 1s]
+    """Rows that each worker inserts, if the workload has no end.  [default: 10000, or as many as it
+    can within --duration; without any option about the load, at most 10000 within 1s]
     """
     limit: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
-    """Rows that all workers insert together, at most."""
+    """Most rows that all workers insert together."""
     duration_s: Duration = 0.0
-    """End each run after this time, such as 30s or 10m; 0: when all rows are inserted."""
+    """End each run after this time, such as 30s or 10m. 0: when all rows are inserted."""
     warmup_s: Duration = 0.0
-    """Insert for this time before --duration begins. These rows are stored and verified, and left
+    """Insert for this time before --duration begins. These rows are stored and verified, but left
     out of every figure.
     """
     warmup_until_steady_s: Duration = 0.0
     """Instead of --warmup: insert until the rate of all workers is steady, at most for this time,
-    such as 1m. These rows are left out as well.
+    such as 1m. These rows are left out of every figure too.
     """
     stages: Stages = ()
-    """Parts of one run, each with a number of active workers, perhaps a rate, and separate figures,
-    such as 1:1m,8@5k:5m. All workers are started before the first part.
+    """Parts of one run, each with a number of active workers, optionally a rate, and separate
+    figures, such as 1:1m,8@5k:5m. All workers start before the first part.
     """
     split: Split = Split.BATCH
-    """Distribution of a finite workload's rows to the workers: batch by batch in the order of
-    time, or each its own series.
+    """How to distribute a finite workload's rows to the workers: batch by batch in order of time,
+    or each worker its own series.
     """
     imports: Annotated[bool, Field(alias="import")] = False
-    """Import the rows by the database's bulk load, from a file for each worker and table,
-    which is written before the clock starts.
+    """Import the rows with the database's bulk load, from a file for each worker and table that is
+    written before the clock starts.
     """
     prefill: Annotated[Count, Opt(least=0, most=LANE_ROWS)] = 0
     """Rows to insert, in batches, before the timed part."""
@@ -237,7 +236,7 @@ class LoadOptions(Options):
 
     @property
     def timed_s(self) -> float:
-        """After which time a run ends even if rows are left; 0: no limit."""
+        """Time after which a run ends even if rows are left; 0: no limit."""
         return duration_of(self.stages) or self.duration_s
 
     @property
@@ -266,7 +265,7 @@ class Repeats(Options):
 
 
 class Emptying(Options):
-    """True if tables are empty at first."""
+    """The state of the tables before a run."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -282,18 +281,18 @@ class StatementOptions(Options):
     GROUP: ClassVar[str] = "Tables"
 
     setup: Annotated[StatementsFile | None, Opt(kept=False)] = None
-    """Carry out the statements in this file once the tables of a run are created, such as further
+    """Execute the statements in this file once the tables of a run are created, such as further
     indices, policies or views; each ends with a semicolon at the end of a line.
     """
     teardown: Annotated[StatementsFile | None, Opt(kept=False)] = None
-    """Carry out the statements in this file at the end of each run, also of one that has failed."""
+    """Execute the statements in this file at the end of each run, even if the run failed."""
 
 
 class Insert(
     Faults, MachineOptions, Verification, RowOptions, Naming, Tables, StatementOptions, Connecting,
     Sending, LoadOptions,
 ):  # fmt: skip
-    """The options of `insert` that a plan has, too."""
+    """The options of `insert` in commands and plans."""
 
     def options(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
@@ -324,7 +323,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
     def decide(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float, **changes: Any
     ) -> Self:
-        """Return the options, changed, with what follows from the target and the time."""
+        """Return the options with changes, and the defaults that depend on target and time."""
         found = self.model_copy(update=changes)
         decided = {
             "workers": counts_of(found.stages, found.workers),
@@ -356,7 +355,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def rows_each(self) -> int:
-        """Timed rows of each worker, of a workload without an end."""
+        """Timed rows of each worker, if the workload has no end."""
         if self.num_inserts is not None:
             return self.num_inserts
         if self.timed_s:
@@ -366,12 +365,12 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def least_rows_each(self) -> int:
-        """Rows that each worker must have: a run by time takes what there is."""
+        """Rows that each worker must have; a run with a duration takes what there is."""
         timed = 1 if self.timed_s else self.rows_each
         return self.prefill + timed * max(self.steps, 1)
 
     def describe(self, *, has_end: bool) -> dict[str, Any]:
-        """Return the options for the result; None: means nothing for this workload."""
+        """Return the options for the result; None: the option does not apply."""
         found = self.configuration()
         imports = found.pop("imports")
         return {

@@ -1,4 +1,4 @@
-"""Plans of inserts: from options to the runs of a sweep. Pure; reports all problems at once."""
+"""Plans of inserts: the runs of a sweep from its options. Pure; reports all problems at once."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +26,7 @@ _CHECKED_ROWS = 1000
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
-    """Return the dataset of an insert, still without rows; ConfigError if none can be late."""
+    """Return the dataset of an insert without any rows; ConfigError if rows cannot be late."""
     cls = class_of(options.workload)
     found = Dataset(
         workload=cls.name,
@@ -46,7 +46,7 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
 
 
 def verification(options: InsertOptions, database: Database) -> VerifyMode:
-    """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
+    """Return the verification level; UnverifiableError if the database stores nothing."""
     if database.capabilities.stores:
         return options.verify or (VerifyMode.FULL if options.fault else VerifyMode.COUNTS)
     if options.verify in (None, VerifyMode.NONE):
@@ -66,7 +66,7 @@ def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool |
 def insert_runs(
     wanted: Wanted[InsertOptions], level: VerifyMode, recorded: Recorded | None = None
 ) -> Iterator[PlannedRun]:
-    """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
+    """Yield the runs of a sweep in order; each includes the rows that earlier ones leave.
 
     `recorded` has the rows if the workers do not draw them.
     """
@@ -112,7 +112,7 @@ def insert_runs(
 
 
 def _insert_mode(target: Target, options: InsertOptions, recorded: Recorded | None) -> str:
-    """Return the mode of the timed rows; the records of a file are sent as batches."""
+    """Return the insert mode of the timed rows; records of a file are sent as batches."""
     if recorded:
         return BATCH
     return IMPORT if options.imports else target.open().insert_mode(options.mode)
@@ -135,7 +135,7 @@ def _draw_shares(
 
 
 def _rows_each(reader: DatasetReader, before: Dataset, options: InsertOptions) -> int:
-    """Return the timed rows of each worker; in a run by time, at most what its lane has left."""
+    """Return the timed rows of each worker; with a duration, at most what its lane has left."""
     if not options.timed_s or reader.sizes is not None:
         return options.rows_each
     return min(options.rows_each, max(lane_rows_left(reader, before) - options.prefill, 0))
@@ -184,7 +184,7 @@ def list_needed_names(dataset: Dataset, database: Database) -> list[str]:
 
 
 def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
-    """Raise ConfigError for tables with names of our own, and for --replace-table without need."""
+    """Raise ConfigError for tables with reserved names, and for needless --replace-table."""
     needed, problems = (
         list_needed_names(dataset, database),
         list_reserved(DatasetReader(dataset).tables),
@@ -201,7 +201,7 @@ def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) ->
 def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
     """Raise ConfigError if the target cannot store the first rows, as far as its module knows.
 
-    With `to_end`, nor the last ones: what is sent without being encoded is not checked then.
+    `to_end`: check the last rows as well, because rows sent without encoding are not checked later.
     """
     spec, database = planned[0].spec, target.open()
     _expect_apart(spec.dataset, database)
@@ -235,7 +235,7 @@ def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
 
 
 def _expect_apart(dataset: Dataset, database: Database) -> None:
-    """Raise ConfigError if the database cannot keep apart drawn rows that have no key."""
+    """Raise ConfigError if the database would merge drawn rows that have no key."""
     can, tables = database.capabilities, DatasetReader(dataset).tables
     alike = [table for table in tables if not table.key]
     what = "a row replaces another one with the same tags and time"

@@ -28,9 +28,9 @@ class ReadStatements(Record):
 
 
 def read_statements(path: str) -> ReadStatements:
-    """Return the statements in a file: each ends with a semicolon at the end of a line.
+    """Return the statements in a file; ConfigError if there is none, or it cannot be read.
 
-    Within $$ it does not. ConfigError if there is none, or the file cannot be read.
+    A statement ends with a semicolon at the end of a line, except within $$.
     """
     try:
         text = Path(path).read_text()

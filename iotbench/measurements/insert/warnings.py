@@ -13,14 +13,14 @@ from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 
 CLIENT_BOUND = 0.5
-"""Client share from which a run is within half of the client's own limit."""
+"""Client share above which the client decides the result as much as the database."""
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
 """Workers of a shorter run differ by how fast they start."""
 REACHED = 0.95
-"""A smaller part of a rate or time was not reached."""
+"""Share of a requested rate or time above which it counts as reached."""
 
 
 def writing_warnings(result: Result) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _warn_of_spread(result: Result, at: str, runs: Sequence[InsertMetrics]) -> I
 
 
 def _warn_of_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield that a requested rate was not reached, in the whole run or in one of its stages."""
+    """Yield a warning if a requested rate was not reached, in the run or in one of its stages."""
     names = ("insert_rate", "rate")
     name = next((each for each in names if each in result.configuration), "")
     rate, option = float(result.configuration.get(name, 0)), f"--{name.replace('_', '-')}"
@@ -132,7 +132,7 @@ def _warn_of_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterat
 
 
 def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:
-    """Yield that some batches or queries of a schedule did not begin before the end."""
+    """Yield a warning if some batches or queries of a schedule did not begin before the end."""
     if unsent:
         yield (
             f"{counted(unsent, what)} fell due and did not begin before the end; percentiles count"
@@ -142,7 +142,7 @@ def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:
 
 
 def _warn_of_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield that the runs begin with a warm-up, if most of the long ones do."""
+    """Yield a warning if most of the long runs begin with a warm-up."""
     courses = [rates_by_second(run.outcome) for run in runs]
     long = [rates for rates in courses if len(rates) >= LEAST_S]
     found = [(each, len(rates)) for rates in long if (each := found_in(rates))]
@@ -163,9 +163,9 @@ def _warn_of_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Itera
 
 
 def _warn_of_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield warnings about sends that failed at first, or with an unknown outcome.
+    """Yield warnings about batches that failed at first, or with an unknown outcome.
 
-    They are expected after faults, which have separate lines.
+    Runs with faults are excluded: faults have separate lines.
     """
     reports = [report for run in runs for report in run.outcome.workers]
     retried = sum(report.retried for report in reports)
@@ -201,7 +201,7 @@ def _warn_of_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
 
 
 def warn_of_shared_cores(result: Result, workers: int) -> Iterator[str]:
-    """Yield that workers delay each other, if there are more of them than cores."""
+    """Yield a warning if there are more workers than cores."""
     at = counted(workers, "worker")
     if result.runner == "local" and workers > result.machine.cores:
         verb = "shares" if workers == 1 else "share"

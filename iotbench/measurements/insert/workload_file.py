@@ -1,4 +1,4 @@
-"""A workload that a user declares in YAML, read with all that is wrong in it."""
+"""A workload that a user declares in YAML; all errors in it are reported at once."""
 
 import math
 import re
@@ -94,7 +94,7 @@ class _Column(_Skewed):
 
 
 class Tag(_Column):
-    """A text that each series keeps; without any key, another one in each series."""
+    """A text that each series keeps; without any key, the text differs in each series."""
 
     count: Annotated[Count, Field(ge=1, le=MOST_VALUES)] | None = Field(
         None, description="how many different names the series share"
@@ -223,12 +223,12 @@ class FieldOf(_Column):
 
 
 def _whole(value: Any) -> Any:
-    """Return a tag of which only the name is written as one without any key."""
+    """Return an empty mapping for a tag with only a name."""
     return {} if value is None else value
 
 
 class TableOf(_Skewed):
-    """A table: a row of each series in every interval, or rows that draw their series by a law."""
+    """A table: a row of each series in every interval, or rows with series drawn by a law."""
 
     series: Annotated[Count, Field(ge=1, le=MOST_SERIES)] = Field(
         description="how many series it has"
@@ -272,7 +272,7 @@ def class_of(workload: str) -> type[Workload]:
 
 
 def read_workload(path: str) -> DeclaredParams:
-    """Return the parameters that a file declares; ConfigError with everything that is wrong."""
+    """Return the parameters that a file declares; ConfigError names everything that is wrong."""
     found = read_record(Path(path), WorkloadFile)
     if wrong := [f"{path}: {text}" for text in _problems(found)]:
         raise ConfigError(wrong)
@@ -346,7 +346,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def contents_of(workload: str) -> Mapping[str, Any] | None:
-    """Return what distinguishes files of the same path; None: it is the name of a workload."""
+    """Return the content of a workload file; None for the name of a workload."""
     if not is_file(workload):
         return None
     return read_workload(workload).model_dump(mode="json", exclude_none=True)

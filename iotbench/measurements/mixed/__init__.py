@@ -1,1 +1,1 @@
-"""Measurement `mixed`: inserts and queries at the same time."""
+"""Measurement `mixed`: how fast rows and queries are served at the same time."""

@@ -1,4 +1,4 @@
-"""Figures of mixed loads: rows of the inserts, and of each query during them."""
+"""Figures of mixed loads: a row for the inserts, and one for each query during them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,7 +29,7 @@ def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def _query(name: str, runs: Sequence[RunRecord]) -> Row:
-    """Return what a query of mixed runs comes to."""
+    """Return the row of a query in mixed runs."""
     place = Place(query=name, workers=len(_askers(runs[0])))
     verdicts = [q.verdict for run in runs for q in run.outcome.queries if q.name == name]
     status = worst_status(each.status for each in verdicts)
@@ -48,7 +48,7 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
 
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield what all queries of mixed runs come to together, if they asked several."""
+    """Yield the row of all queries of mixed runs together, if there are several."""
     timed = [
         {name: times for name, times in times_of(run).items() if _is_timed(times)} for run in runs
     ]

@@ -34,7 +34,7 @@ _MOST_UNSEEN, _PERCENTILES = 0.05, (50, 99)
 
 
 class MixedKind(Kind[MixedOptions]):
-    """Some workers insert rows while others ask about those that were stored before."""
+    """Some workers insert rows while others ask about rows stored before."""
 
     name = "mixed"
     work = Work.MIXED
@@ -78,11 +78,11 @@ class MixedKind(Kind[MixedOptions]):
     )  # fmt: skip
 
     def problems(self, options: MixedOptions) -> list[str]:
-        """Return what cannot work on any target, a sentence each."""
+        """Return a sentence for everything that cannot work on any target."""
         return option_problems(options)
 
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
-        """Return inserts after the stored rows, and queries about these rows meanwhile."""
+        """Return runs that insert after the stored rows, and ask about the stored ones."""
         options, asked = wanted.options, wanted.stored.dataset
         planned = plan_mixed_runs(wanted)
         plan.expect_storable(planned, wanted.target)
@@ -101,7 +101,7 @@ class MixedKind(Kind[MixedOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield what the workers do, each run with the rows that the one before leaves."""
+        """Yield lines about the work of the workers, and the rows left to insert."""
         spec = planned[0].spec
         load, clocking, reader = spec.load, spec.clocking, DatasetReader(spec.dataset)
         assert load.until_ms is not None
@@ -144,7 +144,7 @@ class MixedKind(Kind[MixedOptions]):
         yield from share_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return what became of the rows and queries in the warm-up."""
+        """Return a text about the rows and queries of the warm-up."""
         return (
             f"before each run is measured: {counted(rows, 'row')} and {counted(runs, 'query')} in"
             " all, verified, and left out of every figure above but the first answers"
@@ -158,7 +158,7 @@ class MixedKind(Kind[MixedOptions]):
 
 
 def _load_warnings(result: Result) -> Iterator[str]:
-    """Yield why the inserts and queries of a mixed run were not what was asked for."""
+    """Yield warnings if the inserts and queries of a run were not the requested load."""
     options = result.configuration
     wanted, duration_s = (float(options.get(name, 0)) for name in ("query_rate", "duration_s"))
     rows_per_s = float(options.get("insert_rate", 0))
@@ -192,7 +192,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
 
 
 def _unseen(result: Result) -> Iterator[str]:
-    """Yield how many rows were not seen, and what their freshness is at least, if it is unknown."""
+    """Yield the number of rows that were not seen, and lower bounds of unknown freshness."""
     for each in (each for run in result.runs for each in run.outcome.freshness):
         all_rows = each.rows + each.unseen_rows
         unknown = [n for n in _PERCENTILES if freshness_ms(each, n / 100) is None]

@@ -1,8 +1,8 @@
 """The run of a mixed load: some workers write rows while others ask queries. Pure.
 
-The queries ask about the rows that were stored before, so their answers are known exactly although
-rows are added meanwhile: new rows come later in time, and every query ends before them. With
-`--fresh` they ask about these new rows, and an answer has to lie between two sets of rows.
+The queries ask about rows stored before, so their answers are known exactly: new rows come later in
+time, and every query ends before them. With `--fresh` they ask about the new rows, and an answer
+has to lie between the rows acknowledged before it and those sent until its end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +35,11 @@ from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 
 _SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
-"""Different timed instances of a type: all types are rendered before the clock starts."""
+"""Most different timed instances of a type: all are rendered before the clock starts."""
 
 
 def option_problems(options: MixedOptions) -> list[str]:
-    """Return everything that cannot work on any target, a sentence each."""
+    """Return a sentence for everything that cannot work on any target."""
     problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
     problems += options.fault_problems(options.duration_s)
     rates = {
@@ -66,7 +66,7 @@ def option_problems(options: MixedOptions) -> list[str]:
 
 
 def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
-    """Return the time that no row of these tasks is before; ConfigError if there is none."""
+    """Return the earliest time of the rows of these tasks; ConfigError if it is not known."""
     found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
     if found is None:
         raise ConfigError(
@@ -78,7 +78,7 @@ def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
 
 
 def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
-    """Return the query types: about the rows before a time, or about those that come after it."""
+    """Return the query types: about rows before a time or, with --fresh, about rows after it."""
     reader = DatasetReader(stored)
     if not options.fresh_s:
         return reader.query_types(aligned=options.aligned, until_ms=until_ms)
@@ -89,8 +89,8 @@ def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> d
 def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     """Return the runs of a mixed load; ConfigError names everything that is wrong.
 
-    Each continues the rows of the one before. How many these are is known once it has ended, so
-    all but the first are to be planned `again` then.
+    Each continues the rows of the one before. Their number is known only at its end, so all but
+    the first run are planned `again` then.
     """
     options, stored = wanted.options, wanted.stored
     problems = _problems(wanted.target, options, force=wanted.force)
@@ -116,7 +116,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
 
 
 def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
-    """Return everything that does not depend on the stored rows, a sentence each."""
+    """Return a sentence for every problem that does not depend on the stored rows."""
     problems = option_problems(options)
     option = "--insert-workers, --query-workers"
     problems += worker_problems(
@@ -200,7 +200,7 @@ def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]
 def insert_tasks(
     stored: Dataset, workers: int, batch_rows: int, rows_per_s: float, lasts_s: float
 ) -> tuple[InsertTask, ...]:
-    """Return what the workers write, as much as they can in the time, after all stored rows."""
+    """Return the tasks of workers that insert after all stored rows, for a given time."""
     reader, rows_each = DatasetReader(stored), 0
     if reader.sizes is None:
         rate = min(rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)

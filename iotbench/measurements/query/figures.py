@@ -1,4 +1,4 @@
-"""Figures of queries: rows each of a run, in each stage, and all of a run together."""
+"""Figures of queries: a row for each query, also by stage, and one for all of a run together."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from simulator.protocol.messages import QueryTimes
 
 
 def times_of(run: RunRecord) -> dict[str, list[QueryTimes]]:
-    """Return query -> the measurements of each worker."""
+    """Return query -> the times of each worker."""
     times: dict[str, list[QueryTimes]] = defaultdict(list)
     for worker in run.outcome.workers:
         for each in worker.queries:
@@ -31,7 +31,7 @@ def rows_by_query(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield what all queries of a run come to together, for each run that asked several."""
+    """Yield the row of all queries of a run together, for each run that asked several."""
     for run in runs:
         times = times_of(run)
         if len(times) > 1:

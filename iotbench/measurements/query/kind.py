@@ -1,4 +1,4 @@
-"""`query`: how long answers take, and whether they are right."""
+"""`query`: how long answers take; every answer is verified."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 
 class QueryKind(Kind[QueryOptions]):
-    """Queries are asked one after the other about rows that are stored."""
+    """Queries about stored rows are asked one after the other."""
 
     name = "query"
     work = Work.QUERY
@@ -39,15 +39,15 @@ class QueryKind(Kind[QueryOptions]):
     )
     help = """Time the workload's queries and verify every answer.
 
-    Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart
-    as the first answer, and then --runs times. Timed is the wait for the database until every row
-    of the answer is there; what this program does with the answer is shown as the client's share.
-    Queries with random parameters (hosts, windows of time) ask something else in each run; the same
-    seed asks the same. Afterwards each answer is compared with the truth, which is computed from
-    the rows themselves.
+    Run `insert` first: it writes the rows. Each worker runs each query once, timed separately as
+    the first answer, and then --runs times. The time of a run is the wait for the database until
+    every row of the answer has arrived; the time that this program spends on the answer is the
+    client's share. Queries with random parameters (hosts, windows of time) differ in each run; the
+    same seed gives the same queries. Afterwards each answer is compared with the truth, which is
+    computed from the rows themselves.
 
-    With --ramp a growing number of workers asks each query, up to --workers: how many can the
-    database answer within the response limit?
+    With --ramp a growing number of workers, up to --workers, asks each query, to find how many the
+    database can answer within the response limit.
     """
     examples = (
         "query --target sqlite",
@@ -67,15 +67,15 @@ class QueryKind(Kind[QueryOptions]):
         return options.decide(timeout_s, types=options.types or more)
 
     def conflicts(self, given: QueryOptions) -> list[str]:
-        """Return which options do not go with --stages."""
+        """Return the options that --stages excludes."""
         return stage_conflicts(given.stages, given.given)
 
     def problems(self, options: QueryOptions) -> list[str]:
-        """Return nothing: all is checked together with the rows."""
+        """Return nothing: `plan` checks the options together with the rows."""
         return []
 
     def active(self, options: QueryOptions) -> Collection[int]:
-        """Return how many workers are active in a row."""
+        """Return the numbers of active workers in the rows of the result."""
         return options.active
 
     def plan(self, wanted: Wanted[QueryOptions]) -> Planned:
@@ -97,7 +97,7 @@ class QueryKind(Kind[QueryOptions]):
         yield from (f"{_often(each.spec)}; each worker asks once before" for each in planned)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield what makes the times of queries depend on the client."""
+        """Yield the warnings of queries, and of rates that were not reached."""
         yield from asking_warnings(result, self.summary(result))
         rate = float(result.configuration.get("rate") or 0.0)
         weights = result.configuration.get("weights") or {}
@@ -126,7 +126,7 @@ class QueryKind(Kind[QueryOptions]):
         return super().showing(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return what became of the runs of queries in the warm-up."""
+        """Return a text about the query runs of the warm-up."""
         return (
             f"of each query by each worker: {counted(runs, 'run')} in all, whose answers were"
             " checked, and left out of every figure above but the first answers"

@@ -32,7 +32,7 @@ from simulator.protocol.verdict import VerifyMode
 FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
 """The default: at least 3 runs, and up to 100, which carry a 99th percentile, within a second."""
 MOST_QUERIES = 10_000_000
-"""Queries of one type, by all workers."""
+"""Most queries of one type, by all workers."""
 MOST_SHOWN = 1000
 RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
@@ -60,12 +60,12 @@ class Types(Options):
     """
     aligned: Annotated[bool, Field(alias="align")] = False
     """Let random windows of time begin at a multiple of the query's interval, and windows of `mixed
-    --fresh` at one of the aggregates that the target keeps.
+    --fresh` at a multiple of the interval of the target's aggregates.
     """
 
     @property
     def weights(self) -> dict[str, int]:
-        """Name or pattern of the types -> their weight; 0: what was given is none."""
+        """Name or pattern of the types -> their weight; 0: the given weight is invalid."""
         return dict(map(_parse_weights, self.types))
 
     @property
@@ -99,25 +99,24 @@ class OwnQueries(Types):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The types and patterns of types that are asked."""
+        """The names and patterns of the types to ask."""
         return self.named or (() if self.own else EVERY)
 
 
 class RampUp(Options):
-    """A growing number of workers that ask."""
+    """A ramp: a growing number of workers that ask."""
 
     GROUP: ClassVar[str] = "Ramp"
 
     ramp: Flag = False
-    """Start each query with one worker and let in more, until answers take longer than
-    --response-limit; report with how many.
+    """Start each query with one worker and let in more until answers take longer than
+    --response-limit; report the number of workers.
     """
     response_limit_s: Annotated[Seconds | None, Opt(kept=False)] = None
-    """Longest response time on average that the ramp accepts; at three times as much it ends at
-    once.
+    """Longest average response time that the ramp accepts; at three times as much it ends at once.
     """
     ramp_step: Annotated[Count | None, Opt(kept=False)] = None
-    """Workers that are let in together.  [default: 1]"""
+    """Number of workers that are let in together.  [default: 1]"""
     ramp_interval_s: Annotated[Seconds | None, Opt(kept=False)] = None
     """Time until more workers are let in.  [default: 30s]"""
     moving_average_s: Annotated[Seconds | None, Opt(kept=False)] = None
@@ -144,8 +143,8 @@ class AnswerOptions(Options):
     print_answers: Annotated[Count, Opt(least=0, most=MOST_SHOWN, kept=False)] = 0
     """Number of answers to each query to print, 20 rows of each, and to keep in the result."""
     plans: Flag = False
-    """After the last run, ask the database how it answers each query (EXPLAIN, or what it has like
-    that), print it, and keep it in the result.
+    """After the last run, ask the database for the plan of each query (EXPLAIN or its equivalent),
+    print it, and keep it in the result.
     """
 
 
@@ -157,8 +156,8 @@ class AskingOptions(Options):
     workers: Workers = (1,)
     """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
-    """Runs of each query by each worker, or by each of its --connections, after a first one.
-    [default: 100, which carry a p99, or as many as fit into a second, but at least 3]
+    """Runs of each query by each worker, or by each of its --connections, after the first run.
+    [default: 100, enough for a p99, or as many as fit into a second, at least 3]
     """
     count: Count | None = None
     """Runs of each query by all workers together."""
@@ -166,19 +165,19 @@ class AskingOptions(Options):
     """Time for which the workers run each query."""
     rate: Number = 0.0
     """Queries/s of each type, by all workers together; the wait counts from the scheduled time.
-    0: a worker asks again once it is answered.
+    0: each worker asks again as soon as it has its answer.
     """
     warmup_s: Duration = 0.0
-    """Time for which each worker runs each query, after the first run, before runs are timed. These
-    answers are checked.
+    """Run each query for this time after its first run, before runs are timed. These answers are
+    verified.
     """
     stages: Stages = ()
-    """Parts of the time of each query, each with a number of active workers, perhaps a rate, and
+    """Parts of the time of each query, each with a number of active workers, optionally a rate, and
     separate figures, such as 1:1m,8@200:5m. First runs and warm-ups come before the first part.
     """
     burn_in: Annotated[Count, Opt(least=0, most=MOST_WARMUP)] = 0
-    """A warm-up counted in runs of each query by each worker, or by each of its --connections. With
-    --warmup both are reached.
+    """A warm-up of this many runs of each query by each worker, or by each of its --connections.
+    With --warmup, both run to their end.
     """
 
     @property
@@ -188,7 +187,7 @@ class AskingOptions(Options):
 
 
 class Query(RampUp, MachineOptions, AnswerOptions, OwnQueries, Types, Connecting, AskingOptions):
-    """The options of `query` that a plan has, too."""
+    """The options of `query` in commands and plans."""
 
     def options(self, timeout_s: float) -> "QueryOptions":
         """Return the options of one sweep."""
@@ -211,7 +210,7 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
     """Keep digests for comparing the answers with another target's."""
 
     def decide(self, timeout_s: float, **changes: Any) -> Self:
-        """Return the options, changed, with what follows from others."""
+        """Return the options with changes, and the defaults that depend on others."""
         workers = counts_of(self.stages, self.workers)
         return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
 
@@ -262,13 +261,13 @@ class MixedLoad(Options):
     duration_s: Annotated[Seconds, Opt(least=_SHORTEST_MIXED_S, most=LONGEST_S)] = 60.0
     """Time for which rows are inserted and queries asked."""
     warmup_s: Duration = 0.0
-    """Insert and ask for this time before --duration begins. Rows and answers are verified, and
+    """Insert and ask for this time before --duration begins. Rows and answers are verified, but
     left out of every figure.
     """
     fresh_s: Duration = 0.0
-    """Ask about the rows that arrive instead of the rows stored before: about this length of time
-    up to the newest, such as 1m. Each answer is compared with what was acknowledged before it began
-    and sent until it ended, and the result shows how soon rows were seen.
+    """Ask about arriving rows instead of the rows stored before: about this length of time up to
+    the newest row, such as 1m. Each answer is compared with the rows acknowledged before it began
+    and those sent until it ended, and the result shows how soon rows were seen.
     """
     rate: Annotated[Number, Opt(kept=False)] = 0.0
     """Operations/s of all workers together, divided by --mix: batches (rows with --batch 0) and
@@ -283,7 +282,7 @@ class MixedLoad(Options):
 
 
 class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
-    """The options of `mixed` that a plan has, too."""
+    """The options of `mixed` in commands and plans."""
 
     def options(self, timeout_s: float) -> "MixedOptions":
         """Return the options of one run."""
@@ -296,9 +295,7 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
     GROUP: ClassVar[str] = "Load"
 
     runs: Annotated[Count, Opt("-r", least=1, most=MOST_RUNS)] = 1
-    """Number of runs; each run asks about all rows that were stored before it, and adds
-    others.
-    """
+    """Number of runs; each asks about all rows stored before it, and adds others."""
     timeout_s: Timeout = 0.0
 
     @property

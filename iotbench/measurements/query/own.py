@@ -1,4 +1,4 @@
-"""The user's own queries: a file of them, checked against a target and the rows that they read."""
+"""The user's own queries from a file, checked against a target and the rows that they read."""
 
 import hashlib
 import math
@@ -36,7 +36,7 @@ _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = GIVEN | {START, END}
 _MOST_QUERIES = 100
 _MOST_CHARACTERS = 200_000
-"""Characters of all texts: they are part of each run's specification."""
+"""Most characters of all texts, which are part of each run's specification."""
 
 
 def _list(value: Any) -> Any:
@@ -162,7 +162,7 @@ def _of_text(key: str, text: str, wanted: frozenset[str]) -> Iterator[str]:
 
 
 def digest_of(own: Mapping[str, OwnQuery]) -> str:
-    """Return what distinguishes queries of the same names in results."""
+    """Return a digest that distinguishes queries of the same name in results."""
     written = "\n".join(f"{name} {query.model_dump_json()}" for name, query in own.items())
     return hashlib.sha256(written.encode()).hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""The runs of a query sweep: one for each worker count, on the rows of one insert."""
+"""The runs of a query sweep, one for each worker count, on the rows of one insert."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -26,19 +26,19 @@ from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, QueryLoad, Work
 
 SHORTEST_RAMP_S = 1.0
-"""Workers report how far they are twice a second."""
+"""Shortest interval of a ramp: workers report their progress twice a second."""
 TYPES = "--types"
 _PATTERN = frozenset("*?[")
 
 
 def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
-    """Return the query types that are left out of a sweep of all, and why."""
+    """Return query type -> why a sweep leaves it out."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
     return impossible_of(options.asked, types)
 
 
 def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
-    """Return the types that patterns match and that cannot be asked, and why."""
+    """Return type -> why it cannot be asked, for the types that patterns match."""
     by_pattern = [name for word in words for name in matches_of(word, types)]
     found = dict.fromkeys(name for name in by_pattern if name not in words)
     return {name: types[name].problem for name in found if types[name].problem}
@@ -52,14 +52,14 @@ def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
 
 
 def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
-    """Return the types that words and patterns name and that can be asked, each once."""
+    """Return the types that names and patterns select and that can be asked, each once."""
     possible = askable(types)
     named = [name for word in words for name in (word, *matches_of(word, possible))]
     return list(dict.fromkeys(name for name in named if name in types))
 
 
 def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
-    """Return weights that are not 1; a name decides before a pattern, the last pattern first."""
+    """Return weights that are not 1; a name overrides patterns, a later pattern earlier ones."""
     found: dict[str, int] = {}
     for word, weight in options.weights.items():
         found |= dict.fromkeys(matches_of(word, types), weight)
@@ -144,7 +144,7 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
 
 
 def load_problems(options: QueryOptions) -> list[str]:
-    """Return what is wrong with how often, how long and by how many workers is asked."""
+    """Return problems of the number of runs, the duration and the number of workers."""
     problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
     heaviest = max(options.weights.values(), default=1) or 1
     if options.count is not None:
@@ -194,7 +194,7 @@ def _ramp_problems(options: QueryOptions) -> list[str]:
 def type_problems(
     where: str, names: Sequence[str] | Mapping[str, str], types: Mapping[str, QueryType], of: str
 ) -> list[str]:
-    """Return why types of a workload (`of`) cannot be asked that are named somewhere."""
+    """Return why the named types cannot be asked of workload `of`; `where` names their place."""
     problems = []
     for name in names:
         matching = matches_of(name, types) if where == TYPES else []

@@ -13,7 +13,7 @@ from simulator.protocol.spec import QueryLoad, RunSpec
 
 
 def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
-    """Return which queries are asked, and about which rows."""
+    """Return the queries and their rows, for the configuration in a result."""
     weights = dict(first.load.weights)
     return {
         "queries": list(first.load.queries),
@@ -25,13 +25,13 @@ def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
 
 
 def names_of(load: QueryLoad) -> str:
-    """Return the types of a load, with the weights that they have."""
+    """Return the names of a load's types, with their weights."""
     weighted = (f"{n}:{load.weights[n]}" if n in load.weights else n for n in load.queries)
     return ", ".join(weighted)
 
 
 def share_facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield which share of the timed queries each type had, where types have weights."""
+    """Yield each type's share of the timed queries, if types have weights."""
     if not result.configuration.get("weights"):
         return
     runs = Counter[str]()
@@ -43,7 +43,7 @@ def share_facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
-    """Yield what makes the times of queries depend on the client."""
+    """Yield warnings if the times of queries depend on the client, or answers have no truth."""
     bound: dict[str, float] = {}
     decoding: dict[str, float] = {}
     for row in summary.rows:

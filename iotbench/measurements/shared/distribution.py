@@ -1,4 +1,4 @@
-"""The rows that each worker writes: its own lane, or a share of tables that have an end. Pure."""
+"""The rows of each worker: its own lane, or a share of tables that have an end. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ YEAR_10000_MS = 253_402_300_800_000
 
 
 class Split(StrEnum):
-    """The distribution of the rows of tables with an end to the workers (`--split`)."""
+    """How the rows of tables with an end are distributed to workers (`--split`)."""
 
     BATCH = "batch"
-    """A batch each in turn, so that all workers write the same time."""
+    """One batch each in turn, so that all workers write about the same time."""
     SERIES = "series"
     """Each worker writes its own series."""
 
@@ -26,9 +26,9 @@ class RunLoad:
 
     workers: int
     prefill: int
-    """Rows of all workers together, before the timed part."""
+    """Rows of all workers together before the timed part."""
     rows_each: int
-    """Timed rows of each worker, where lanes have no end."""
+    """Timed rows of each worker, if lanes have no end."""
     limit: int | None
     """Timed rows of all workers together; None: no limit."""
     batch_rows: int
@@ -36,11 +36,11 @@ class RunLoad:
     after_all: bool = False
     """True if new rows of a lane are later than the rows of all lanes."""
     steps_left: int = 1
-    """Runs that share the rows that are left, where tables have an end."""
+    """Runs that share the remaining rows, if tables have an end."""
 
 
 def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
-    """Return the rows of each worker, after those that are stored before."""
+    """Return the rows of each worker, which follow the stored ones."""
     if reader.sizes is None:
         return _lanes(before, load)
     prefill = _distribute(reader, before, load, load.prefill)
@@ -68,15 +68,12 @@ def _lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
 
 
 def lane_rows_left(reader: DatasetReader, before: Dataset) -> int:
-    """Return how many rows every lane, which has no end, has after those that are stored.
-
-    None of them is after the year 9999.
-    """
+    """Return how many rows each endless lane has after the stored ones, up to the year 9999."""
     return max(reader.rows_before(YEAR_10000_MS) - max(before.ends().values(), default=0), 0)
 
 
 def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
-    """Return how many rows of each table, which has an end, come after those that are stored."""
+    """Return how many rows of each table, all with an end, come after the stored ones."""
     assert reader.sizes is not None
     ends = before.ends()
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]

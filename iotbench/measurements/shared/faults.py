@@ -20,11 +20,11 @@ RETRY_FOR_S = 300.0
 
 
 COMMANDS = ("crash_with", "restart_with")
-"""Options that are commands, which run at faults and after them."""
+"""Options with commands to run at faults and after them."""
 
 
 class Fault(StrEnum):
-    """The component that is made to fail."""
+    """The kind of a fault."""
 
     PAUSE = "pause-database"
     KILL = "kill-database"
@@ -48,7 +48,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FaultMoment:
-    """A moment of the measured part: seconds after its beginning, or a share of it."""
+    """A moment in the measured part: seconds after its beginning, or a share of it."""
 
     after_s: float = 0.0
     share: float = 0.0
@@ -76,47 +76,42 @@ class Faults(Options):
     GROUP: ClassVar[str] = "Faults"
 
     fault: Annotated[Fault | None, Opt(repeats=False)] = None
-    """Cause a fault in the measured part: the database's processes on this machine are
-    stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
-    --crash-with; --disk is filled; the network of the workers is cut, or slow; or the processes
-    that have their connections are killed. The result has the time without an acknowledgement, the
-    time until the rate is back, and what became of every row. Workers try again for 5 minutes,
-    unless --retry-for sets the time.
+    """Cause a fault in the measured part: pause or kill the database's processes on this machine,
+    restart the database with --restart-with, crash its node with --crash-with, fill --disk, cut or
+    slow down the workers' network, or kill the workers' processes. The result has the time without
+    an acknowledgement, the time until the rate recovers, and the fate of every row. Workers retry
+    for 5 minutes, unless --retry-for sets the time.
     """
     at: Annotated[
         FaultMoment,
         Notation("duration|share", parse_moment, format_moment, float | str, format_moment),
     ] = FaultMoment(share=0.3)
-    """Time of the first fault, after the beginning of the measured part, such as 20s, or 50% of it.
-    """
+    """Time of the first fault after the beginning of the measured part, such as 20s or 50%."""
     every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
-    """Interval from one fault's end to the next fault, such as 60s; 0: one fault."""
+    """Interval between the beginnings of faults, such as 60s. 0: one fault."""
     for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
-    """Duration of the fault: until the database continues, --restart-with runs, the disk has room
-    again, the network recovers, or a worker's process starts again.
+    """Duration of the fault, after which the database resumes, --restart-with runs, the disk is
+    freed, the network recovers, or the worker's process restarts.
     """
     restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
-    """Start the database, or its node, again with this command, which runs in bash on this machine,
-    such as 'systemctl restart postgresql'. Without it, a killed database has to come back by
-    itself.
+    """Command that restarts the database or its node, run in bash on this machine, such as
+    'systemctl restart postgresql'. Without it, a killed database has to restart by itself.
     """
     crash_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
-    """Crash the database's node with this command, such as 'virsh destroy db1'; --restart-with
-    boots it again, also if this program is killed meanwhile.
+    """Command that crashes the database's node, such as 'virsh destroy db1'; --restart-with boots
+    the node again, even if this program is killed in between.
     """
     disk: Annotated[Path | None, Opt(metavar="FOLDER")] = None
-    """Folder on the disk of the database that is to be filled, by a file of this program, which is
-    removed after --for.
-    """
+    """Folder on the database's disk to fill with a file, which is removed after --for."""
     delay_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.1
     """Additional delay of a slow network, in each direction."""
     bandwidth: Annotated[Bytes | None, Opt(metavar="BYTES/S")] = None
-    """Bytes a second through each connection of a slow network, in each direction,
-    such as 1MB.  [default: no limit]
+    """Bytes/s through each connection of a slow network, in each direction, such as 1MB.
+    [default: no limit]
     """
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result: of faults, what the chosen one has."""
+        """Return the options for the result; only options of the chosen fault are among them."""
         found = super().configuration()
         for field in Faults.declare():
             if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):
@@ -125,7 +120,7 @@ class Faults(Options):
 
     @property
     def commands(self) -> dict[str, str]:
-        """The commands that run at faults and after them, by their options."""
+        """Option -> command, of the commands that run at faults and after them."""
         return {name: command for name in COMMANDS if (command := getattr(self, name))}
 
     @property
@@ -134,7 +129,7 @@ class Faults(Options):
         return 0.0 if self.fault is Fault.RESTART else self.for_s
 
     def instants_s(self, duration_s: float) -> list[float]:
-        """Return when it fails in a measured part of this length, in seconds from its beginning."""
+        """Return the times of the faults, in seconds from the beginning of the measured part."""
         if not self.fault:
             return []
         found = [self.at.within_s(duration_s)]
@@ -143,7 +138,7 @@ class Faults(Options):
         return found
 
     def plan_fault(self, duration_s: float) -> PlannedFault | None:
-        """Return what fails when in a measured part of this length."""
+        """Return the planned faults of a measured part of this length."""
         if not self.fault:
             return None
         weather = {
@@ -159,7 +154,7 @@ class Faults(Options):
         )
 
     def outline(self, duration_s: float) -> Iterator[str]:
-        """Yield what fails when, and how it ends, a line each."""
+        """Yield lines about the faults, their times and their ends."""
         at = ", ".join(f"{each:g} s" for each in self.instants_s(duration_s))
         length = f", for {self.for_s:g} s" if self.lasts_s else ""
         yield f"fault: {self.fault} at {at} of each run{length}"
@@ -169,7 +164,7 @@ class Faults(Options):
             yield f"after each fault: {self.restart_with}"
 
     def fault_problems(self, duration_s: float) -> list[str]:
-        """Return conflicts of options; the measured part lasts `duration_s`; 0: by rows."""
+        """Return problems of the options; `duration_s` is of the measured part, 0 if unlimited."""
         if not self.fault:
             return [
                 f"{each.names[0]}: says how the database fails; add --fault, or leave it out"
@@ -192,7 +187,7 @@ class Faults(Options):
         return [*problems, *self._missing(), *self._list_unused()]
 
     def _missing(self) -> Iterator[str]:
-        """Yield what the fault needs."""
+        """Yield a problem for each option that the fault needs and lacks."""
         if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
             yield (
                 f"--fault {self.fault}: add the command that restarts it, such as"
@@ -212,7 +207,7 @@ class Faults(Options):
             yield f"--fault {self.fault}: neither --delay nor --bandwidth makes it slow; give one"
 
     def _list_unused(self) -> Iterator[str]:
-        """Yield what means nothing to the fault."""
+        """Yield a problem for each option that does not apply to the fault."""
         declared = Faults.declare()
         for field, faults in _ONLY_FOR.items():
             each = declared[field]
@@ -231,7 +226,7 @@ _ONLY_FOR = {
     "delay_s": (Fault.SLOW,),
     "bandwidth": (Fault.SLOW,),
 }
-"""Options -> the faults that they are for; the others are for all."""
+"""Option -> the faults that it applies to; other options apply to all."""
 
 
 def fault_facts(result: Result) -> Iterator[tuple[str, str]]:

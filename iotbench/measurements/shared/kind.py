@@ -31,7 +31,7 @@ class Planned:
 
 
 class Kind(ABC, Generic[_Options]):
-    """The measurement, output and warnings of a command. Each kind has a file of this room."""
+    """The measurement, output and warnings of a command. Each kind has a folder of this room."""
 
     name: ClassVar[str]
     """Name of the command; results carry it too."""
@@ -40,7 +40,7 @@ class Kind(ABC, Generic[_Options]):
     subjects: ClassVar[tuple[Subject, ...]]
     """Subjects that the rows of its results can have."""
     options: type[_Options]
-    """Those of its command."""
+    """Options of the command."""
     help: ClassVar[str] = ""
     """Help of the command."""
     examples: ClassVar[tuple[str, ...]] = ()
@@ -51,7 +51,7 @@ class Kind(ABC, Generic[_Options]):
     """Pictures of that section."""
 
     has_worker_counts: ClassVar[bool] = True
-    """False if rows have names, each with its own number of workers."""
+    """False if rows have names instead, each with its own number of workers."""
 
     @property
     def writes(self) -> bool:
@@ -65,7 +65,7 @@ class Kind(ABC, Generic[_Options]):
 
     @property
     def needs_rows(self) -> bool:
-        """True if it is about rows that an earlier insert has stored."""
+        """True if it needs rows that an earlier insert stored."""
         return self.work.needs_rows
 
     @property
@@ -74,7 +74,7 @@ class Kind(ABC, Generic[_Options]):
         return any(subject.figures for subject in self.subjects)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
-        """Return what the rows of a result with these options are about."""
+        """Return the subject of the rows of a result with these options."""
         return self.subjects[0]
 
     def summary(self, result: Result) -> Summary:
@@ -82,19 +82,18 @@ class Kind(ABC, Generic[_Options]):
         return summarise(self.subject(result.configuration), result.runs)
 
     def decide(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
-        """Return the options completed by their consequences.
+        """Return the options with the defaults that depend on others.
 
-        Removes options of the command from `extra`, where users of the original give them as
-        options of the target.
+        Options of the command are removed from `extra`, where users of the original give them.
         """
         return options.model_copy(update={"timeout_s": timeout_s})
 
     def conflicts(self, given: _Options) -> list[str]:
-        """Return which options, as they were given, do not go together."""
+        """Return conflicts between the given options."""
         return []
 
     def problems(self, options: _Options) -> list[str]:
-        """Return what cannot work on any target, a sentence each."""
+        """Return a sentence for everything that cannot work on any target."""
         return options.problems()
 
     def active(self, options: _Options) -> Collection[int] | None:
@@ -110,7 +109,7 @@ class Kind(ABC, Generic[_Options]):
 
     @abstractmethod
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield the lines about a plan; `last` is an earlier insert of the target."""
+        """Yield lines about a plan; `last` is an earlier insert of the target."""
 
     def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
         """Return the worker counts by which rows of the result can be named."""
@@ -135,7 +134,7 @@ class Kind(ABC, Generic[_Options]):
         yield from ()
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield what is to be known of how it was measured: name and text."""
+        """Yield (name, text) of facts about the measurement."""
         length_s = result.configuration.get("warmup_s")
         if length_s:
             rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
@@ -146,7 +145,7 @@ class Kind(ABC, Generic[_Options]):
         yield from self.answers(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the facts that an option asked for: name and text."""
+        """Yield (name, text) of the facts that an option asked for."""
         yield from ()
 
     def warmup_text(self, rows: int, runs: int) -> str:
@@ -155,11 +154,11 @@ class Kind(ABC, Generic[_Options]):
         return f"before each run are in no figure above: {' and '.join(found)}"
 
     def showing(self, result: Result) -> Showing:
-        """Return what results like this one show side by side on a page."""
+        """Return the section of a page that shows results like this one side by side."""
         return Showing(self.title, self.pictures)
 
     def describe_measured(self, result: Result) -> Iterator[str]:
-        """Yield what was measured, in words of a list of results."""
+        """Yield the main options, for a list of results."""
         options = result.configuration
         if workers := options.get("workers"):
             yield f"w={list_entries(workers)}"
@@ -181,7 +180,7 @@ def list_entries(counts: object) -> str:
 
 
 def _connection_facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield how many connections there were, where workers have several, and their opening."""
+    """Yield the number of connections and the time to open one, if workers have several."""
     found = [each for run in result.runs if (each := connects_of(run.outcome.workers))]
     for connections in dict.fromkeys(each["connections"] for each in found):
         some = [each for each in found if each["connections"] == connections]

@@ -22,13 +22,13 @@ LARGEST_BATCH_ROWS = 10_000_000
 
 Workers = Annotated[Counts, Opt("-w", least=1, most=MOST_WORKERS)]
 Timeout = Annotated[Seconds, Opt(inner=True, least=0, most=LONGEST_S)]
-"""After which time a run is given up; 0: never."""
+"""Time after which a run is given up; 0: never."""
 Duration = Annotated[Seconds, Opt(least=0, most=LONGEST_S)]
 Flag = Annotated[bool, Opt(kept=False)]
 
 
 class Sending(Options):
-    """The sending of rows by a worker."""
+    """How a worker sends rows."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -36,13 +36,13 @@ class Sending(Options):
     """Rows per batch; 0: one row at a time, each acknowledged separately."""
     retry_for_s: Duration = 0.0
     """Time for which a worker retries a refused batch or login, with pauses of up to 2 s, and a
-    lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: five times,
-    and a connection for some seconds.
+    lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: retry a batch
+    five times, and a connection for some seconds.
     """
 
     @property
     def mode(self) -> str:
-        """SINGLE or BATCH, of which the target's options make its insert mode."""
+        """SINGLE or BATCH; the target's options may refine it."""
         return BATCH if self.batch else SINGLE
 
     @property
@@ -52,21 +52,21 @@ class Sending(Options):
 
 
 class Connecting(Options):
-    """The connections of a worker."""
+    """How a worker connects."""
 
     GROUP: ClassVar[str] = "Load"
 
     connections: Annotated[Count, Opt(least=1, most=MOST_CONNECTIONS)] = 1
     """Connections of each worker, which send batches or ask queries at the same time; with a rate,
-    each goes to the one that has been free for longest. The result has the time to connect.
+    the connection that has been free for longest is next. The result has the time to connect.
     """
     pool: Annotated[Count, Opt(least=0, most=MOST_CONNECTIONS)] = 0
-    """Number of connections in each worker that the callers of --connections share:
-    the time for which a caller waits for one counts. 0: each has its own.
+    """Number of connections of each worker that its --connections callers share; the time for which
+    a caller waits for one counts. 0: each caller has its own.
     """
 
     def connection_problems(self) -> list[str]:
-        """Return what does not go together."""
+        """Return conflicts between the options."""
         if self.pool and self.pool >= self.connections:
             return [
                 (
@@ -83,17 +83,17 @@ class Connecting(Options):
 
 
 class MachineOptions(Options):
-    """Preparation of this machine before each run."""
+    """How this machine is prepared before each run."""
 
     GROUP: ClassVar[str] = "Machine"
 
     before_run: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
-    """Run this in bash on this machine before each run, such as 'systemctl restart postgresql';
-    then the target has 60 s to answer. If the command fails, no run follows.
+    """Command to run in bash on this machine before each run, such as 'systemctl restart
+    postgresql'; the target then has 60 s to answer. If the command fails, no run follows.
     """
     drop_caches: Annotated[bool, Opt(kept=False, repeats=False)] = False
-    """Drop this machine's file caches before each run, if the server is here and this user may;
-    the result shows whether they were.
+    """Drop this machine's file caches before each run, if the server runs here and this user may;
+    the result shows whether they were dropped.
     """
 
 
@@ -103,8 +103,8 @@ class ResourceOptions(Options):
     GROUP: ClassVar[str] = "Machine"
 
     resources: Flag = False
-    """Measure CPU, load and memory of machine, client and server during each run, and while
-    nothing runs before and after it.
+    """Measure CPU, load and memory of machine, client and server during each run, and at rest
+    before and after it.
     """
 
 
@@ -114,8 +114,8 @@ class Verification(Options):
     GROUP: ClassVar[str] = "Verification"
 
     verify: Annotated[VerifyMode | None, Opt(choices=("none", "counts", "full"))] = None
-    """none; counts: rows are counted, and their hashes compared, or sums where the database
-    computes no hashes; full: every row is compared. `change` always compares every row.
+    """none; counts: rows are counted, and their hashes compared, or sums if the database has no
+    hashes; full: every row is compared. `change` always compares every row.
     [default: counts]
     """
 

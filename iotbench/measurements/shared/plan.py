@@ -1,4 +1,4 @@
-"""Planned runs of a sweep, their specifications, and how long they take. Pure."""
+"""Planned runs of a sweep, their specifications and their expected duration. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 
 _Options = TypeVar("_Options", bound=Options)
 _FIXED_PHASES = ("init", "barrier")
-"""Phases of a run with a time that does not depend on the number of rows."""
+"""Phases of a run that take the same time for any number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PlannedRun:
     run: int
     level: int
     again: "Again | None" = None
-    """None: planned once and for all."""
+    """Plans the run again once the run before it has ended; None: the plan is final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class StoredBefore:
 
     dataset: Dataset
     complete: bool
-    """False if the insert did not end, or not all of its rows are stored."""
+    """False if the insert did not end, or some of its rows are not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Recorded:
 
     file: RecordsFile
     share: Callable[[int], tuple[InsertTask, ...]]
-    """Number of workers -> the part of each."""
+    """Number of workers -> the records of each."""
     clean: bool
     """False: the first run refuses tables that exist."""
 
 
 class Again(Protocol):
-    """Plans a run for the rows that the run before it has left, which only that run decides."""
+    """Plans a run for the rows that the run before it left, known only at that run's end."""
 
     def __call__(self, left: Dataset, *, complete: bool) -> PlannedRun:
         """Return the run; ConfigError if it has nothing to do.
@@ -65,10 +65,10 @@ class Again(Protocol):
 def spec_of(
     work: Work, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
 ) -> RunSpec:
-    """Return the specification of a run (its sweep, and what follows it in the run's id).
+    """Return the specification of a run; `run` is its sweep and the end of the run's id.
 
-    The target's options are without credentials; `task` is what only some runs have. ConfigError
-    if the rows are where the runner cannot read them.
+    The target's options are without credentials; `task` has the fields that only some runs have.
+    ConfigError if the runner cannot read the rows.
     """
     if dataset.volume_claim and target.runner == "local":
         raise ConfigError(
@@ -97,12 +97,12 @@ class Wanted(Generic[_Options]):
     target: Target
     options: _Options
     stored: StoredBefore
-    """The rows that are in the tables."""
+    """The rows in the tables."""
     by: str = ""
     """User and machine."""
     force: bool = False
     rows: object = None
-    """Rows to insert, of `insert`; None: the stored ones have what is needed."""
+    """Rows to insert, for `insert`; None for other kinds."""
 
     def spec(self, work: Work, run: str, dataset: Dataset, **task: Any) -> RunSpec:
         """Return the specification of a run after the rows of a dataset, as `spec_of` does."""
@@ -112,7 +112,7 @@ class Wanted(Generic[_Options]):
         return spec_of(work, (self.sweep_id, run), self.target, dataset, **{**same, **task})
 
     def clocking(self, **more: Any) -> Clocking:
-        """Return the clocking of the runs: options of the same names, and `more`."""
+        """Return the clocking of the runs from options of the same names, and `more`."""
         names = (name for name in Clocking.model_fields if hasattr(self.options, name))
         return Clocking(**{**{name: getattr(self.options, name) for name in names}, **more})
 
@@ -120,7 +120,7 @@ class Wanted(Generic[_Options]):
 def collector_run(
     work: Work, sweep_id: str, target: Target, dataset: Dataset | None = None, **task: Any
 ) -> RunSpec:
-    """Return a run of the collector alone, on no rows: of Work.CHECK, MARKS or SCAN."""
+    """Return a run of the collector alone, for Work.CHECK, MARKS or SCAN."""
     cls = workload_class("iot")
     nothing = Dataset(
         workload=cls.name,
@@ -141,7 +141,7 @@ def expect_stored(target: Target, mode: str) -> None:
 
 
 def estimate_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:
-    """Return how long the runs take at the speed of an earlier result; None if it has no runs."""
+    """Return the duration of runs at the speed of an earlier result; None if it has no runs."""
     done = [run for run in last.runs if run.metrics and run.metrics.rows] if last else []
     if not done:
         return None
@@ -149,7 +149,7 @@ def estimate_s(planned: Sequence[PlannedRun], last: Result | None) -> float | No
 
 
 def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
-    """Return how long a run takes, by the earlier run with the nearest number of workers."""
+    """Return the duration of a run, from the earlier run with the nearest number of workers."""
     nearest = min(done, key=lambda run: abs(run.workers - len(spec.workers)))
     assert nearest.metrics
     phases = nearest.outcome.phases_s
@@ -164,7 +164,7 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
 
 
 def rows_of(spec: RunSpec) -> int:
-    """Return how many rows a run inserts, at most if it ends by time."""
+    """Return how many rows a run inserts; at most, if it has a duration."""
     return count_prefilled(spec) + count_timed(spec)
 
 
@@ -174,5 +174,5 @@ def count_prefilled(spec: RunSpec) -> int:
 
 
 def count_timed(spec: RunSpec) -> int:
-    """Return how many rows a run inserts in its timed part, at most if it ends by time."""
+    """Return how many rows a run inserts in its timed part; at most, if it has a duration."""
     return sum(len(rows) for task in spec.inserts for rows in task.timed)

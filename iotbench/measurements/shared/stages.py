@@ -1,4 +1,4 @@
-"""Rates, and stages of a run as people write them: `1:1m,8@5k:5m`. Pure."""
+"""Rates, and stages of a run in the user's notation: `1:1m,8@5k:5m`. Pure."""
 
 import reprlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ _EXCLUDED = "--stages say how many workers are active, and for how long; leave o
 
 
 def parse_stages(text: str) -> tuple[LoadStage, ...]:
-    """Return stages: numbers of active workers, each with its duration and perhaps a rate."""
+    """Return stages: numbers of active workers, each with a duration and optionally a rate."""
     words = text.split(",")
     try:
         found = tuple(_stage(word) for word in words[: MOST_STAGES + 1])
@@ -58,12 +58,12 @@ Stages = Annotated[
 
 
 def duration_of(stages: Sequence[LoadStage]) -> float:
-    """Return how long all stages take together, in seconds."""
+    """Return the duration of all stages together, in seconds."""
     return sum(stage.duration_s for stage in stages)
 
 
 def are_scheduled(stages: Sequence[LoadStage], rate: float) -> bool:
-    """Return whether every stage has a rate, or the run if there are none."""
+    """Return whether every stage has a rate, or without stages the run."""
     return bool(rate) or (bool(stages) and all(stage.rate_per_s for stage in stages))
 
 
@@ -77,7 +77,7 @@ def stage_problems(
 ) -> Iterator[str]:
     """Yield why stages cannot be measured: too many workers, too long, or excluded options.
 
-    `others` are options that stages exclude -> whether they are given.
+    `others`: option that stages exclude -> whether it is given.
     """
     if not stages:
         return
@@ -91,20 +91,20 @@ def stage_problems(
 
 
 def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) -> list[str]:
-    """Return why options that were given do not go with stages.
+    """Return why given options exclude stages, if their values do not show that they are given.
 
-    It covers options with values that do not show it; `stage_problems` finds the others.
+    `stage_problems` finds the other options.
     """
     return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
 def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many workers are started in each run: the counts of --workers without stages."""
+    """Return the numbers of workers to start; without stages they are the counts of --workers."""
     return (most_workers(stages),) if stages else workers
 
 
 def rate_problems(rates: Mapping[str, float]) -> Iterator[str]:
-    """Yield which of these rates, by the names of their options, are beyond the limits."""
+    """Yield a sentence for each rate outside the limits; keys are names of options."""
     for name, rate in rates.items():
         if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE:
             yield (

@@ -1,1 +1,1 @@
-"""Measurement `verify`: stored rows compared with the generated ones."""
+"""Measurement `verify`: comparison of stored rows with the generated ones."""

@@ -1,4 +1,4 @@
-"""`verify`: compare what is stored with what an insert left, at any later time."""
+"""`verify`: compare the stored rows with those that an insert left, at any later time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
@@ -37,13 +37,13 @@ class VerifyOptions(OfInsert):
     GROUP: ClassVar[str] = "Other options"
 
     verify: Annotated[VerifyMode, Opt(choices=("counts", "full"))] = VerifyMode.FULL
-    """counts: rows are counted, and sums, minima, maxima and distinct keys compared; full: every
-    row is compared as well."""
+    """counts: rows are counted, and sums, minima, maxima and distinct keys are compared; full: in
+    addition, every row is compared."""
     timeout_s: Timeout = 0.0
 
 
 class VerifyKind(Kind[VerifyOptions]):
-    """The collector alone compares what is stored with the rows of an insert."""
+    """The collector alone compares the stored rows with the rows of an insert."""
 
     name = "verify"
     work = Work.VERIFY
@@ -85,7 +85,7 @@ class VerifyKind(Kind[VerifyOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield how the rows are compared."""
+        """Yield the verification level."""
         yield f"verification: {planned[0].spec.verify}"
 
 
