@@ -1,1 +1,1 @@
-"""Comparison of results with each other, with intervals, and with thresholds."""
+"""Comparison of results with each other, by intervals, and with thresholds."""

@@ -1,4 +1,4 @@
-"""Calibrations of this machine: what equal sweeps differ by, kept in the user's state folder."""
+"""Calibrations of this machine: the scatter of equal sweeps, kept in the user's state folder."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 KIND = "insert"
-"""Kind of the sweeps that are measured; differences of queries do not follow from them."""
+"""Kind of the calibrated sweeps, from which the scatter of queries does not follow."""
 LEAST_SWEEPS = 5
 """Fewest sweeps: with fewer, Student's bound is so wide that it covers nearly every difference."""
 _Rates = Annotated[tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...],
@@ -39,7 +39,7 @@ class Calibration(Frozen):
         return scatter_of(self.rates)
 
     def __str__(self) -> str:
-        """Return what is noise on this machine."""
+        """Return a sentence about the noise on this machine."""
         workers = f"{self.workers} worker{'s' * (self.workers > 1)}"
         return (
             f"{self.module}, {workers}: differences below {noise_of(self.scatter):.1%} between"
@@ -58,7 +58,7 @@ def calibrations_file() -> Path:
 
 
 def read_calibrations() -> tuple[Calibration, ...]:
-    """Return what was measured on this machine; ConfigError if the file is damaged."""
+    """Return the calibrations of this machine; ConfigError if the file is damaged."""
     path = calibrations_file()
     try:
         return _ALL.validate_json(path.read_bytes())
@@ -73,7 +73,7 @@ def read_calibrations() -> tuple[Calibration, ...]:
 
 
 def keep(found: Iterable[Calibration]) -> None:
-    """Write calibrations to the file; each replaces one of the same hardware, module and load."""
+    """Write calibrations to the file; each replaces one with the same hardware, module and load."""
     known = {_key(each): each for each in (*read_calibrations(), *found)}
     path = calibrations_file()
     try:
@@ -87,7 +87,7 @@ def keep(found: Iterable[Calibration]) -> None:
 
 
 def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
-    """Return the calibration of equal sweeps of `runs` runs; each result has one of the runs."""
+    """Return the calibration of equal sweeps of `runs` runs each; a result holds one run."""
     first = results[0]
     rates = [run.metrics.rows_per_s for each in results for run in each.runs if run.metrics]
     return Calibration(
@@ -102,7 +102,7 @@ def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
 def calibration_of(
     known: Sequence[Calibration], result: Result, workers: int | None
 ) -> Calibration | None:
-    """Return the calibration that is about the runs of a result; None without one."""
+    """Return the calibration that applies to a result; None if there is none."""
     wanted = (result.machine.hardware, result.module, workers)
     if result.kind != KIND or result.runner != "local":
         return None

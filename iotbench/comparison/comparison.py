@@ -1,4 +1,4 @@
-"""Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
+"""Comparison of two sides row by row: the difference of each figure, and a judgement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95
 NOISE = 0.05
-"""The least difference that is called one."""
+"""Smaller differences are noise."""
 _CLIENT, _ALIKE = "client_ns_per_row", 1.3
-"""The figure that shows the speed of a machine, and a factor that equal ones do not reach."""
+"""The figure that shows a machine's speed, and a factor that equal machines do not reach."""
 
 
 class Judgement(StrEnum):
@@ -27,16 +27,16 @@ class Judgement(StrEnum):
     FASTER = "faster"
     SLOWER = "slower"
     NOISE = "noise"
-    """The interval includes 0, or the difference is smaller than what counts."""
+    """The interval includes 0, or the difference is below the noise."""
     ONE_RUN = "one run"
-    """Reason: without several runs there is no interval, and no judgement."""
+    """A single run has no interval, and so no judgement."""
     ZERO = "a value is 0"
     NOT_IN_TURNS = "not in turns"
-    """The difference exceeds the noise of runs, and what sweeps differ by is not known."""
+    """The difference exceeds the noise of runs, and the scatter of sweeps is not known."""
     DISTURBED = "disturbed"
     """The difference exceeds the noise, but other work on the machine can explain it.
 
-    Sides in turns are judged: such work is then in the differences of their pairs."""
+    Sides measured in turns are judged: the differences of their pairs include such work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class ComparedFigure:
 
     figure: Figure
     base: float
-    """Geometric mean of the sweeps, as the difference is one of logarithms."""
+    """Geometric mean of the sweeps, since the difference is computed on logarithms."""
     other: float
     difference: Difference | None
-    """None where a value is 0."""
+    """None if a value is 0."""
     judgement: Judgement | None
     """Judgement of the headline; the other figures have none."""
 
@@ -64,9 +64,9 @@ class ComparedRow:
     """True if the sweeps were pairs, one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[ComparedFigure, ...]
-    """The headline first."""
+    """Its figures, the headline first."""
     calibrations: tuple[Calibration, ...] = ()
-    """Differences of equal sweeps of both sides; empty: unknown, or not needed."""
+    """Calibrations of both sides; empty: unknown, or not needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class Comparison:
     rows: tuple[ComparedRow, ...]
     differing: tuple[tuple[str, str, str], ...]
     only: tuple[tuple[str, Place], ...]
-    """Rows of one side: "base" or "other", and which."""
+    """Rows that one side ("base" or "other") has alone."""
     plans: PlanComparison
     noise: float
     percentiles: tuple[Figure, ...] = ()
-    """Percentiles that were named in addition to the figures of every comparison."""
+    """Percentiles that the user named in addition to the usual figures."""
 
     def count(self, judgement: Judgement) -> int:
         """Return how many rows have this judgement."""
@@ -91,9 +91,9 @@ class Comparison:
 
     @property
     def client_factor(self) -> float | None:
-        """The client's CPU time for a row on the other side, as a multiple of the base's.
+        """The client's CPU time per row on the other side, as a multiple of the base's.
 
-        None: it is unknown, or the client did other work, so that machines are not comparable.
+        None: it is unknown, or the client did other work, so machines are not comparable.
         """
         lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
         factors = [1 + line.difference.change for line in lines if line.difference]
@@ -119,8 +119,8 @@ def compare_sides(  # noqa: PLR0913
 ) -> Comparison:
     """Compare two sides; ConfigError if they have no row in common.
 
-    `known`: what equal sweeps differ by on this machine; `percentiles`: names of further figures;
-    `looks`: comparisons of the same sides, as repeats are added until they are judged.
+    `known`: calibrations of this machine; `percentiles`: names of further figures; `looks`: how
+    often these sides are compared as repeats are added.
     """
     shown = base.subject.compared
     more = tuple(each for each in map(find_figure, percentiles) if each not in shown)
@@ -166,7 +166,7 @@ def _row(  # noqa: PLR0913, PLR0917
     calibrations: tuple[Calibration, ...],
 ) -> ComparedRow:
     in_turns = are_in_turns(base.began_s, other.began_s)
-    # Judgements on several rows, or several times, are right together: each may err less often.
+    # All judgements on rows and looks must be right together, so each may err less often.
     strict = 1 - (1 - CONFIDENCE) / judged
     common = [each for each in shown if each.name in base.values and each.name in other.values]
     scatter = tuple(each.scatter for each in calibrations) if not in_turns else ()
@@ -201,7 +201,7 @@ def _mean(sweeps: Sweeps, found: Difference | None) -> float:
 
 
 def _without_judgement(row: ComparedRow) -> ComparedRow:
-    """Return a row of a disturbed sweep: a difference in it is not judged."""
+    """Return the row of a disturbed sweep, in which a difference is not judged."""
     first, *others = row.lines
     if first.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOT_IN_TURNS):
         first = replace(first, judgement=Judgement.DISTURBED)

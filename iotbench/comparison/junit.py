@@ -1,4 +1,4 @@
-"""Verdicts and thresholds as JUnit XML, which servers for continuous integration read."""
+"""Verdicts and thresholds as JUnit XML, which continuous integration servers read."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -20,7 +20,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 _NAME = "iotbench"
 OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
-"""The beginning of such a file."""
+"""Pattern of the beginning of our files."""
 
 
 class End(StrEnum):
@@ -45,7 +45,7 @@ class Case:
 
 
 def result_cases(result: Result, name: str = "") -> Iterator[Case]:
-    """Yield whether a sweep was done, and the verdict on each row; `name` belongs to an item."""
+    """Yield a case for the end of a sweep, and one for each row; `name` is of a plan's item."""
     suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
     if result.status == "done":
         yield Case(suite, "done")
@@ -64,7 +64,7 @@ def _find_end(row: Row) -> End:
 
 
 def comparison_cases(comparison: Comparison) -> Iterator[Case]:
-    """Yield the judgement on each row; only thresholds can fail."""
+    """Yield a case for the judgement on each row; none fails, as only thresholds can."""
     suite = f"compare.{comparison.other.label}"
     for row in comparison.rows:
         line = row.lines[0]

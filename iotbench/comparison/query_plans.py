@@ -1,4 +1,4 @@
-"""Query plans of two sides: which queries the database answers in another way."""
+"""Comparison of query plans: which queries the database answers in another way."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def _shapes(side: Side) -> Mapping[str, list[str]]:
 
 
 def _difference(before: list[str], after: list[str]) -> tuple[str, str] | None:
-    """Return the first lines that differ; where only their level does, with that."""
+    """Return the first lines that differ, with their indentation if only that differs."""
     pairs = zip_longest(before, after, fillvalue=_END)
     one, two = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
     if one.strip() != two.strip():

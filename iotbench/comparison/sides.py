@@ -1,4 +1,4 @@
-"""The sides of a comparison: results of equal sweeps, and what their runs measured."""
+"""The sides of a comparison: results of equal sweeps, and the figures of their runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
 
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
-"""Parts of a configuration that differ between any two sweeps, or that the rows contain."""
+"""Options that may differ between equal sweeps, or that the rows contain."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
-"""Parts of a configuration, and the rows of the result that they make."""
+"""Option -> what a row of the result is about."""
 _Measured: TypeAlias = tuple[str, Mapping[str, FigureValue]]
 """A run's verdict and figures."""
 
@@ -39,7 +39,7 @@ class SideSample:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Results that repeat the same sweep: one, or several that are joined."""
+    """Results that repeat the same sweep."""
 
     results: tuple[tuple[Path, Result], ...]
     name: str = ""
@@ -47,7 +47,7 @@ class Side:
 
     @property
     def first(self) -> Result:
-        """The result that describes all of them."""
+        """The first result, which describes all of them."""
         return self.results[0][1]
 
     @property
@@ -61,7 +61,7 @@ class Side:
         return subject_of(self.first)
 
     def warnings(self) -> list[str]:
-        """Return the warnings of its results, each once, whatever it has in brackets."""
+        """Return the warnings of its results; those that differ in brackets only appear once."""
         found = [text for _, result in self.results for text in warnings_of(result)]
         return [*{text.partition(" (")[0]: text for text in reversed(found)}.values()][::-1]
 
@@ -71,14 +71,14 @@ class Side:
         return much_other_work(*results, workers=place.workers) is not None
 
     def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, SideSample]:
-        """Return what was measured for each row, run by run."""
+        """Return row -> the measurements of its runs."""
         return samples_of([result for _, result in self.results], percentiles)
 
 
 def samples_of(
     results: Sequence[Result], percentiles: Sequence[str] = ()
 ) -> dict[Place, SideSample]:
-    """Return row -> what its runs measured; each run is summarised alone.
+    """Return row -> the measurements of its runs; each run is summarised alone.
 
     `percentiles`: names of further percentiles.
     """
@@ -156,7 +156,7 @@ def _unusable(result: Result) -> Iterator[str]:
 
 
 def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
-    """Yield in what the data differs, a sentence each."""
+    """Yield a sentence for each difference of the data."""
     if base.kind != other.kind:
         yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
         return
@@ -170,7 +170,7 @@ def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
 
 
 def _data(result: Result) -> dict[str, Any]:
-    """Return what decides which rows are stored or asked about; not at what time they begin."""
+    """Return the facts that determine the rows, except for the time at which they begin."""
     dataset = result.dataset
     defaults = {
         name: field.get_default(call_default_factory=True, validated_data={})
@@ -190,7 +190,7 @@ def _data(result: Result) -> dict[str, Any]:
 
 
 def is_same_work(base: Result, other: Result) -> bool:
-    """Return whether the client did the same for a row, by program, runner and configuration."""
+    """Return whether program, runner and configuration give the client the same work per row."""
     before, after = (
         (each.program_version, each.module, each.runner, _comparable_options(each))
         for each in (base, other)
@@ -199,7 +199,7 @@ def is_same_work(base: Result, other: Result) -> bool:
 
 
 def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
-    """Return what differs in configuration, versions, durability and machine: name, both values."""
+    """Return (name, value, other value) of what differs in configuration, versions and machine."""
     before, after = _circumstances(base), _circumstances(other)
     return [
         (name, before.get(name, "-"), after.get(name, "-"))

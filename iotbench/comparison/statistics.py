@@ -1,8 +1,8 @@
 """The relative difference of two sides, with an interval that holds for few sweeps.
 
 Runs of a sweep resemble each other, so sweeps are the units: differences of pairs if the sides were
-measured in turns, else Welch's interval, widened by what equal sweeps differ by. All on logarithms,
-since rates and latencies vary by factors. docs/statistics.md shows how often it errs.
+measured in turns, otherwise Welch's interval, widened by the scatter of equal sweeps. All is on
+logarithms, since rates and latencies vary by factors. docs/statistics.md shows how often it errs.
 """
 
 import math
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 Sweeps: TypeAlias = Sequence[Sequence[float]]
 """The values of the runs of each sweep of a side, in the order of the sweeps."""
 LEAST_PAIRS = 3
-"""Fewest pairs: two pairs call equal sides of a database with two speeds different too often."""
+"""Fewest pairs: with two, a database with two speeds too often differs from itself."""
 _LEAST_DIFFERENCES = 4
-"""Fewer differences of pairs have so wide an interval that Welch's is narrower."""
+"""Fewest differences of pairs; with fewer, their interval is wider than Welch's."""
 _NODES = 64
 """Nodes of the quadrature: enough for ten digits."""
 _HALVINGS = 60
@@ -33,12 +33,12 @@ class Scatter:
 
     deviation: float
     freedom: int
-    """Degrees: one less than the sweeps that it was measured with."""
+    """Degrees of freedom: one less than the number of sweeps."""
     runs: int
-    """Runs of each of these sweeps."""
+    """Runs of each sweep."""
 
     def of(self, runs: int) -> float:
-        """Return the scatter of sweeps of `runs` runs: fewer scatter more, more count as equal."""
+        """Return the scatter of sweeps of `runs` runs; fewer runs scatter more, more not less."""
         return self.deviation * math.sqrt(max(1.0, self.runs / runs))
 
 
@@ -48,10 +48,10 @@ class Difference:
 
     change: float
     low: float | None = None
-    """The interval; None without one: a side has a single value."""
+    """Bounds of the interval; None without one, if a side has a single value."""
     high: float | None = None
     knows_drift: bool = False
-    """True if the interval knows what sweeps differ by, and not only the runs of a sweep."""
+    """True if the interval includes the scatter of sweeps, not only of the runs of a sweep."""
 
     @property
     def has_interval(self) -> bool:
@@ -102,13 +102,13 @@ def difference(
 
 
 def noise_of(scatter: Scatter, confidence: float = 0.95) -> float:
-    """Return the least difference of two sweeps, one of a side, that is not noise."""
+    """Return the least difference of two single sweeps that is not noise."""
     bound = t_quantile(confidence, scatter.freedom) * scatter.deviation * math.sqrt(2)
     return math.expm1(bound)
 
 
 def scatter_of(sweeps: Sweeps) -> Scatter:
-    """Return the difference of equal sweeps that follow each other."""
+    """Return the scatter of equal sweeps that follow each other."""
     means = [fmean(map(math.log, sweep)) for sweep in sweeps]
     freedom = len(means) - 1
     largest = (max(means) - min(means)) / (math.sqrt(2) * t_quantile(0.95, freedom))
@@ -133,7 +133,7 @@ def precision(values: Sequence[float], confidence: float = 0.95) -> float | None
 
 
 def _half_of_turns(base: Sequence[float], other: Sequence[float], confidence: float) -> float:
-    """Return half of the width: of the differences of pairs, where there are enough of them."""
+    """Return half the width of the interval of pairs; with few pairs, of Welch's."""
     if len(base) < _LEAST_DIFFERENCES:
         return _half_of_welch([base, other], confidence)
     pairs = [after - before for before, after in zip(base, other, strict=True)]
@@ -143,9 +143,9 @@ def _half_of_turns(base: Sequence[float], other: Sequence[float], confidence: fl
 def _half_of_scatter(
     scatter: tuple[Scatter, Scatter], sides: tuple[Sweeps, Sweeps], confidence: float
 ) -> float:
-    """Return half of the width by what equal sweeps differ by.
+    """Return half the width of the interval from the scatter of equal sweeps.
 
-    Sweeps of a side that follow each other drift together, so that they count as one.
+    Sweeps of a side that follow each other drift together, so they count as one.
     """
     runs = (max(map(len, side)) for side in sides)
     deviations = (each.of(count) for each, count in zip(scatter, runs, strict=True))
@@ -154,12 +154,12 @@ def _half_of_scatter(
 
 
 def _half_of_welch(samples: Sequence[Sequence[float]], confidence: float) -> float:
-    """Return half of the width of Welch's interval; 0 where a sample has a single value."""
+    """Return half the width of Welch's interval; 0 if a sample has a single value."""
     if min(map(len, samples)) < 2:
         return 0.0
     parts = [variance(sample) / len(sample) for sample in samples]
     whole = sum(parts)
-    if not whole:  # the runs are equal, as sizes on disk may be
+    if not whole:  # all runs are equal, as sizes on disk may be
         return 0.0
     shares = ((part / whole) ** 2 / (len(sample) - 1)
               for part, sample in zip(parts, samples, strict=True))  # fmt: skip
@@ -168,7 +168,7 @@ def _half_of_welch(samples: Sequence[Sequence[float]], confidence: float) -> flo
 
 @cache
 def t_quantile(confidence: float, freedom: float) -> float:
-    """Return the bound that Student's t stays within, either side, with this probability."""
+    """Return the bound of |t| that Student's t does not exceed with this probability."""
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

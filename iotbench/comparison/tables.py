@@ -1,4 +1,4 @@
-"""Comparisons as text: a table that fits its width, Markdown, or JSON."""
+"""Comparisons as text: a table of a given width, Markdown, or JSON."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 _NAME_WIDTH = 12
-"""A longer name of a query is wrapped."""
+"""Least width of the column with names; longer names are wrapped."""
 FORMATS = ("table", "json", "markdown")
 
 
@@ -49,7 +49,7 @@ def interval_of(found: Difference | None) -> str:
 
 
 def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
-    """Yield the cells of a row's lines; its name is in the first one."""
+    """Yield the cells of a row's lines; the first line has the row's name."""
     by_workers = _has_workers(comparison)
     place = [row.place.name, *[str(row.place.workers)] * by_workers]
     for number, line in enumerate(row.lines):
@@ -146,7 +146,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _not_carried(comparison: Comparison) -> Iterator[str]:
-    """Yield the named percentiles that a row is without."""
+    """Yield a note for each named percentile that a row lacks."""
     for row in comparison.rows:
         for figure in comparison.percentiles:
             if figure not in [line.figure for line in row.lines]:
@@ -156,7 +156,7 @@ def _not_carried(comparison: Comparison) -> Iterator[str]:
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
-    """Yield how many runs and sweeps are behind each row of a side, their order and average."""
+    """Yield notes on the runs and sweeps behind each row, their average and their order."""
     for number, name in enumerate(("base", "other")):
         counts = dict.fromkeys((row.runs[number], row.sweeps[number]) for row in comparison.rows)
         each = ", ".join(

@@ -1,7 +1,7 @@
-"""Thresholds: what a result must not reach, such as `p99_ms > 20ms at workers=4`.
+"""Thresholds: limits that a result must not reach, such as `p99_ms > 20ms at workers=4`.
 
-A threshold is checked before anything starts, and evaluated on the summary of a result. A figure
-that was not measured counts as failed: a limit that nothing is held against protects nothing.
+The text of a threshold is checked before anything starts; the threshold is evaluated on the summary
+of a result. A figure that was not measured counts as failed: otherwise a limit protects nothing.
 """
 
 import operator
@@ -21,7 +21,7 @@ from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
 
 EXIT_CODE = 99
-"""That of k6, for the same."""
+"""Exit code of k6 for failed thresholds, too."""
 FORM = (
     "FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or change=NAME], such as"
     " 'p99_ms > 20ms at workers=4'"
@@ -55,12 +55,12 @@ _COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows that there will be, and what they can be named by."""
+    """The rows of a result that thresholds may name."""
 
     subjects: Collection[Subject]
     """Subjects of the summaries."""
     compares: bool = False
-    """True if changes against a base are known."""
+    """True if there are changes against a base."""
     workers: Collection[int] | None = None
     """None: not known yet."""
     queries: Collection[str] | None = None
@@ -77,7 +77,7 @@ class Threshold:
     limit: float
     """Limit in the unit of the figure."""
     key: str = ""
-    """Names of the rows that it concerns: workers, query or change; empty: all rows."""
+    """Dimension of the rows that it is about: workers, query or change; empty: all rows."""
     value: str = ""
 
     def is_reached(self, value: float) -> bool:
@@ -93,7 +93,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCheck:
-    """A threshold, held against one row."""
+    """The check of one row against a threshold."""
 
     threshold: str
     place: str
@@ -183,9 +183,9 @@ def _expect_rows(threshold: Threshold, scope: Scope) -> None:
 def checks_of(
     thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
 ) -> Iterator[ThresholdCheck]:
-    """Hold thresholds against summaries of the same item; each is about some row of one of them.
+    """Check summaries of an item against thresholds; without a row to check, a check fails.
 
-    Those about figures of other summaries are left out.
+    Thresholds for figures that no summary can have are left out.
     """
     for threshold in thresholds:
         figure, _ = resolve(threshold.figure) or (None, "")
@@ -224,7 +224,7 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
 def comparison_checks(
     thresholds: Iterable[Threshold], comparison: Comparison
 ) -> Iterator[ThresholdCheck]:
-    """Hold thresholds about changes against a comparison."""
+    """Check a comparison against thresholds for changes."""
     place = f"{comparison.other.label}, "
     for threshold in thresholds:
         if threshold.figure in _COUNTS:
@@ -234,7 +234,7 @@ def comparison_checks(
 
 
 def _count_check(threshold: Threshold, comparison: Comparison) -> ThresholdCheck:
-    """Hold a threshold against the number of rows with a judgement; all must have one."""
+    """Check the number of rows with a judgement against a threshold; all rows must have one."""
     place = comparison.other.label
     judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
     without = set(Judgement) - set(judged)

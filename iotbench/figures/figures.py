@@ -1,4 +1,4 @@
-"""Every figure, declared once: all that tables, thresholds, pages, plans and exports know of it."""
+"""Every figure, declared once for tables, thresholds, pages, plans and exports."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A kind of number. Its value is the attribute of that name of what measured it."""
+    """A kind of number. Its value is the attribute of that name of the record that measures it."""
 
     name: str
     unit: Unit
@@ -49,14 +49,14 @@ class Figure:
     meaning: str
     better: Better
     middle: Callable[[Sequence[float]], float] = fmean
-    """Combination of several runs: their mean, but the extremes of extremes."""
+    """Combination of several runs: the mean, or for extremes the extreme."""
     columns: Mapping[str, int] = field(default_factory=dict)
-    """Subject of a table -> the order in which its columns are dropped where there is no room,
-    equal ones together; 0: never. A table of another subject is without this figure."""
+    """Subject of a table -> rank in which the column is dropped if there is no room, equal ranks
+    together; 0: never. Tables of other subjects do not have this figure."""
     compared: bool = False
     """True if comparisons show it."""
     picture: str = ""
-    """Title of its picture, of inserts over workers, levels or stages; empty: it has none."""
+    """Title of its picture of inserts over workers, levels or stages; empty: none."""
 
 
 def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
@@ -221,7 +221,7 @@ class FigureValue:
 
     value: float
     n: int
-    """Number of measurements behind it: runs, repeats, sends or answers."""
+    """Number of measurements behind it: runs, repeats, batches or answers."""
     low: float | None = None
     high: float | None = None
     """The lowest and the highest run behind a mean; None for fewer than two."""
@@ -241,14 +241,14 @@ FACETS: Mapping[str, Facet] = {
     "_max": lambda found: found.value if found.high is None else found.high,
     "_spread": lambda found: found.spread,
 }
-"""Ending of a figure's name -> what it is of the runs behind it: rows_per_s_min."""
+"""Suffix of a figure's name, as in rows_per_s_min -> its value from the runs."""
 
 
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)_ms")
 
 
 def percent_of(name: str) -> Fraction | None:
-    """Return the percentile that a name such as p99.99_ms means; None if it means none."""
+    """Return the percentile in a name such as p99.99_ms; None for any other name."""
     match = _PERCENTILE.fullmatch(name)
     return Fraction(match[1]) if match and Fraction(match[1]) else None
 
@@ -261,7 +261,7 @@ def parse_percentile(text: str) -> str:
 
 
 def figure_named(name: str) -> Figure | None:
-    """Return the figure of a name: one that is declared, or any percentile of the waits."""
+    """Return the figure with a name: a declared one, or any percentile; None for another name."""
     if name in FIGURES or not percent_of(name):
         return FIGURES.get(name)
     percent = name[1:].removesuffix("_ms")
@@ -269,17 +269,17 @@ def figure_named(name: str) -> Figure | None:
 
 
 def find_figure(name: str) -> Figure:
-    """Return the figure of a name that has one; KeyError otherwise."""
+    """Return the figure with a name; KeyError if there is none."""
     return figure_named(name) or FIGURES[name]
 
 
 def is_among(names: Collection[str], name: str) -> bool:
-    """Return whether a figure is one of these; any percentile is, where one is."""
+    """Return whether a figure is one of these; with the median, any percentile is."""
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 
 def resolve(name: str) -> tuple[Figure, str] | None:
-    """Return the figure and the facet that a name means; None if there is no such figure."""
+    """Return the figure and the facet in a name; None if there is no such figure."""
     found = ((name.removesuffix(facet), facet) for facet in FACETS if name.endswith(facet))
     known = ((figure_named(base), facet) for base, facet in found)
     return next(((figure, facet) for figure, facet in known if figure), None)
@@ -292,7 +292,7 @@ def unit_of(name: str) -> Unit | None:
 
 
 def join_values(figure: Figure, values: Sequence[float]) -> FigureValue:
-    """Return what at least one run or repeat comes to."""
+    """Return the combined value of one or more runs or repeats."""
     value = figure.middle(values)
     if len(values) < 2 or figure.middle is not fmean:
         return FigureValue(value, len(values))
@@ -307,7 +307,7 @@ def spread_of(values: Sequence[float]) -> float | None:
 
 
 class Figures(Mapping[str, FigureValue]):
-    """The figures of a row by name; in addition to the listed ones, any percentile by name."""
+    """The figures of a row by name: the listed ones, and any percentile."""
 
     def __init__(
         self,
@@ -319,7 +319,7 @@ class Figures(Mapping[str, FigureValue]):
         self._listed, self._percentile, self.waits = listed, percentile, waits
 
     def __getitem__(self, name: str) -> FigureValue:
-        """Return a figure; KeyError if it was not measured, or too few samples carry it."""
+        """Return a figure; KeyError if it was not measured or has too few samples."""
         found = self._listed.get(name)
         if found is None and percent_of(name) is not None:
             found = self._percentile(name)
@@ -332,7 +332,7 @@ class Figures(Mapping[str, FigureValue]):
         return iter(self._listed)
 
     def __len__(self) -> int:
-        """Return how many are listed."""
+        """Return how many figures are listed."""
         return len(self._listed)
 
 
@@ -358,9 +358,9 @@ def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
 
 
 def figures_of(parts: Sequence[Timed]) -> Figures:
-    """Return the figures of equal parts of runs: of whole runs, of a stage or of a query.
+    """Return the figures of equal parts of runs, such as whole runs, a stage or a query.
 
-    The measurements of all parts are joined; percentiles come from all parts together.
+    Metrics of the parts are combined; percentiles come from the samples of all parts together.
     """
     waits = merge_waits(parts)
     latency = latency_of(waits)

@@ -1,13 +1,13 @@
-"""Numbers as people read them."""
+"""Numbers formatted for tables and pages."""
 
 from iotbench.figures.figures import Unit
 
 _LONG = 8
-"""A longer title takes two lines."""
+"""Longest title on one line."""
 
 
 def two_lines(title: str) -> str:
-    """Return a title of a column with its unit on another line, if it is long."""
+    """Return the title of a column, with its unit on a second line if it is long."""
     words, _, unit = title.rpartition(" ")
     if words:
         return f"{words}\n{unit}"
@@ -16,7 +16,7 @@ def two_lines(title: str) -> str:
 
 
 def significant(value: float) -> str:
-    """Return a number with three significant digits, or its integer part if that has more."""
+    """Return a number with three significant digits, but never less than its integer part."""
     if value >= 100:
         return f"{value:,.0f}"
     decimals = 2
@@ -26,7 +26,7 @@ def significant(value: float) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Return a number with the digits that its unit has in tables."""
+    """Return a number with as many digits as tables show for its unit."""
     match unit:
         case Unit.SHARE:
             return f"{value:.1%}"

@@ -1,4 +1,4 @@
-"""Options of commands that choose among figures."""
+"""Options of commands that choose figures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +15,6 @@ def percentile_option(verb: str) -> Callable[[Any], Any]:
         type=Parsed("name", parse_percentile),
         multiple=True,
         metavar="NAME",
-        help=f"{verb} this percentile as well, such as p90_ms or p99.99_ms, where every run has"
-        " enough samples for it; may be given several times.",
+        help=f"{verb} this percentile as well, such as p90_ms or p99.99_ms, if every run has enough"
+        " samples for it; may be given several times.",
     )

@@ -1,4 +1,4 @@
-"""The section of a page, as a kind of measurement declares it: figure, dimension, form."""
+"""The pictures of a page's section, as a kind of measurement declares them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """A figure over a dimension: lines, or bars where each result has one row."""
+    """A figure over a dimension: lines, or bars if each result has one row."""
 
     figure: str
     title: str
@@ -23,24 +23,24 @@ class Ranges:
     title: str
     note: str
     beside: Sequence[str] = ()
-    """Figures of the table, after these."""
+    """Further figures of the table."""
 
 
 class Form(Enum):
-    """Pictures that show more than figures of rows, or all of these."""
+    """Pictures that show more than one figure of rows."""
 
     FIGURES = auto()
-    """Each figure that has a picture, over what the rows are about."""
+    """Each figure with a picture, over the subject of the rows."""
     DISTRIBUTION = auto()
     """The latency at each percentile."""
     GROWTH = auto()
-    """Rate, memory and newest rows over the number of series, of results that differ in it."""
+    """Rate, memory and newest rows over the number of series, if results differ in it."""
     SIZES = auto()
-    """Bytes a row on disk."""
+    """Bytes per row on disk."""
     WAITS = auto()
     """Median and 99th percentile of each query, for each number of workers."""
     CLIENT_TIMES = auto()
-    """The wait of each query, and what the client takes after it."""
+    """The wait of each query, and the client's time after it."""
     RAMPS = auto()
     """The wait of each query while workers are let in."""
 

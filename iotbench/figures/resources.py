@@ -1,4 +1,4 @@
-"""Resources that a run used in one phase, and as one line below the table."""
+"""Resources that a run used in a phase, also as a line below the table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def server_in(found: Resources, phase: str) -> Used | None:
 
 
 def client_in(found: Resources, phase: str) -> Used | None:
-    """Return the same of the client."""
+    """Return mean cores and the most memory of the client in a phase; None: not measured."""
     return _measure_used(_of(found, phase), lambda sample: sample.client)
 
 
@@ -34,7 +34,7 @@ def machine_in(found: Resources, phase: str) -> Busy | None:
 
 
 def measure_used(found: Resources, phase: str) -> str:
-    """Return what was used in one phase, and by the machine at rest."""
+    """Return a line about the resources used in a phase, and by the machine at rest."""
     server, client = server_in(found, phase), client_in(found, phase)
     machine = machine_in(found, phase)
     words = [f"server {found.server}{f', {_format(server)}' if server else ''}"]

@@ -1,4 +1,4 @@
-"""The rows of a summary: which part of a sweep each is about, and what it measured."""
+"""The rows of a summary, each with the part of a sweep that it is about, and its figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,24 +9,24 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
 
 ALL_QUERIES = "all queries"
-"""The query of a row that is about all of a run together."""
+"""Name of the row that is about all queries of a run together."""
 INSERTS = "inserts"
-"""The load of the row of such a run that is not a query or a change."""
+"""Name of the row about the inserts of a run that also asks or changes rows."""
 
 
 def describe_verdict(verdict: str, level: VerifyMode | None) -> str:
-    """Return a verdict as people read it: `verified` with what was compared of stored rows."""
+    """Return a verdict for display: `verified` with the depth of the comparison of stored rows."""
     is_deep = verdict == Status.VERIFIED and level is not None
     return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The part of a sweep that a row is about: its value of each dimension, or None."""
+    """The part of a sweep that a row is about: a value of each dimension, or None."""
 
     check: str | None = None
     load: str | None = None
-    """INSERTS, of a run that does something else as well."""
+    """INSERTS, for a run that also asks or changes rows."""
     change: str | None = None
     """Corrections or deletion."""
     query: str | None = None
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def dimensions(self) -> dict[str, str | int]:
-        """The values that it has, by dimension."""
+        """Dimension -> value, without those that are None."""
         values = ((each.name, getattr(self, each.name)) for each in fields(self))
         return {name: value for name, value in values if value is not None}
 
@@ -59,7 +59,7 @@ class Place:
 
     @property
     def any_workers(self) -> "Place":
-        """It, whatever the number of workers."""
+        """The same place without a number of workers."""
         return replace(self, workers=None)
 
     def __str__(self) -> str:
@@ -79,9 +79,9 @@ class Row:
     place: Place
     runs: int
     figures: Mapping[str, FigureValue]
-    """Figures by name; empty where nothing could be measured."""
+    """Figures by name; empty if nothing could be measured."""
     verdict: str
-    """The status in a word or two; the reason where nothing could be measured."""
+    """The status in a word or two, or the reason why nothing could be measured."""
     expected: str = ""
     found: str = ""
     """Values that a check compared."""
@@ -90,7 +90,7 @@ class Row:
 
     @property
     def judged(self) -> str:
-        """The verdict as people read it: `verified` with what was compared."""
+        """The verdict for display."""
         return describe_verdict(self.verdict, self.level)
 
     @property

@@ -1,4 +1,4 @@
-"""The content of a result, as typed figures: made once, and shown as a table, JSON or CSV."""
+"""The content of a result as typed figures, from which tables, JSON and CSV are made."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,21 +24,21 @@ class Subject:
     """The dimension in which they differ, or `load`: the inserts and the queries of a mixed run."""
     title: str
     rows: Callable[[Sequence[RunRecord]], Iterable[Row]]
-    """Runs that ended well -> their rows."""
+    """Successful runs -> their rows."""
     totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = _none
-    """The same -> what several queries come to together."""
+    """Successful runs -> the rows of all their queries together."""
     sources: tuple[type, ...] = ()
     """Records that measure the figures of a row."""
     listed_by: str = ""
-    """The figure of a result in a list: of the best row, or of the last level."""
+    """The figure that lists of results show, from the best row or the last level."""
     judged_by: str = ""
     """The figure that decides which side of a comparison is better."""
     is_named: bool = False
-    """True if its rows have names, and not numbers."""
+    """True if its rows have names instead of numbers."""
     over: str = ""
-    """Words in titles of pictures of rows with numbers."""
+    """Words for titles of pictures, if its rows have numbers."""
     last_row: str = ""
-    """Name of the last of these rows."""
+    """Words for the last row, if its rows have numbers."""
 
     @property
     def figures(self) -> frozenset[str]:
@@ -52,11 +52,11 @@ class Subject:
         return tuple(FIGURES[n] for n in names if n in self.figures and FIGURES[n].compared)
 
     def has(self, name: str) -> bool:
-        """Return whether its rows may have a figure; any percentile is one where they wait."""
+        """Return whether its rows may have a figure, including any percentile of waits."""
         return is_among(self.figures, name)
 
     def figures_at(self, place: Place) -> frozenset[str]:
-        """Return the figures that a row may have: figures of inserts, or of queries."""
+        """Return the figures that the row at a place may have."""
         if place.change is not None:
             return _find_measured_by(ChangeMetrics) | _find_measured_by(Latency)
         if place.query is None and place.load is None:
@@ -67,7 +67,7 @@ class Subject:
         )
 
     def headline_of(self, rows: Sequence[Row]) -> Row | None:
-        """Return the row that a result is known by: the best one, or the last level."""
+        """Return the row that represents a result: the best one, or the last level."""
         known = [row for row in rows if self.listed_by in row.figures]
         if self.name == "level":
             return known[-1] if known else None
@@ -89,18 +89,18 @@ class Summary:
 
     @property
     def every(self) -> tuple[Row, ...]:
-        """Its rows, and what several queries come to together."""
+        """Its rows and totals."""
         return (*self.rows, *self.totals)
 
     @property
     def headline(self) -> Row | None:
-        """The row that the result is known by, by the figure that its subject is listed by."""
+        """The row that represents the result in lists."""
         return self.subject.headline_of(self.totals) or self.subject.headline_of(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """The size of the tables after the last run with a database that reports one."""
+    """The size of the tables after the last run that has one."""
 
     size_bytes: int
     bytes_per_row: float
@@ -110,13 +110,13 @@ class OnDisk:
 
 
 def summarise(subject: Subject, runs: Sequence[RunRecord]) -> Summary:
-    """Return what runs measured, as rows about a subject; those that failed are left out."""
+    """Return the summary of runs about a subject; failed runs are left out."""
     done = [run for run in runs if run.outcome.status == "done"]
     return Summary(subject, tuple(subject.rows(done)), tuple(subject.totals(done)))
 
 
 def on_disk_of(result: Result) -> OnDisk | None:
-    """Return what the rows of a result take on disk, if that is known."""
+    """Return the size of a result's rows on disk, if it is known."""
     for run in reversed(result.runs):
         size_bytes, found = run.outcome.size_bytes, run.metrics
         if size_bytes and found and found.bytes_per_row:

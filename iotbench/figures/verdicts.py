@@ -1,4 +1,4 @@
-"""The worst of the verdicts of runs, and of a result."""
+"""The worst verdict of runs, and of results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,7 @@ _CONSEQUENCES = (
 
 
 def verdict_of(result: Result) -> str:
-    """Return the worst verdict of a result's runs; its status if it is not done."""
+    """Return the worst verdict of a result's runs, or its status if it is not done."""
     done = result.status == "done" and result.runs
     return worst(result.runs).value if done else result.status
 
@@ -34,7 +34,7 @@ def worst(runs: Sequence[RunRecord]) -> Status:
 
 
 def level_of(runs: Iterable[RunRecord]) -> VerifyMode | None:
-    """Return how much of the stored rows was compared in each of these runs; None: unknown."""
+    """Return the least verification level of these runs; None: unknown."""
     verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in runs]
     levels = [verdict.level for verdict in verdicts if verdict]
     return next((level for level in VerifyMode if level in levels), None)
@@ -47,7 +47,7 @@ def worst_status(statuses: Iterable[Status]) -> Status:
 
 
 def describe_worst(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
-    """Return the worst verdict with what follows from it; of `verified`, what was compared."""
+    """Return the worst verdict with its consequence or, for `verified`, what was compared."""
     worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
     if worst != Status.VERIFIED:
         return worst

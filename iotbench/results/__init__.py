@@ -1,1 +1,1 @@
-"""The result of a sweep: its file, the numbers of its runs, and how answers agree."""
+"""The result of a sweep: its file, the metrics of its runs, and the agreement of answers."""

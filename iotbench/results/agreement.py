@@ -1,4 +1,4 @@
-"""Compares the answers of several targets to the same instances of queries."""
+"""Comparison of the answers of several targets to the same instances of queries."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,20 +26,20 @@ class Agreement:
 
     query: str
     answers: int = 0
-    """Instances that all targets have answered."""
+    """Number of instances that all targets answered."""
     equal: int = 0
     """Equal in every digit."""
     rounded: int = 0
-    """Different only as far as rounding allows: each is equal to the truth."""
+    """Different by rounding only: each answer is equal to the truth."""
     different: tuple[int, ...] = ()
     own: bool = False
-    """A query of the user's own: rounding is judged by the values, as no truth is known."""
+    """True for a user's own query: it has no truth, so rounding is judged by the values."""
     problem: str = ""
     """Reason why a target has no answers to compare."""
 
 
 def differences(one: Dataset, other: Dataset) -> list[str]:
-    """Return in what two datasets differ that decides their rows."""
+    """Return the differences between two datasets that change their rows."""
     ours, theirs = one.origin, other.origin
     found = [
         f"{name} {_format(ours.get(name))} and {_format(theirs.get(name))}"
@@ -59,7 +59,7 @@ def _format(value: object) -> str:
 
 
 def agreements(results: Sequence[Result]) -> list[Agreement]:
-    """Return for each query type how the answers in these results compare."""
+    """Return how the answers in these results compare, for each query type."""
     by_target = {result.target: _verdicts(result) for result in results}
     names = dict.fromkeys(name for verdicts in by_target.values() for name in verdicts)
     slack = max((result.dataset.rows for result in results), default=0) * EPSILON
@@ -67,7 +67,7 @@ def agreements(results: Sequence[Result]) -> list[Agreement]:
 
 
 def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
-    """Return the exit code of a failed run, or of the comparison."""
+    """Return the exit code: of a failed run, or else of the comparison."""
     for result in results:
         if result.status != "done":
             return result.exit_code
@@ -123,7 +123,7 @@ def _near_instances(
     instances: set[int],
     slack: float,
 ) -> set[int]:
-    """Return the instances of an own query that all targets answer alike but for rounding."""
+    """Return the instances of an own query with answers that differ by rounding only."""
     rows: dict[int, list[Rows]] = defaultdict(list)
     for each in (each for query in queries for each in query.digests):
         rows[each.instance].append(each.rows or ())
@@ -136,9 +136,9 @@ def _near_instances(
 
 
 def near(one: Rows, other: Rows, slack: float) -> bool:
-    """Return whether answers are equal but for doubles, which may differ by a part `slack`.
+    """Return whether answers are equal, where doubles may differ by a share `slack`.
 
-    Rows are ordered by their other values first: a last digit may change the order.
+    Rows are sorted by their other values first, since a last digit may change the order.
     """
     if len(one) != len(other):
         return False
@@ -168,5 +168,5 @@ def _is_near(one: Scalar, other: Scalar, slack: float) -> bool:
 
 
 def _all_equal(sets: Sequence[set[str]], targets: int) -> bool:
-    """Return whether each target has given one answer, the same."""
+    """Return whether each target gave one answer, and all are the same."""
     return len(sets) == targets and len(set.union(*sets)) == 1

@@ -1,4 +1,4 @@
-"""A command that measured something, as a result keeps it: its options, never words to run."""
+"""The command of a result, stored as options, never as words to run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ class GivenCommand(Frozen):
 
     name: str
     options: dict[str, bool | tuple[str, ...]]
-    """Option without its dashes -> whether a flag is set, or the values as people write them."""
+    """Option without its dashes -> the state of a flag, or the values in the user's notation."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -18,7 +18,7 @@ class GivenCommand(Frozen):
         return (self.name, *(word for option in self.options for word in self.words_of(option)))
 
     def values(self, option: str) -> tuple[str, ...]:
-        """Return the values of an option; none of a flag, or if it was not given."""
+        """Return the values of an option; empty for a flag, or if it was not given."""
         value = self.options.get(option, ())
         return () if isinstance(value, bool) else value
 
@@ -38,5 +38,5 @@ class GivenCommand(Frozen):
 
 
 def words_of(stored: GivenCommand | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words to show of a stored command; earlier files hold nothing else."""
+    """Return a stored command as words, which is all that earlier files hold."""
     return stored.words if isinstance(stored, GivenCommand) else stored

@@ -1,4 +1,4 @@
-"""Faults in results: when they were, and what they did to the acknowledgements. Pure."""
+"""Faults in results: their times, and their effect on acknowledgements. Pure."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ from simulator.protocol.numbers import BUCKETS, Counts, quantile_ms
 from simulator.protocol.verdict import Accounts
 
 RECOVERED = 0.95
-"""Part of the rate before a fault that is reached again."""
+"""Share of the rate before a fault that counts as recovered."""
 _SETTLED = 2.0
 _OVER_S = 3
-"""Seconds over which a rate is compared with that before."""
+"""Seconds over which a rate is compared with the rate before."""
 _Interval = tuple[float, float]
 _Seconds = tuple[int, int | None]
 
@@ -29,41 +29,41 @@ class Injected(Frozen):
     undone_s: float
     """Time when a paused database continued, or the restart command had ended."""
     problem: str = ""
-    """Reason why it could not be made, or undone."""
+    """Reason why it could not be made or undone."""
 
 
 class Outage(Frozen):
-    """A fault, and what it did. Instants are in seconds since the common start."""
+    """A fault and its effects. Instants are in seconds since the common start."""
 
     fault: str
     began_s: float
     undone_s: float
     silent_s: float
-    """The longest time without any acknowledgement that overlaps with it or follows it."""
+    """The longest time without any acknowledgement during or after it."""
     first_after_s: float
-    """Time from its end to the first acknowledgement after that."""
+    """Time from its end to the next acknowledgement."""
     recovery_s: float | None
-    """Time from its beginning until 95 % of the rate before was reached again, over 3 s or the rest
-    of the run; None: not within the run."""
+    """Time from its beginning until the rate over 3 s, or the rest of the run, was 95 % of the rate
+    before; None: not within the run."""
     settled_s: float | None
     """Time from its beginning until the rate was back and the median latency was at most twice the
     one before, by the second in which batches were due; None: not within the run."""
     rows_per_s_before: float
-    """Before the first fault."""
+    """Rate before the first fault."""
     p99_inside_ms: float | None
-    """Latency of the batches that were due from its beginning until then."""
+    """Latency of the batches that were due between its beginning and `settled_s`."""
     p99_outside_ms: float | None
     """Latency of all other batches of the measured part."""
 
 
 def accounts_of(outcome: Outcome) -> Accounts | None:
-    """Return what became of the rows of a run; None: they were not accounted for."""
+    """Return the accounts of a run's rows; None: they were not accounted for."""
     verdict = outcome.rows_verdict or outcome.verdict
     return verdict.accounts if verdict else None
 
 
 def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, ...]:
-    """Return what each fault did to the inserts of a run."""
+    """Return the effects of each fault on the inserts of a run."""
     workers = [each for each in outcome.workers if each.rows]
     if outcome.released_s is None or not workers or not injected:
         return ()
@@ -99,10 +99,10 @@ class _Course:
             self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
         before = self._rates[math.ceil(measured_s) : int(first_fault_s)]
         self._rate = float(before.mean()) if len(before) else 0.0
-        """Before the first fault: after it, a backlog may be worked off."""
+        """Rate before the first fault: after it, a backlog may be worked off."""
 
     def outage(self, injected: Injected, until_s: float) -> Outage:
-        """Return what a fault did until a time."""
+        """Return a fault with its effects up to a time."""
         began_s, undone_s = injected.began_s - self._start_s, injected.undone_s - self._start_s
         quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
         after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
@@ -124,12 +124,12 @@ class _Course:
         return found.model_copy(update={"p99_inside_ms": inside_ms})
 
     def _longest_silence(self, began_s: float, until_s: float) -> _Interval:
-        """Return the one that overlaps with a time; of no length, if there is none."""
+        """Return the longest silence that overlaps with an interval; of no length without one."""
         mine = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
         return max(mine, key=lambda each: each[1] - each[0], default=(began_s, began_s))
 
     def _back(self, from_s: float, until_s: float) -> int | None:
-        """Return the first second from which on the rate is back; None: it is not in this time."""
+        """Return the first second from which the rate is back; None: not in this interval."""
         last = int(until_s)  # what follows is no whole second
         for second in range(math.ceil(from_s), last):
             if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * self._rate:
@@ -138,7 +138,7 @@ class _Course:
 
 
 def _silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
-    """Return when no worker had an acknowledgement, of the longest such times of each."""
+    """Return the intervals without an acknowledgement of any worker, among each one's longest."""
     first, *others = ([(each.began_s, each.ended_s) for each in w.silences] for w in workers)
     for mine in others:
         first = [*_common(first, mine)]
@@ -157,7 +157,7 @@ class _Sketches:
     """Latencies of batches, by the second in which they were due."""
 
     def __init__(self, workers: Sequence[WorkerReport], first: int, faulty: int) -> None:
-        """Leave the seconds before the `first` out; up to the `faulty` one nothing fails."""
+        """Store the latencies from second `first` on; the first fault is in second `faulty`."""
         last = max((s for each in workers for s, _, _ in each.waits_by_second), default=0)
         self._counts = np.zeros((last + 1, BUCKETS), np.int64)
         for worker in workers:
@@ -167,7 +167,7 @@ class _Sketches:
         self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
 
     def find_settled(self, first: int, last: int) -> int | None:
-        """Return the first second of some with latencies as before all faults; None: no one."""
+        """Return the first second in a range with latencies as before all faults, if any."""
         before_ms = self._before_ms
         for second in range(first, last):
             found = self._counts[second].sum() if second < len(self._counts) else 0

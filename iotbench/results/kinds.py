@@ -1,11 +1,11 @@
-"""The names of the measurements; each names a folder of iotbench/measurements/ that defines it."""
+"""The names of the measurements, each of a folder in iotbench/measurements/."""
 
 NAMES = ("insert", "query", "mixed", "change", "verify")
 """Kinds in the order of lists and tables."""
 
 
 def check_known(name: str) -> str:
-    """Return the name of a kind; ValueError if this version has none of this name."""
+    """Return the name of a kind; ValueError if this version has no such kind."""
     if name not in NAMES:
         raise ValueError(f"expected one of {', '.join(NAMES)}; a later version has {name!r}")
     return name

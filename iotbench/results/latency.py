@@ -17,14 +17,14 @@ from simulator.protocol.numbers import counts_from, quantile_ms
 
 
 def fewest_samples(percent: Fraction) -> int:
-    """Return how many samples a percentile needs: at least one beyond it."""
+    """Return how many samples a percentile needs, so that at least one is beyond it."""
     return ceil(100 / (100 - percent))
 
 
 FEWEST: Mapping[str, int] = MappingProxyType(
     {"p99_ms": fewest_samples(Fraction(99)), "p999_ms": fewest_samples(Fraction("99.9"))}
 )
-"""Samples that the figures of a result need. With fewer they are unknown."""
+"""Figure -> samples that it needs; with fewer it is unknown."""
 
 
 class Latency(BaseModel):
@@ -45,7 +45,7 @@ class Latency(BaseModel):
     @field_validator(*FEWEST)
     @classmethod
     def _keep_known(cls, value: float | None, about: ValidationInfo) -> float | None:
-        """Return a percentile if there are enough samples, in results of earlier versions, too."""
+        """Return a percentile if there are enough samples, also in results of earlier versions."""
         return value if about.data.get("sends", 0) >= FEWEST[str(about.field_name)] else None
 
     @property
@@ -55,7 +55,7 @@ class Latency(BaseModel):
 
 
 def merge(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
-    """Return the histogram of all workers' sends."""
+    """Return the histogram of the batches of all workers."""
     return merge_histogram([report.latency for report in reports])
 
 
@@ -81,7 +81,7 @@ def latency_of(histogram: HdrHistogram) -> Latency:
 
 
 def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:
-    """Return the values at percentiles, as the library does, which is a hundred times slower."""
+    """Return the values at percentiles: the library's, but a hundred times faster."""
     counts = np.frombuffer(histogram.counts, np.uint64)
     reached = np.cumsum(counts)
     wanted = [histogram.get_target_count_at_percentile(each) for each in percentiles]
@@ -91,7 +91,7 @@ def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> lis
 
 
 def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the middle of each bucket that has values, in microseconds, and how many it has."""
+    """Return the middle of each bucket with values, in microseconds, and its number of values."""
     counts = np.frombuffer(histogram.counts, np.uint64)
     indices = np.flatnonzero(counts)
     half = histogram.sub_bucket_half_count
@@ -103,14 +103,14 @@ def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[
 def freshness_ms(found: Freshness | None, share: float) -> float | None:
     """Return the time after which this share of rows is seen; None: it is not known.
 
-    By the Kaplan-Meier estimator, a row that was not seen counts as waiting for as long as it was
-    watched: without it the others would look faster, and so they would with it as seen at the end.
+    The Kaplan-Meier estimator counts an unseen row as waiting for as long as it was watched.
+    Leaving it out, or counting it as seen at the end, would make rows look fresher.
     """
     if found is None:
         return None
     seen, unseen = counts_from(found.delays), counts_from(found.unseen)
     waiting = np.cumsum((seen + unseen)[::-1])[::-1]
-    """Rows that were seen, or watched, for as long as each bucket at least."""
+    """Rows that were still waiting at the beginning of each bucket."""
     left = np.cumprod(1 - seen / np.maximum(waiting, 1))
     (reached,) = np.nonzero(left <= 1 - share + 1e-12)
     if not len(reached) or not seen.any():
@@ -121,5 +121,5 @@ def freshness_ms(found: Freshness | None, share: float) -> float | None:
 
 
 def least_freshness_ms(found: Freshness, share: float) -> float | None:
-    """Return a time that the same quantile is not below, whenever the others will be seen."""
+    """Return a lower bound of the same quantile, whenever the unseen rows will be seen."""
     return quantile_ms(counts_from(found.delays) + counts_from(found.unseen), share)

@@ -1,4 +1,4 @@
-"""The numbers of a run of inserts, computed from what its workers measured."""
+"""The metrics of a run of inserts, computed from the measurements of its workers."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,9 +27,9 @@ class InsertMetrics(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     rows: int
-    """Acknowledged in the measured part."""
+    """Rows acknowledged in the measured part."""
     warmup_rows: int = 0
-    """Acknowledged before that (--warmup); no other figure is of them."""
+    """Rows acknowledged in the warm-up (--warmup), which no other figure includes."""
     uncertain_rows: int
     retried: int
     backoff_s: float = 0.0
@@ -41,23 +41,23 @@ class InsertMetrics(BaseModel):
     rows_per_s_stored: float | None = None
     """Rows / (the same time + the phase visible); None if that was not reached or not measured."""
     bytes_per_s: float | None = None
-    """Payloads, as they were sent; None where the driver makes the bytes."""
+    """Payload bytes sent per second; None if the driver encodes the rows."""
     values_per_s: float | None = None
-    """`rows_per_s` x the fields of a stored row that are not NULL, on average; None: unknown."""
+    """`rows_per_s` x the mean number of fields of a stored row that are not NULL; None: unknown."""
     rows_per_s_reference: float
     """The reference document's formula, for comparison with published numbers: rows / mean of the
     workers' durations."""
     overlap: float | None = None
-    """Part of the measured time in which all workers were sending, 0..1; None: there is one, or
-    stages have different numbers of them."""
+    """Part of the measured time in which all workers were sending, 0..1; None: there is one
+    worker, or stages have different numbers of workers."""
     evenness: float | None = None
-    """Rows/s of the slowest worker / the fastest's, each over its own time, 0..1."""
+    """Rows/s of the slowest worker / rows/s of the fastest, each over its own time, 0..1."""
     client_share: float
     """The client's part of the workers' time, 0..1: the part in which they waited neither for the
     database nor for the schedule, or the part in which they computed, whichever is greater."""
     driver_share: float | None = None
-    """The driver's part of the client's share, in which the workers computed while they waited;
-    None: the database is embedded, or an earlier version measured it."""
+    """The driver's part of the client's share: the workers computed while they waited for the
+    database; None: the database is embedded, or an earlier version measured it."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     client_ns_per_row: float | None = None
@@ -65,16 +65,16 @@ class InsertMetrics(BaseModel):
     throttled_share: float = 0.0
     """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
-    """Peak of the largest worker."""
+    """Peak memory of the largest worker."""
     connections: int | None = None
-    """Opened connections of all workers together; None: each worker has one."""
+    """Number of connections that all workers opened together; None: each worker has one."""
     connect_p50_ms: float | None = None
     """Time to open one of several connections of a worker (--connections)."""
     connect_p99_ms: float | None = None
     bytes_per_row: float | None
-    """On disk."""
+    """Bytes of a row on disk."""
     bits_per_value: float | None = None
-    """On disk; a value is a cell that is not NULL."""
+    """Bits of a value on disk; a value is a cell that is not NULL."""
     silent_s: float | None = None
     """The longest time without an acknowledgement because of a fault; None: there was none."""
     recovery_s: float | None = None
@@ -82,16 +82,16 @@ class InsertMetrics(BaseModel):
     first_after_s: float | None = None
     """The longest time from the end of a fault to the first acknowledgement after it."""
     settled_s: float | None = None
-    """The longest time until the latency was back, too; None: as above."""
+    """The longest time until the latency was back as well; None: as above."""
     outage_p99_ms: float | None = None
     """Latency of the batches that were due during the worst fault."""
     lost_rows: int | None = None
-    """Acknowledged and not stored; None: rows were not accounted for."""
+    """Rows acknowledged and not stored; None: rows were not accounted for."""
     unsent: int = 0
     """Batches that fell due and were not sent before the end (--rate); they count in percentiles
     with the time until then, not in the rate."""
     precision: Precision | None = None
-    """Precision of the numbers with a fraction; None: they are not drawn."""
+    """Precision of the numbers with a fraction; None: there are none."""
     latency: Latency
 
     @property
@@ -101,7 +101,7 @@ class InsertMetrics(BaseModel):
 
     @property
     def stored_s(self) -> float | None:
-        """The same, and the phase visible; None if that was not reached or not measured."""
+        """Length of the measured part and the phase visible; None if that was not reached."""
         return ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
@@ -131,7 +131,7 @@ def _longest(times_s: Sequence[float | None]) -> float | None:
 def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:
     """Return the metrics of a run; `stored` has the rows in the tables after it.
 
-    With `embedded` the database works in the workers' processes, and shares their CPU time.
+    `embedded`: the database runs in the workers' processes, and shares their CPU time.
     """
     reports = outcome.workers
     rows, window = count_measured_rows(reports), compute_measured_s(outcome)
@@ -173,15 +173,15 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
 def shares_of(own: float, cpu_share: float | None) -> dict[str, Any]:
     """Return the shares of the client and its driver.
 
-    `own` is the part of the time in which the client did not wait. Its driver computes while it
-    waits; `cpu_share` None: so does the database.
+    `own`: the part of the time in which the client did not wait. While it waits, only its driver
+    computes, unless `cpu_share` is None: then the database does too.
     """
     share = max(own, min(cpu_share or 0.0, 1.0))
     return {"client_share": share, "driver_share": None if cpu_share is None else share - own}
 
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
-    """Return the figures of connections, where workers have several; empty where they have one."""
+    """Return the figures of connections; empty if each worker has one."""
     found = merge_histogram([report.connects for report in reports])
     if not found.get_total_count():
         return {}
@@ -194,7 +194,7 @@ def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
 
 
 def list_inserting(outcome: Outcome) -> list[WorkerReport]:
-    """Return the reports of the workers that insert: others ask, or change rows."""
+    """Return the reports of the workers that insert rows."""
     return [each for each in outcome.workers if not each.queries and not each.changes]
 
 
@@ -206,7 +206,7 @@ def count_measured_rows(reports: Iterable[WorkerReport]) -> int:
 def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
-    Under a rate it lasts at least until the next batch is due: the rows cover the schedule.
+    With a rate it lasts at least until the next batch is due, since the rows cover the schedule.
     """
     sends = list_inserting(outcome)
     stages = [stage for report in sends for stage in report.stages]
@@ -227,7 +227,7 @@ def _sent_s(outcome: Outcome) -> float:
 
 
 def _began_s(outcome: Outcome) -> float:
-    """Return when the measured part began, on the collector's clock."""
+    """Return the beginning of the measured part, on the collector's clock."""
     return (outcome.released_s or 0.0) + outcome.phases_s.get(WARMUP, 0.0)
 
 
@@ -246,7 +246,7 @@ def rates_by_second(outcome: Outcome) -> list[float]:
 
 
 def in_stages(reports: Iterable[WorkerReport]) -> bool:
-    """Return whether the number of workers that insert differs between parts of the run."""
+    """Return whether the workers report stages, with different numbers of active workers."""
     return any(report.stages for report in reports)
 
 
@@ -270,7 +270,7 @@ def _evenness(reports: Sequence[WorkerReport]) -> float | None:
 
 
 def _compute_stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
-    """Return the rate until every row was queryable, if that moment was reached."""
+    """Return the rate over the time until every row was queryable, if that was reached."""
     reached = _AFTER_VISIBLE in outcome.phases_s
     return ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None
 
@@ -292,5 +292,5 @@ def _bits_per_value(size_bytes: int, reader: DatasetReader, stored: Dataset) -> 
 
 
 def ratio(part: float, whole: float) -> float:
-    """Return a quotient; 0 of nothing."""
+    """Return a quotient; 0 if the divisor is 0."""
     return part / whole if whole else 0.0

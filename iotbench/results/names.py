@@ -1,4 +1,4 @@
-"""Names of result files: when each was made, of what, and its id; no content is read."""
+"""Facts in the names of result files: time, kind, target and id; no content is read."""
 
 import re
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ class ResultName:
     path: Path
     id: str
     kind: str
-    """That of a measurement; or reproduce, plan or capacity, which gather sweeps."""
+    """Kind of the measurement; or reproduce, plan or capacity, which gather sweeps."""
     target: str
-    """Target; empty where only the file names it, as in a result that gathers sweeps."""
+    """Target; empty if only the content has it, as in a result that gathers sweeps."""
     created: datetime | None
-    """Time; None where only the file has it."""
+    """Time of creation; None if only the content has it."""
 
     @property
     def is_sweep(self) -> bool:
@@ -51,16 +51,16 @@ def parse_name(path: Path) -> ResultName | None:
 
 
 def id_of(path: Path) -> str | None:
-    """Return the id of a result, by its file name: when it was made and the end of its sweep's id.
+    """Return the id in a file's name: its time and the end of the sweep's id.
 
-    None if that is not the name of a result file.
+    None if it is not the name of a result file.
     """
     found = parse_name(path)
     return found.id if found else None
 
 
 def results_in(folder: Path) -> Iterator[ResultName]:
-    """Yield the results in a folder or an archive: of sweeps the newest first, then the others."""
+    """Yield the results in a folder or archive: sweeps, the newest first, then the others."""
     for path in sorted(find_files(folder, "[0-9]*.json"), reverse=True):
         if found := parse_name(path):
             yield found

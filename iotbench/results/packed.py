@@ -1,7 +1,7 @@
 """Result files in one archive, read like the files of a folder and never unpacked to disk.
 
 The archive is a ZIP file without folders. It may come from a stranger, so everything that it
-declares is held against a limit before anything is decompressed.
+declares is checked against a limit before anything is decompressed.
 """
 
 import os
@@ -20,11 +20,11 @@ from simulator.errors import ConfigError, format_size
 
 ENDING = ".zip"
 MAX_FILE_BYTES = 256 << 20
-"""Larger than the result of any sweep that is allowed."""
+"""Limit above the result of any sweep."""
 _MAX_ARCHIVE_BYTES = 256 << 20
 _MAX_TOTAL_BYTES = 1 << 30
 _MAX_LIST_BYTES = 8 << 20
-"""Size of the archive's list of files; a file takes about 100 bytes of it, and 600 in memory."""
+"""Limit of the archive's list of files: about 100 bytes a file, and 600 in memory."""
 _END, _END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sLQL")
 _ENCRYPTED = 0x1
 _DAMAGES = (
@@ -40,9 +40,9 @@ def is_archive(folder: Path) -> bool:
 
 
 def find_archive(name: str) -> tuple[Path | None, str]:
-    """Return the archive that a name begins with, if there is one, and the name of a result in it.
+    """Return the archive at the beginning of a path, if any, and the name of a result in it.
 
-    That name is empty if the archive itself is named; without an archive it is the whole name.
+    The name is empty for the archive itself; without an archive it is the whole path.
     """
     for place in (Path(name), *Path(name).parents):
         if is_archive(place):
@@ -52,7 +52,7 @@ def find_archive(name: str) -> tuple[Path | None, str]:
 
 
 def file_of(path: Path) -> Path:
-    """Return the file on disk that holds a result: the archive that it is in, or its own file."""
+    """Return the file on disk that holds a result: its archive, or the result's own file."""
     return path.parent if is_archive(path.parent) else path
 
 
@@ -74,7 +74,7 @@ def read(path: Path) -> bytes:
         raise ConfigError(f"{path}: cannot be read: {path.parent} has no such file") from error
     try:
         with archive.open(about) as file:
-            return file.read(about.file_size)  # never more than was declared, and checked
+            return file.read(about.file_size)  # never more than the declared size, which is checked
     except _DAMAGES as error:
         raise ConfigError(f"{path}: is damaged: {error or type(error).__name__}") from error
 
@@ -84,7 +84,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     content = BytesIO()
     with ZipFile(content, "w") as archive:
         for name, text in sorted(files.items()):
-            about = ZipInfo(name)  # without a time of its own
+            about = ZipInfo(name)  # with a fixed time
             about.compress_type = ZIP_DEFLATED
             about.external_attr = 0o644 << 16
             archive.writestr(about, text, compresslevel=9)
@@ -101,7 +101,7 @@ def _open(path: Path) -> ZipFile:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, *_state: int) -> ZipFile:
-    """Return an archive that keeps the limits; ConfigError for any other file."""
+    """Return an archive within the limits; ConfigError for any other file."""
     content = read_bytes(path, _MAX_ARCHIVE_BYTES)
     if problem := _find_unbounded(content):
         raise ConfigError(f"{path}: is no archive of results: {problem}")
@@ -128,7 +128,7 @@ def _find_unbounded(content: bytes) -> str:
 
 
 def _find_unsound(found: Sequence[ZipInfo]) -> str:
-    """Return what is wrong with the files as they are declared; empty if nothing is."""
+    """Return what is wrong with the declared files; empty if nothing is."""
     total = 0
     for each in found:
         name, total = repr(each.filename[:100]), total + each.file_size

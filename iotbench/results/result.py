@@ -1,4 +1,4 @@
-"""A result: what a sweep was asked to do, and everything that its runs measured."""
+"""A result: the request of a sweep, and everything that its runs measured."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,9 +24,9 @@ FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
 _NAMED = 4
-"""Targets that a title names; more are counted."""
+"""Most targets that a title names; more are counted."""
 _MUCH_WORK = 0.1
-"""Part of the cores from which other work is worth a warning."""
+"""Share of the cores from which other work is worth a warning."""
 
 Kind = Annotated[
     str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
@@ -41,11 +41,11 @@ def _beside(name: str) -> str:
 
 
 FileBeside = Annotated[str, AfterValidator(_beside)]
-"""A file in the same folder: a file from elsewhere leads to no other place."""
+"""Name of a file in the same folder: a stranger's file cannot refer to another place."""
 
 
 class Manifest(Frozen):
-    """The contents of the target's tables after an insert: all that `query` needs to know."""
+    """The contents of the target's tables after an insert, as `query` needs them."""
 
     dataset: Dataset
     rows: int
@@ -54,7 +54,7 @@ class Manifest(Frozen):
 
 
 class Progress(Frozen):
-    """The progress of a run, or its last known progress."""
+    """The last known progress of a run."""
 
     run_id: str
     workers: int
@@ -63,7 +63,7 @@ class Progress(Frozen):
     phase: str = "start"
     prefill_rows: int = 0
     rows: int = 0
-    """Acknowledged in the timed part, at least."""
+    """Rows acknowledged in the timed part, at least."""
     at: datetime
 
 
@@ -73,7 +73,7 @@ class RunRecord(Frozen):
     run_id: str
     workers: int
     run: int
-    """1, 2, ... of the same worker count."""
+    """Number of the run, from 1, for its worker count."""
     level: int
     """Rows in the tables before the timed part."""
     stages: tuple[LoadStage, ...] = ()
@@ -83,13 +83,13 @@ class RunRecord(Frozen):
     progress: Progress | None = None
     """The last progress of a run without reports of its workers."""
     logs: dict[str, str] = Field(default_factory=dict)
-    """Last lines of what the processes wrote."""
+    """Last lines that the processes wrote."""
     outages: tuple[Outage, ...] = ()
     """Faults of the run and their effects (--fault)."""
     resources: Resources | None = None
     """Resources that the machine, the client and the server used (--resources)."""
     other_work: OtherWork | None = None
-    """Other work of the client's machine meanwhile; None: not measured, as on a cluster."""
+    """Other work of the client's machine during the run; None: not measured, as on a cluster."""
     took_s: float | None = None
     """Time from its start to its end, processes or pods included; None: not measured."""
 
@@ -113,10 +113,9 @@ class Result(BaseModel):
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
     command: GivenCommand | tuple[str, ...] = ()
-    """The command that measured it, without credentials: `repeat` takes its measuring options.
+    """The command that measured it, without credentials and options about output, for `repeat`.
 
-    It excludes the folder and form of the result. In files of earlier versions it is words.
-    Empty: `capacity` measured it."""
+    Files of earlier versions have words. Empty: `capacity` measured it."""
     packages: dict[str, str] = {}
     """Packages that the module imports, such as the database's driver, with their versions; empty
     on Kubernetes, where the image has them."""
@@ -124,21 +123,20 @@ class Result(BaseModel):
     ran_on: dict[str, str] = {}
     """The cluster, its version, the namespace and the image; empty for the local runner."""
     dataset: Dataset
-    """Workload, seed and parameters; for a query, what was asked about."""
+    """Workload, seed and parameters; for queries, with the rows that they ask about."""
     manifest: Manifest | None = None
-    """None as long as the tables have not been touched."""
+    """Contents of the tables; None as long as they have not been touched."""
     status: Literal["running", "done", "failed", "interrupted"] = "running"
     cause: str = ""
     in_progress: Progress | None = None
-    """The run that was going on when the file was written."""
+    """The run in progress when the file was written."""
     runs: list[RunRecord] = []
     caches: str = ""
-    """True if the system's file caches were dropped before each run: "dropped", or why not; empty:
-    not asked for."""
+    """State of the system's file caches before each run: "dropped", or why not; empty: not
+    requested."""
     warnings: list[str] = []
     tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
-    """The user's tags, to find the result by; they are part of the file so that they move with it.
-    """
+    """The user's tags, which the file holds so that they move with it."""
 
     @property
     def exit_code(self) -> int:
@@ -163,14 +161,14 @@ class Result(BaseModel):
 
     @property
     def is_unchecked(self) -> bool:
-        """True if the user's own queries are all that was not verified."""
+        """True if everything was verified except the user's own queries."""
         statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
         known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
         return self.status == "done" and Status.UNCHECKED in statuses and known
 
 
 def title_of(results: Sequence[Result]) -> str:
-    """Return as text what was measured on which targets."""
+    """Return a title with the kinds and the targets of results."""
     kinds = dict.fromkeys(result.kind for result in results)
     targets = [*dict.fromkeys(result.target for result in results)]
     named = ", ".join(targets) if len(targets) <= _NAMED else f"{len(targets)} targets"
@@ -178,7 +176,7 @@ def title_of(results: Sequence[Result]) -> str:
 
 
 def much_other_work(*results: Result, workers: int | None = None) -> OtherWork | None:
-    """Return the most other work during a run; None: little, or it was not measured.
+    """Return the most other work during any run; None: little, or it was not measured.
 
     `workers` selects the runs with that many workers; None: all.
     """

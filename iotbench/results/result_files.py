@@ -27,7 +27,7 @@ from simulator.modules import MODULES, database_class
 
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
-"""Ending of a file until it is whole."""
+"""Ending of a file while it is written."""
 _LONGEST_REASON = 200
 
 
@@ -37,12 +37,12 @@ def new_id(now: datetime) -> str:
 
 
 def now_utc() -> datetime:
-    """Return the present instant."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
 def now_ms() -> int:
-    """Return the present instant in ms since 1970."""
+    """Return the current time in ms since 1970."""
     return int(now_utc().timestamp() * 1000)
 
 
@@ -66,7 +66,7 @@ def path_of(folder: Path, result: Result) -> Path:
 
 
 def write(path: Path, result: BaseModel) -> None:
-    """Write a result file so that it is always whole: the old one, or the new one."""
+    """Write a result file atomically: the file is always the old or the new one."""
     text = result.model_dump_json(indent=1)
     with (
         whole(path) as handle,
@@ -76,7 +76,7 @@ def write(path: Path, result: BaseModel) -> None:
 
 
 def find_unfinished(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder of results that a killed command was writing."""
+    """Yield the files that killed commands left half-written in a folder of results."""
     for path in folder.glob(f".*.json.*{_NEW}"):
         owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
         if owner and not owner.alive:
@@ -88,9 +88,9 @@ class ResultFile:
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
-        """None once no place could be written."""
+        """Path of the file; None after all places failed."""
         self.trouble = ""
-        """Why the result is not where it should be."""
+        """Reason why the result is in another place."""
 
     def write(self, result: BaseModel) -> None:
         """Write the result; after a failure, to the user's state folder or the temporary folder."""
@@ -113,15 +113,15 @@ class ResultFile:
     def show(
         self, record: _Kept, form: str, width: int, write: Callable[[_Kept, str, int], str]
     ) -> bool:
-        """Print a record as JSON, or as the text that `write` makes of it, as `print` does."""
+        """Print a record as JSON or as the text that `write` returns; see `print`."""
         if form == "json":
             return self.print(record, record.model_dump_json(indent=1) + "\n")
         return self.print(record, write(record, str(self.path), width))
 
     def print(self, result: BaseModel, text: str) -> bool:
-        """Print a text about the result, which was written, and where it is if not in its place.
+        """Print a text about the written result, and the path if it is in another place.
 
-        Return whether all was written and printed.
+        Return whether everything was written and printed.
         """
         if self.trouble:
             say(f"error: {self.trouble}", err=True)
@@ -141,9 +141,9 @@ class ResultFile:
 
 
 def read(path: Path) -> Result:
-    """Read a result file; ConfigError if it is none.
+    """Read a result file; ConfigError if it is not one.
 
-    The client's share of inserts includes the driver, also where it was measured without it.
+    The client's share of inserts includes the driver's, also in files of earlier versions.
     """
     result = parse(path, packed.read(path), Result, FORMAT_VERSION)
     result.runs = [_with_driver(run, result.module) for run in result.runs]
@@ -159,7 +159,7 @@ def _with_driver(run: RunRecord, module: str) -> RunRecord:
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
-    """Return whether CPU time may be the database's; a user's module is not imported for it."""
+    """Return whether CPU time may be the database's; users' modules are not imported."""
     if metrics.client_ns_per_row is not None:
         return False
     return module not in MODULES or database_class(module).capabilities.embedded
@@ -191,14 +191,14 @@ def _of_target(folder: Path, target: str, kinds: Iterable[str]) -> Iterator[tupl
 
 
 def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
-    """Yield the results of a sweep in a folder, which it has several of if it was repeated."""
+    """Yield the results of a sweep in a folder; a repeated sweep has several."""
     for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
         if result.sweep_id == sweep_id:
             yield path, result
 
 
 def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tuple[Path, Manifest]]:
-    """Return (target, table) -> the newest result in a folder with a run that wrote it."""
+    """Return (target, table) -> the newest result in a folder that wrote the table."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
     for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version
@@ -222,7 +222,7 @@ def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]
 
 @cache
 def _warn(text: str) -> None:
-    """Print a warning, once however often the folder is read."""
+    """Print a warning, only once if the folder is read several times."""
     say(text, err=True)
 
 
@@ -236,7 +236,7 @@ def last_written(folder: Path, target: str, kinds: Iterable[str]) -> tuple[Path,
 
 @contextmanager
 def expect_whole(path: Path | str) -> Iterator[None]:
-    """Raise ConfigError within this context for a result with numbers that cannot be computed."""
+    """Return a context that turns errors of a damaged result into ConfigError."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

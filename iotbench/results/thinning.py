@@ -1,4 +1,4 @@
-"""Long runs in few numbers: what a result keeps of each second, and of each sample of resources."""
+"""Long runs with few numbers: results bound the series by second and the samples of resources."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from iotbench.machine.resources import Resources, Sample, Used
 from simulator.protocol.messages import WorkerReport
 
 MOST = 3_600
-"""Numbers of a series: one for each second of an hour."""
+"""Most numbers of a series: one for each second of an hour."""
 
 
 def thin_report(report: WorkerReport) -> WorkerReport:
     """Return a report with the rows of several seconds together, if it has very many seconds.
 
-    What the figures of outages were computed from is left out.
+    The input of the figures of outages is left out.
     """
     kept: dict[str, Any] = {"waits_by_second": ()}
     rows = report.rows_by_second
@@ -41,7 +41,7 @@ def thin_resources(resources: Resources) -> Resources:
 
 
 def _join(samples: Sequence[Sample]) -> Sample:
-    """Return one sample: cores on average, all else at the end."""
+    """Return one sample for several: mean cores, and the last of all other values."""
     last, duration_s = samples[-1], sum(each.duration_s for each in samples)
 
     def mean(values: Iterator[float | None]) -> float | None:

@@ -1,4 +1,4 @@
-"""The numbers of a run's parts, each with its histogram: inserts, a stage, queries, a change."""
+"""The metrics of parts of a run, each with its histogram: inserts, a stage, queries, a change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A run, or a part of one: what it measured, and how long each batch or query took."""
+    """A run or a part of one: its metrics, and the latencies of its batches or queries."""
 
     metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
     latencies: HdrHistogram
@@ -27,7 +27,7 @@ class InsertStage:
 
     timed_s: float
     """Time from the first batch that began in it to the end of the last one or, if later, to
-    the next one of the schedule."""
+    the next scheduled one."""
     rows: int
     unsent: int = 0
     """Batches that fell due in it and were not sent before its end."""
@@ -43,13 +43,13 @@ class QueryStage:
     """The metrics of one stage of a query."""
 
     timed_s: float
-    """The same of the runs that began in it."""
+    """Time of the runs that began in it, likewise."""
     queries_per_s: float
     unsent: int = 0
 
 
 def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
-    """Return a stage (from 0) by what workers measured of it; None: nothing began."""
+    """Return the metrics of a stage (from 0) over all workers; None: nothing began in it."""
     own = [each for each in times if each.stage == number]
     if not own:
         return None
@@ -65,7 +65,7 @@ def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Time
 
 
 def time_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
-    """Return a whole run of inserts."""
+    """Return the metrics of a whole run of inserts."""
     return Timed(metrics, merge(outcome.workers))
 
 
@@ -74,11 +74,11 @@ class QueryMetrics:
     """The metrics of query types over all workers."""
 
     timed_s: float
-    """Time in which they were asked."""
+    """Time in which the queries were asked."""
     first_ms: float
     """Mean wait of the workers' first runs."""
     avg_ms: float
-    """Mean wait of the others: from the request to the last byte of the answer."""
+    """Mean wait of the other runs: from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
     """Part of the time of the queries in which the client decoded and folded answers, or in which
@@ -90,8 +90,8 @@ class QueryMetrics:
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
-    """Time from the acknowledgement of a row until an answer had it; None: not measured, or
-    too few rows were seen to know it."""
+    """Time from the acknowledgement of a row until an answer had it; None: not measured, or too
+    few rows were seen."""
     freshness_p99_ms: float | None = None
     unsent: int = 0
     """Queries that fell due and did not begin before the end (--rate); they count in percentiles
@@ -104,9 +104,9 @@ def time_query(
     freshness: Freshness | None = None,
     connects: Mapping[str, Any] | None = None,
 ) -> Timed:
-    """Return query types, each as its workers measured it, over connections by `connects_of`.
+    """Return the metrics of query types over all workers; `connects`: see `connects_of`.
 
-    The types were asked one after the other, or `in_turn`: all of them during the same time.
+    The types were asked one after the other or, with `in_turn`, all during the same time.
     """
     elapsed = [_measure_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
@@ -131,9 +131,9 @@ def time_query(
 
 
 def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
-    """Return how long workers asked a type: until the last answer.
+    """Return the time until the last answer to a type.
 
-    Under a rate it lasts at least until the next query is due: the runs cover the schedule.
+    With a rate it lasts at least until the next query is due, since the runs cover the schedule.
     """
     due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
     return max(due_s, *(each.elapsed_s for each in times))

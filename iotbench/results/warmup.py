@@ -1,8 +1,8 @@
-"""Finds an uncounted warm-up in the rates of a run by second. Pure.
+"""Detection of a warm-up in the rates of a run by second. Pure.
 
-MSER chooses the part at the start without which the mean of the rest is known best. Whether that
-part differs is another question: its mean must differ from the rest's by more than
-the scatter of means of as many neighbours, and by enough to change the rate.
+MSER chooses the part at the start to leave out so that the mean of the rest is known best. It is a
+warm-up only if its mean differs from the rest's by more than means of as many neighbours scatter,
+and by enough to change the rate.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_S = 60
-"""Shortest course with a meaning."""
+"""Shortest course in which a warm-up can be found."""
 _GROUPS = 20
 """Seconds are joined until there are fewer than twice as many groups."""
 _LEAST_AFTER = 1.5
-"""Multiple of the warm-up's length that must follow it: else the rate never settled."""
+"""Multiple of the warm-up's length that must follow it: otherwise the rate never settled."""
 _NEARLY_BEST = 1.1
-"""Factor over the least error within which the shortest part is chosen."""
+"""Factor over the least error; the shortest part with an error below it is chosen."""
 _RECURS = 0.6
-"""Share of the warm-up's distance that counts as away."""
+"""Share of the warm-up's distance from which a later part counts as distant."""
 _GOES_ON = 0.2
-"""Drift from one half of the rest to the other, as a share of the warm-up's distance."""
+"""Most drift from one half of the rest to the other, as a share of the warm-up's distance."""
 _DEVIATIONS = 5.0
 _LEAST_STEP = 0.10
-"""Least difference of the rate before from the rate after."""
+"""Least difference of the warm-up's rate from the rest's."""
 _LEAST_EFFECT = 0.02
-"""...and the rate of all from the rate after."""
+"""Least difference of the whole rate from the rest's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Warmup:
     rate_after: float
 
     def effect(self, length_s: int) -> float:
-        """Return by how much the rate of a course of this length differs from the rate after."""
+        """Return the relative difference of the rate of a whole course from the rate after."""
         if not self.rate_after:
             return 0.0
         return self.seconds / length_s * (self.rate_before / self.rate_after - 1)
 
 
 def found_in(rates: Sequence[float]) -> Warmup | None:
-    """Return the warm-up in the rates of each second; None if the course is steady or short."""
+    """Return the warm-up in rates by second; None if the course is steady or short."""
     if len(rates) < LEAST_S:
         return None
     each = len(rates) // _GROUPS
@@ -67,7 +67,7 @@ def found_in(rates: Sequence[float]) -> Warmup | None:
 
 
 def _mser(groups: NDArray[np.float64]) -> int:
-    """Return how many groups to leave out, at most half: the marginal standard error rule."""
+    """Return how many groups to leave out, at most half, by the marginal standard error rule."""
     cuts = range(len(groups) // 2 + 1)
     errors = [float(np.var(groups[cut:])) / (len(groups) - cut) for cut in cuts]
     enough = _NEARLY_BEST * min(errors)
@@ -75,14 +75,14 @@ def _mser(groups: NDArray[np.float64]) -> int:
 
 
 def _recurs(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether later neighbours are about as far away: a checkpoint, and no warm-up."""
+    """Return whether later parts are about as distant: then it is a checkpoint, not a warm-up."""
     windows = np.convolve(after, np.full(len(before), 1 / len(before)), "valid")
     away = np.sign(before.mean() - after.mean()) * (windows - after.mean())
     return bool(away.max() > _RECURS * abs(before.mean() - after.mean()))
 
 
 def _goes_on(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether the rest changes in the same direction: a drift, and no warm-up."""
+    """Return whether the rest changes in the same direction: then it is drift, not a warm-up."""
     middle = len(after) // 2
     change = float(after[middle:].mean() - after[:middle].mean())
     step = float(after.mean() - before.mean())
@@ -90,7 +90,7 @@ def _goes_on(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
 
 
 def _away(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return how many standard errors lie between the means; neighbours are alike."""
+    """Return the distance of the means in standard errors, given that neighbours correlate."""
     centred = after - after.mean()
     variance = float(np.mean(centred**2))
     if not variance:
