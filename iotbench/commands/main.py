@@ -129,7 +129,7 @@ def _run() -> int:
 
 
 def _call() -> int:
-    """Call the command; ConfigError if a package is missing, or an option is given without a command."""
+    """Call the command; ConfigError if a package, or the name of a command, is missing."""
     try:
         return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
     except ModuleNotFoundError as error:
