@@ -18,7 +18,7 @@ from iotbench.plans.engine import Found, MeasuredItem, complete_results, measure
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
 from iotbench.plans.items import Item, Pair, items_of
-from iotbench.plans.lines import hardware_of, item_records, unsure
+from iotbench.plans.lines import find_imprecise, hardware_of, item_records
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import Status
 from iotbench.plans.searches import all_pairs, curves, first_pairs, next_pairs
@@ -128,7 +128,7 @@ def _measure_group(  # noqa: PLR0913, PLR0917
             return False
         pairs = next_pairs(group, found, refusal, refused)
     for done in range(plan.repeats, plan.most_repeats):
-        again = items_of(plan, unsure(plan, group, found), done, done + 1)
+        again = items_of(plan, find_imprecise(plan, group, found), done, done + 1)
         if not _measure_round(again, found, measuring, ready, later):
             return False
     return True

@@ -14,11 +14,11 @@ from simulator.frozen import Frozen
 
 STOLEN = "other machines on the same hardware"
 _KERNEL = 2
-"""The process that starts the kernel's threads, which work for the database, too."""
+"""Process id of the parent of the kernel's threads, which also work for the database."""
 _NAMED = 3
 _LEAST_CORES = 0.02
 _TICKS_S = 0.05
-"""Times of processes are whole ticks, so a sum of them is a little too low."""
+"""Tolerance: times of processes are whole ticks, so their sum is a little too low."""
 
 
 class OtherWork(Frozen):
@@ -26,7 +26,7 @@ class OtherWork(Frozen):
 
     cores: float
     busiest: dict[str, float]
-    """Name of a process, or STOLEN -> its cores; the busiest ones, in this order."""
+    """Name of a process, or STOLEN -> its cores; the busiest first, without idle ones."""
 
     def __str__(self) -> str:
         busiest = ", ".join(f"{name} {cores:.2f}" for name, cores in self.busiest.items())
@@ -48,7 +48,7 @@ class _Reading:
     stolen_s: float
     processes: Mapping[int, _Process]
     apart: AbstractSet[int] | None
-    """Those that are no bystanders; None: which ones are the server's is not known."""
+    """Process ids that are no bystanders; None: the server's processes are not known."""
 
 
 class Bystanders:
@@ -60,11 +60,11 @@ class Bystanders:
         self._first: _Reading | None = None
 
     def begin(self) -> None:
-        """A run begins."""
+        """Begin a run."""
         self._first = self._read(children_first=True)
 
     def work(self) -> OtherWork | None:
-        """Return what others have done since then; None: it is not known."""
+        """Return the other work since `begin`; None: it is not known."""
         first, self._first = self._first, None
         last = self._read()
         if not first or first.apart is None or last.apart is None:
@@ -98,7 +98,7 @@ def _processes(*, reverse: bool) -> Iterator[tuple[int, _Process]]:
 
 
 def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> set[int]:
-    """Return some processes and those that they have started."""
+    """Return processes and their descendants."""
     found, new = {*roots}, {*roots}
     while new:
         new = {pid for pid, each in processes.items() if each.parent in new} - found
@@ -107,7 +107,7 @@ def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> 
 
 
 def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
-    """Return the processes of servers, and of those on this machine that they are clients of."""
+    """Return the processes of servers, and of the local servers that these connect to."""
     connections = []
     if servers:
         with suppress(psutil.Error):  # some systems show them to root only
@@ -137,7 +137,7 @@ def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherW
 
 
 def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
-    """Return whether a reading has the process, and not an earlier one with its number."""
+    """Return whether a reading has the process, not an earlier one with the same id."""
     known = reading.processes.get(pid)
     return known is not None and known.began_s == process.began_s
 
@@ -145,8 +145,8 @@ def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
 def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
     """Return the CPU time that each process used between two readings.
 
-    An ended child leaves the time of its whole life to the process that waits for it: the nearest
-    ancestor with as much more time. What the child used before the first reading is left out.
+    The CPU time of an ended child is added to the process that waits for it: the nearest ancestor
+    with as much more time. The child's time before the first reading is subtracted.
     """
     grown = {
         pid: each.cpu_s - (first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0)

@@ -1,4 +1,4 @@
-"""Texts from elsewhere - files, servers, arguments - as each medium may show them."""
+"""Escaping of texts from elsewhere (files, servers, arguments) for each medium."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     r"\ufffe\uffff\ud800-\udfff]"
 )
-"""Characters that a terminal obeys, that turn the order of letters, or that are none."""
+"""Control characters of terminals and of text direction, and code points without a character."""
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown and its extensions treat as markup; a _ within a word is not."""
 _HTML = re.compile(r"<|&(?=[A-Za-z#])")
@@ -19,7 +19,7 @@ _FORMULA = re.compile(r"\s*[=+@-]")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+(?:e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)
 LONGEST_IN_PICTURE = 200
 _EXPRESSIONS = ("expr", "labelExpr", "test")
-"""Keys of texts that are code of this program; a text from elsewhere in it was cleaned before."""
+"""Keys of texts that are code of this program; texts from elsewhere in them are already escaped."""
 _LARGEST = 2**63 - 1
 """Largest integer in a picture."""
 
@@ -67,9 +67,9 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def csv_text(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
-    """Return records as CSV in which no text is a formula for spreadsheets: it begins with a '.
+    """Return records as CSV; a text that a spreadsheet would take for a formula gets a leading '.
 
-    The columns are `names`, or without these every key of the records.
+    The columns are `names`, or by default all keys of the records.
     """
     columns = names or [*dict.fromkeys(name for record in records for name in record)]
     out = io.StringIO()

@@ -13,14 +13,14 @@ EVERY_S = 2.0
 
 
 class Group:
-    """A process and its descendants. Time of children that have ended counts as their parent's."""
+    """A process and its descendants. The time of ended children counts as their parent's."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
         self._cpu_s = 0.0
 
     def cpu_s(self) -> float:
-        """Return the time that it has used; an ended group's time stays included."""
+        """Return its CPU time; the time of an ended group stays included."""
         self._cpu_s = max(self._total_s(), self._cpu_s)
         return self._cpu_s
 
@@ -50,7 +50,7 @@ class Group:
 
 
 class ProcessSource:
-    """The client is this process with its descendants; the server another one with its own."""
+    """Readings of processes: the client is this process, the server another; with descendants."""
 
     margin_s = 0.0
     longest_rest_s = BASELINE_S

@@ -1,4 +1,4 @@
-"""Disks of this machine: their caches are dropped, and one is filled for a time."""
+"""Disks of this machine: dropping their caches, and filling one temporarily."""
 
 import errno
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 DROPPED = "dropped"
 _DROP = Path("/proc/sys/vm/drop_caches")
 _EVERYTHING = "3"
-"""Pages of files, and what the system knows of names and inodes."""
+"""Value that drops pages of files, names and inodes."""
 
 
 def drop_caches(elsewhere: str = "") -> str:
-    """Write what waits for the disk and drop the caches; return DROPPED, or why it was not done.
+    """Flush to the disk and drop the file caches; return DROPPED, or why this was not done.
 
-    `elsewhere` is why the server's files are not on this machine.
+    `elsewhere`: the reason, if the server's files are not on this machine.
     """
     if elsewhere:
         return elsewhere

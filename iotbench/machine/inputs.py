@@ -7,7 +7,7 @@ from pathlib import Path
 from simulator.errors import ConfigError
 
 _OF_KERNEL = ("/proc", "/sys")
-"""Reading a file there may wait for ever, or never end."""
+"""Folders with files that may block a reader or never end."""
 
 
 def problem_of(path: Path) -> str:
@@ -29,7 +29,7 @@ def problem_of(path: Path) -> str:
 def read_bytes(path: Path, most_bytes: int, *, remedy: str = "") -> bytes:
     """Return the content of a regular file; ConfigError if it is none, or too large."""
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
+        # Without O_NONBLOCK, opening a FIFO would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             mode = os.fstat(handle).st_mode

@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 class Interrupts:
-    """True if the user has asked to stop: tidily at first, at once with the second signal."""
+    """The user's requests to stop: the first signal stops tidily, the second at once."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -26,7 +26,7 @@ class Interrupts:
 
 
 def stop_on_signals() -> None:
-    """Make each of the signals end the program with its contexts left, as Ctrl-C does."""
+    """Make each of the signals end the program like Ctrl-C: its contexts are left."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

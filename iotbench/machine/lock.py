@@ -1,6 +1,6 @@
-"""One run at a time on one database: a lock file that names its holder.
+"""The lock that allows one run at a time on a database: a file that names its holder.
 
-The kernel releases the lock when its process ends, however it ends, so no lock outlives its run.
+The kernel releases the lock when the process ends, however it ends, so no lock outlives its run.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def holder_of(command: str) -> dict[str, str]:
-    """Return who runs a command: what a lock shows to others."""
+    """Return the facts about the holder of a lock, for other users."""
     return {
         "command": command,
         "user": user_name(),

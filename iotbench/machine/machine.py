@@ -1,4 +1,4 @@
-"""The client machine, which every result describes, and the number of workers that it can run."""
+"""The client machine, which every result describes, and how many workers it can run."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ class Machine(BaseModel):
 
     @property
     def hardware(self) -> str:
-        """Facts on which rates depend: machines that differ in them are not compared."""
+        """Processor, cores and memory: machines that differ in them are not compared."""
         memory_gib = self.memory_bytes / 2**30
         return f"{self.processor}, {counted(self.cores, 'core')}, {memory_gib:.0f} GiB"
 
@@ -79,9 +79,9 @@ def worker_bytes(batch_rows: int, connections: int = 1) -> int:
 def too_many(
     workers: int, batch_rows: int, option: str = "--workers", connections: int = 1
 ) -> list[str]:
-    """Return why this machine cannot run that many workers, one sentence for each bound.
+    """Return why this machine cannot run that many workers, a sentence for each limit.
 
-    `option` is where their number comes from.
+    `option` is the option that sets their number.
     """
     problems = []
     cores = usable_cores()

@@ -17,8 +17,8 @@ _TMP = ".tmp"
 def problem_with(path: Path, own: re.Pattern[bytes] | None, *, named: bool = True) -> str:
     """Return why a command cannot write to a path; empty if it can.
 
-    `named`: the user has named the path, which may be a pipe or device then. `own`: how a file of
-    this program begins. A file that does not begin so is never replaced, unless it is empty; None:
+    `named`: the user named the path, so it may be a pipe or device. `own`: pattern of the beginning
+    of this program's files; a file that does not match is never replaced, unless it is empty. None:
     the file must not exist.
     """
     try:
@@ -43,7 +43,7 @@ def problem_with(path: Path, own: re.Pattern[bytes] | None, *, named: bool = Tru
 
 
 def expect_own(path: Path, own: re.Pattern[bytes] | None) -> None:
-    """Raise ConfigError if something that a command would not replace is at a path of --output."""
+    """Raise ConfigError if a path in --output holds something that a command must not replace."""
     if os.path.lexists(path) and (problem := problem_with(path, own, named=False)):
         raise ConfigError(f"--output: {problem}")
 
@@ -76,8 +76,8 @@ def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool =
 def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
     """Yield a descriptor. Its content becomes the file if the context ends without an error.
 
-    A pipe or device is written as it is. Until then this process is part of the file's name;
-    with `is_new` the file must not exist, even if another process makes it at this moment.
+    Until then, the file has a temporary name with this process in it. A pipe or device is written
+    directly. With `is_new` the file must not exist, even if another process is just creating it.
     """
     if path.exists() and not path.is_file():
         handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

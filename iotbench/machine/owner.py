@@ -10,13 +10,13 @@ from typing import Self
 import psutil
 
 _OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})")
-"""Process id and start time; both far below what the system's calls take."""
+"""Process id and start time, both limited to values that system calls accept."""
 _CLOCK_S = 10.0
 """Tolerance for a system clock that is adjusted while the process runs."""
 
 
 def user_name() -> str:
-    """Return the user's name, or number where the system has no name for it."""
+    """Return the user's name, or the number of a user without a name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -24,7 +24,7 @@ def user_name() -> str:
 
 
 def user_at_host() -> str:
-    """Return the user and this machine, as others may read it."""
+    """Return the user and this machine, for other users."""
     return f"{user_name()}@{socket.gethostname()}"
 
 

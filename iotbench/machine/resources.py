@@ -1,7 +1,7 @@
 """CPU, load and memory of machine, client and server during a run, as a series.
 
-A source reads counters; what was used between two readings of a counter is known, and belongs to a
-phase if both were taken in it.
+A source reads counters. The use between two readings of a counter belongs to a phase if both were
+taken in the phase.
 """
 
 import threading
@@ -34,14 +34,14 @@ class Used(Frozen):
 
 
 class Sample(Frozen):
-    """An interval within one phase; None is what was not measured in it."""
+    """An interval within one phase; values that were not measured are None."""
 
     phase: str
     ended_s: float
-    """Since the measurement of the sweep began."""
+    """Time since the measurement of the sweep began."""
     duration_s: float
     machine_cores: float | None
-    """Busy, of all cores."""
+    """Busy cores of the machine."""
     machine_load: float | None
     """The load average of the last minute, at the end; the kubelet does not report it."""
     machine_memory_bytes: int | None
@@ -77,7 +77,7 @@ class CounterReading:
     at_s: float
     """Time by `time.monotonic`."""
     cpu_s: float
-    """Used since the counter began."""
+    """CPU time since the counter began."""
     memory_bytes: int
     load: float | None = None
 
@@ -101,19 +101,19 @@ class ReadingSource(Protocol):
     """Time until every counter has been read twice; 0: nothing can be measured at rest."""
 
     def read(self) -> Mapping[Name, CounterReading | None]:
-        """Read everything that exists now; None: it exists, and there is no new reading of it."""
+        """Return the readings of all counters that exist; None: there is no new reading."""
 
 
 @dataclass(slots=True)
 class Track:
-    """The readings of one counter, and when the counter was there."""
+    """The readings of one counter, and the time for which it existed."""
 
     first_s: float
     last_s: float
     readings: list[CounterReading] = field(default_factory=list)
 
     def add(self, now_s: float, reading: CounterReading | None) -> None:
-        """Note that it exists now."""
+        """Record that the counter exists, and its reading."""
         self.last_s = now_s
         if reading is None:
             return
@@ -164,7 +164,7 @@ def samples_of(
 def _within(
     span: ResourceSpan, tracks: Mapping[Name, Track], margin_s: float
 ) -> dict[CounterOwner, list[list[CounterReading]]]:
-    """Return the readings in a phase of all counters that were there."""
+    """Return the readings in a phase, of all counters that existed in it."""
     begin_s, end_s = span.began_s + margin_s, span.ended_s - margin_s
     parts: dict[CounterOwner, list[list[CounterReading]]] = {}
     for (part, _), track in tracks.items():
@@ -261,7 +261,7 @@ class ResourceMeter:
         self._enter(_START)
 
     def follow(self, event: Event) -> None:
-        """Note the phase that the run is in."""
+        """Record the current phase of the run."""
         if isinstance(event, PhaseEvent) and event.phase != self._phase:
             self._enter(event.phase)
 
@@ -300,7 +300,7 @@ class ResourceMeter:
             self._read()
 
     def _read(self) -> list[float]:
-        """Read what exists; return when."""
+        """Read all counters; return the times of their readings."""
         with self._reading:
             found = self._source.read()
             now_s = time.monotonic()
@@ -312,6 +312,6 @@ class ResourceMeter:
 
 
 def mean_of(timed: Iterable[tuple[float, float]]) -> float:
-    """Return the mean of (value, duration), at least one, over their time."""
+    """Return the time-weighted mean of one or more (value, duration)."""
     pairs = [*timed]
     return sum(value * s for value, s in pairs) / sum(s for _, s in pairs)

@@ -1,7 +1,6 @@
-"""Temporary folders that name their owner, so that folders of a killed command line are found.
+"""Temporary folders that name their owner, so that `cleanup` finds what killed commands left.
 
-All users share the folder of temporary files. Files of others are neither followed, nor
-waited for, nor removed.
+All users share the parent folder. Files of others are never followed, waited for or removed.
 """
 
 import os
@@ -26,14 +25,14 @@ class LeftFolders:
     """The user's temporary folders that no command line uses."""
 
     abandoned: tuple[Path, ...]
-    """Their command line has ended."""
+    """Folders with an owner that has ended."""
     unknown: tuple[Path, ...]
     """Folders that do not name their owner."""
 
 
 @contextmanager
 def scratch_folder(use: str) -> Iterator[Path]:
-    """Make a private folder that is gone when the context is left."""
+    """Make a private folder, removed at the end of the context."""
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{use}-") as name:
         folder = Path(name)
         new = folder / f"{_OWNER}.new"
@@ -70,7 +69,7 @@ def _is_own_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _owner_of(folder: str) -> Owner | None:
-    """Return the process that a folder names; None if it names none, or in no regular file."""
+    """Return the process that a folder names in a regular file; None if it names none."""
     with suppress(OSError, ValueError):
         handle = os.open(folder, _OPEN | os.O_DIRECTORY)
         try:

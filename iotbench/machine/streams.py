@@ -18,7 +18,7 @@ from simulator.errors import BenchError
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line with words that may come from elsewhere: a file, a server, an argument."""
+    """Print a line; it may have text from elsewhere, such as a file or a server."""
     click.echo(plain(text), err=err)
 
 
@@ -51,18 +51,18 @@ class _Guarded:
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        """Send what the stream still holds to nowhere: Python would report it again at exit."""
+        """Discard what the stream still holds: Python would report it again at exit."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
 
 
 class _Lenient(_Guarded):
-    """Standard error: an unread message stops nothing."""
+    """Standard error; its failure is ignored."""
 
 
 class _Strict(_Guarded):
-    """Standard output: a text that cannot be printed is an error, and so is each text after it."""
+    """Standard output: once a text cannot be printed, it and every later text is an error."""
 
     _failed: OSError | None = None
 
@@ -86,7 +86,7 @@ class _Strict(_Guarded):
 
 def guard_streams() -> None:
     """Make standard output fail with OutputError, and standard error never."""
-    # Files and pipes must not get the numbers of closed streams. Writing to these fails.
+    # Files and pipes must not get the numbers of closed streams; writing to the latter fails.
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
     os.close(handle)
@@ -95,7 +95,7 @@ def guard_streams() -> None:
 
 
 def _open(stream: TextIO | None, number: int) -> TextIO:
-    """Return a stream that escapes what its encoding lacks, such as Latin-1 a line of a table."""
+    """Return a stream that escapes characters that its encoding does not have."""
     found = stream or os.fdopen(number, "w", closefd=False)
     if isinstance(found, io.TextIOWrapper):
         codecs.register_error(_ESCAPED, _escape)
@@ -124,7 +124,7 @@ def print_out(text: str) -> None:
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal with colours, which NO_COLOR has not switched off.
+    """Return whether a stream is a terminal with colours, unless NO_COLOR switches them off.
 
     https://no-color.org
     """
@@ -147,7 +147,7 @@ _PAINTED = re.compile(
 
 
 def _paint(text: str) -> str:
-    """Return a text with what is right in green, doubtful in yellow, wrong in red."""
+    """Return a text with good verdicts in green, doubtful ones in yellow, bad ones in red."""
     return _PAINTED.sub(_colour, text)
 
 
@@ -157,7 +157,7 @@ def _colour(match: re.Match[str]) -> str:
 
 
 def wrap(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
-    """Yield lines as they fit a terminal, which would break words; elsewhere as they are."""
+    """Yield lines, wrapped between words if the stream is a terminal."""
     for line in lines:
         yield from (
             textwrap.wrap(

@@ -26,9 +26,9 @@ def measure(table: Table) -> Measurement:
 
 
 def draw(parts: Iterable[Table | str], width: int) -> str:
-    """Return tables and lines as text. Lines are not wrapped, and no number of a table is cut.
+    """Return tables and lines as text. Lines are not wrapped.
 
-    A table that does not fit the width is wider.
+    A table is wider than the width if its numbers do not fit otherwise.
     """
     out = io.StringIO()
     for part in parts:
@@ -38,7 +38,7 @@ def draw(parts: Iterable[Table | str], width: int) -> str:
 
 
 def _new_console(file: io.StringIO, width: int) -> Console:
-    """Return a console for texts of strangers: it obeys no markup in them, and no FORCE_COLOR."""
+    """Return a console for untrusted text: it ignores markup, and FORCE_COLOR."""
     return Console(
         file=file,
         width=width,

@@ -1,1 +1,1 @@
-"""Plans in YAML: their items in order, searches, and what is measured already."""
+"""Plans in YAML: their items in order, searches, and earlier results."""

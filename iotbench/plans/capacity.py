@@ -33,7 +33,7 @@ class Of(StrEnum):
 
 
 class RateRecord(Frozen):
-    """A rate, and what its repeats came to."""
+    """A rate, and the outcome of its repeats."""
 
     rate_per_s: float
     holds: bool
@@ -41,9 +41,9 @@ class RateRecord(Frozen):
     """Repeats that kept the schedule and met the objective."""
     repeats: int
     reached: Bound | None
-    """Bound that most of the other repeats reached; None if the rate holds."""
+    """Bound that most of the failing repeats reached; None if the rate holds."""
     per_s: tuple[float, ...]
-    """Acknowledged rows, or answers, of each repeat."""
+    """Acknowledged rows/s, or answers/s, of each repeat."""
     p50_ms: tuple[float, ...]
     p99_ms: tuple[float, ...]
     client_share: tuple[float, ...]
@@ -61,7 +61,7 @@ class Capacity(Frozen):
     format_version: Literal[2] = FORMAT_VERSION
     program_version: str
     sweep_id: str
-    """The sweeps of its rates have ids that begin so."""
+    """Beginning of the ids of its sweeps."""
     created: datetime
     status: Literal["done", "failed", "interrupted"]
     cause: str = ""
@@ -75,7 +75,7 @@ class Capacity(Frozen):
     """Command, as in the result of a sweep."""
     machine: Machine
     unscheduled_per_s: tuple[float, ...] = ()
-    """The same without a schedule, of each repeat."""
+    """Rate without a schedule, of each repeat."""
     rates: tuple[RateRecord, ...] = ()
     """Rates in the order of their measurement."""
     holds_per_s: float | None = None

@@ -1,4 +1,4 @@
-"""Measures items one after the other, unless the folder has their results; and their verdicts."""
+"""Measuring items one after the other, except those with results, and the verdicts of items."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from simulator.protocol.verdict import Status
 
 @dataclass(frozen=True, slots=True)
 class MeasuredItem:
-    """The results of an item: of its insert, its queries, and its mixed load."""
+    """The results of an item's sweeps, in order."""
 
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
-    """Reason why it could not be started; the results have the reason if one of them failed."""
+    """Reason why a sweep could not start; a failed result has its own reason."""
     is_gone: bool = False
-    """True if that is since the database no longer answers, after an item of it had failed."""
+    """True if the database no longer answered after an earlier item failed."""
 
     @property
     def is_complete(self) -> bool:
@@ -41,7 +41,7 @@ class MeasuredItem:
 
 
 Found: TypeAlias = Sequence[tuple[Item, MeasuredItem]]
-"""Items in the order in which they were measured, and what became of each."""
+"""Items in the order of their measurement, each with its results."""
 
 
 def measure_items(
@@ -54,9 +54,9 @@ def measure_items(
 
 
 def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
-    """Return the results of an item that was measured to its end before; None if it was not.
+    """Return the earlier results of an item if they are complete; None otherwise.
 
-    Later sweeps count with the insert before them only: the rows are gone after the next item.
+    Later sweeps count only together with the insert before them: the next item replaces its rows.
     """
     kinds = item.setting.kinds
     found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]

@@ -1,4 +1,4 @@
-"""A plan's measurements, and their time and size at the speed of earlier results."""
+"""The forecast of a plan: its measurements, with their time and size by earlier results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ _COUNTS = ("repeats", "measured")
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One item of a pair, as it is expected."""
+    """The expected rows, time and size of an item of a pair."""
 
     pair: Pair
     rows: int | None
-    """None: as many as the pair can within its time."""
+    """Rows; None: as many as the pair can insert within its time."""
     seconds: float | None
-    """None: no earlier result has this workload and batch size, and no duration is set."""
+    """Time; None: no duration is set, and no earlier result has this workload and batch size."""
     size_bytes: float | None
     repeats: int = 1
     measured: int = 0
     """Number of repeats with complete results."""
     is_least: bool = False
-    """True if only the duration is known: an item takes longer."""
+    """True if `seconds` is only the set duration, which an item exceeds."""
 
     @property
     def left_s(self) -> float | None:
@@ -47,7 +47,7 @@ def forecast(
     repeats: int = 1,
     measured: int = 0,
 ) -> Forecast:
-    """Return what an item of a pair is expected to be; `earlier` are results of its target."""
+    """Return the forecast for a pair; `earlier`: results of its target."""
     rows = sum(rows_of(each.spec) for each in planned)
     seconds = size = None
     last = _most_alike(pair, earlier)
@@ -68,7 +68,7 @@ def forecast(
 
 
 def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
-    """Return the newest insert with this workload and batch, the same options if there is one."""
+    """Return the newest insert with this workload and batch, preferably with the same options."""
     insert, options = pair.setting.insert, pair.target.options.public()
     alike = [
         result
@@ -94,7 +94,7 @@ def forecast_text(
     not_measured: Mapping[str, str],
     width: int,
 ) -> str:
-    """Return what would be measured as text; `not_measured`: what -> the reason."""
+    """Return a forecast as text; `not_measured`: pair -> the reason."""
     repeats = counted(plan.repeats, "repeat")
     head = f"plan of {title}: {repeats} of each setting; nothing is started"
     tables: list[Table | str] = [_settings(plan, found), "", _targets(found), ""]

@@ -1,4 +1,4 @@
-"""Conditions that fail a correct command: `--fail-if`; and `--junit` for its outcome."""
+"""Thresholds that make a correct command fail (`--fail-if`), and its outcome as JUnit XML."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from simulator.errors import ConfigError
 
 
 class Gates(Options):
-    """The thresholds of a command, as they were given, and where its outcome goes."""
+    """The thresholds of a command in the user's notation, and the file for its outcome."""
 
     GROUP: ClassVar[str] = "Thresholds"
 
@@ -73,7 +73,7 @@ class Gates(Options):
         output: Path,
         thresholds: Sequence[Threshold],
     ) -> int:
-        """Report what the items of a plan came to, as `conclude` does for a sweep."""
+        """Report the outcome of a plan's items, as `conclude` does for a sweep."""
         cases = [] if status == "done" else [Case(name, "done", End.ERROR, status)]
         checks: list[ThresholdCheck] = []
         unread: list[str] = []
@@ -85,7 +85,7 @@ class Gates(Options):
             for file in item.files:
                 try:
                     results.append(read(output / file))
-                except ConfigError as error:  # such as of a full disk
+                except ConfigError as error:  # for example, the disk was full
                     unread += error.problems
                     cases.append(Case(name, place, End.ERROR, str(error)))
             cases += [case for result in results for case in result_cases(result, place)]
@@ -100,7 +100,7 @@ class Gates(Options):
     def report(
         self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]
     ) -> int:
-        """Print the thresholds that failed and write the file; return 99 if there are any."""
+        """Print the failed thresholds and write the file; return 99 if any threshold failed."""
         failed = failures(checks)
         for line in failed:
             say(line, err=True)

@@ -1,4 +1,4 @@
-"""The commands that install and remove the database of a target: of a plan, or of dbinstall/."""
+"""Commands that install and remove a target's database, from a plan or from dbinstall/."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from simulator.errors import ConfigError, nearest
 
 _FOLDER = "dbinstall"
 _PROGRAMS = ("helm", "kubectl", "openssl")
-"""Programs with which a README's commands may begin to run unattended."""
+"""Programs that a README's commands may call unattended."""
 _ATTENDED = re.compile(r"--accept-| & ")
 """Parts of a command that agree to a licence, or leave a process running."""
 _OF_SHELL = re.compile(r"[;&|<>$`()]")
@@ -46,11 +46,11 @@ class Installation:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Commands that list what `remove` would remove, as far as that is known."""
+        """Commands that list what `remove` would remove, as far as it is known."""
         return tuple(filter(None, map(_look, self.remove)))
 
     def redact(self, targets: Iterable[Target]) -> "Installation":
-        """Return it for display: without the credentials of these targets."""
+        """Return a copy for display, without the credentials of these targets."""
 
         def without(command: str) -> str:
             for target in targets:
@@ -131,7 +131,7 @@ def _of_readme(target: str, name: str) -> Installation:
 
 
 def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
-    """Yield the sections of a README that install and remove something, with both commands."""
+    """Yield the sections of a README that install and remove something, with their commands."""
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, content = part.partition("\n")
         found: tuple[list[str], list[str]] = ([], [])
@@ -153,8 +153,8 @@ def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
 def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> list[list[Pair]]:
     """Return pairs in groups that are measured one after the other, in the order of targets.
 
-    An installed target is a separate group, with all its repeats: two databases are never
-    there at once. Targets without installation that follow each other are measured in turn.
+    An installed target with all its repeats is a separate group, so that no two such databases run
+    at once. Consecutive targets without installation are measured in turns.
     """
 
     def alone(pair: Pair) -> str:
@@ -164,7 +164,7 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
 
 
 def format_before_runs(plan: Plan) -> str:
-    """Return the commands that run before runs, and at faults, as text, each once."""
+    """Return as text the commands that run before runs and at faults, each once."""
     swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
     given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
     faulty = [each for setting in plan.settings for each in (setting.insert, setting.mixed)]

@@ -1,4 +1,4 @@
-"""The items of a plan: one setting on one target, once. Order and ids follow from the plan."""
+"""The items of a plan, each one repeat of a setting on a target, with order and ids."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ class Pair:
         return Pair(self.setting.with_batch(rows), self.target)
 
     def format_number(self, number: int) -> str:
-        """Return a number of the search for people."""
+        """Return a number of the search as text."""
         return counted(number, "shard") if self.setting.shards else f"batches of {number:,}"
 
 
@@ -61,11 +61,11 @@ class Item:
     setting: Setting
     target: Target
     repeat: int
-    """1, 2, ..."""
+    """Number of the repeat, from 1."""
 
     @property
     def name(self) -> str:
-        """Name for people."""
+        """Name in messages."""
         pair, number = Pair(self.setting, self.target), self.setting.number
         of = f" with {pair.format_number(number)}" if self.setting.search else ""
         return f"{self.target.name}, {self.setting.name}{of}, repeat {self.repeat}"
@@ -74,7 +74,7 @@ class Item:
 def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
     """Return the items in order: every other repeat backwards, so that drift affects all alike.
 
-    These are the repeats after `after`, up to `until`, or the number of the setting or the plan.
+    The repeats are those after `after`, up to `until` or else to the setting's or plan's number.
     """
     lasts = [until or pair.setting.repeats or plan.repeats for pair in pairs]
     return [
@@ -90,13 +90,13 @@ def _in_turn(repeat: int, pairs: Sequence[tuple[Pair, int]]) -> Sequence[tuple[P
 
 
 def digest_of(plan: Plan, pairs: Sequence[Pair]) -> str:
-    """Return what names the record of a plan: the same whenever the same pairs are measured."""
+    """Return a digest for the name of a plan's record; equal pairs give the same."""
     ids = [item.id for item in items_of(plan, pairs)]
     return hashlib.sha256(" ".join(ids).encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
 def _id(plan: Plan, pair: Pair, repeat: int) -> str:
-    """Return an id that is a valid part of a Kubernetes name, and differs if a result might."""
+    """Return the id of an item: valid in a Kubernetes name, and different if results may be."""
     target, setting = pair.target, pair.setting
     content = [
         __version__,
@@ -111,7 +111,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 
 
 def _list_dependencies(setting: Setting) -> dict[str, Any]:
-    """Return what results depend on: of files of the user the content, not the path."""
+    """Return everything that results depend on; the user's files by content, not by path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= {name for name in ("mixed", "change") if name not in setting.asked}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)

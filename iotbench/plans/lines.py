@@ -1,4 +1,4 @@
-"""Computes lines and warnings of a plan's record from results of its items. Pure."""
+"""Lines and warnings of a plan's record, computed from the results of its items. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from simulator.errors import counted
 
 
 def item_records(found: Found) -> tuple[ItemRecord, ...]:
-    """Return what became of each item."""
+    """Return the record of each item."""
     return tuple(
         ItemRecord(
             id=item.id,
@@ -32,7 +32,7 @@ def item_records(found: Found) -> tuple[ItemRecord, ...]:
 
 
 def lines_of(found: Found) -> tuple[PlanLine, ...]:
-    """Return what the repeats of each setting on each target measured."""
+    """Return a line for each setting on each target, with the measures of its repeats."""
     keys = {(item.setting.name, item.target.name) for item, _ in found}
     settings = dict.fromkeys(item.setting.name for item, _ in found)
     targets = dict.fromkeys(item.target.name for item, _ in found)
@@ -57,7 +57,7 @@ def _line(setting: str, target: str, found: Found) -> PlanLine:
 
 
 def hardware_of(*found: MeasuredItem) -> dict[str, int]:
-    """Return processor, cores and memory -> how many results of local workers are of them."""
+    """Return processor, cores and memory -> number of results of local workers on them."""
     results = (result for each in found for _, result in each.results)
     return dict(Counter(each.machine.hardware for each in results if each.runner == "local"))
 
@@ -84,8 +84,8 @@ def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Ite
 RATE = "rows_per_s"
 
 
-def unsure(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
-    """Return the pairs of a group with a mean rate that is less precise than the plan asks.
+def find_imprecise(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
+    """Return the pairs of a group with a mean rate less precise than the plan asks.
 
     Pairs with a failed last repeat, or without any measurement, are left out.
     """
@@ -94,19 +94,19 @@ def unsure(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
     own: dict[tuple[str, str], list[tuple[Item, MeasuredItem]]] = {}
     for item, each in found:
         own.setdefault((item.setting.name, item.target.name), []).append((item, each))
-    unsure_ones = []
+    imprecise = []
     for pair in group:
         items = own.get((pair.setting.name, pair.target.name), [])
         if pair.setting.search or pair.setting.repeats or not items:
             continue
         last, each = max(items, key=lambda entry: entry[0].repeat)
         if each.is_complete and not _is_known([one for _, one in items], plan.until_within):
-            unsure_ones.append(Pair(last.setting, last.target))
-    return unsure_ones
+            imprecise.append(Pair(last.setting, last.target))
+    return imprecise
 
 
 def within_of(line: PlanLine) -> float | None:
-    """Return how well the mean rate of a line is known; None with fewer than two repeats."""
+    """Return the precision of the mean rate of a line; None with fewer than two repeats."""
     return precision(line.measures.get(RATE, ()))
 
 

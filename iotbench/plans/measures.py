@@ -54,7 +54,7 @@ def is_measure(name: str) -> bool:
 
 
 def step_of(measure: str) -> int | None:
-    """Return the number of the step that a measure is of, from 1; None: it is of no step."""
+    """Return the number of a measure's step, from 1; None: the measure is not about a step."""
     kind, _, number = measure.partition(" ")
     return int(number) if kind.startswith(_STEP) and number.isdecimal() and int(number) else None
 
@@ -69,7 +69,7 @@ def unit_of(measure: str) -> str:
 
 
 def measures_of(results: Iterable[Result]) -> dict[str, float]:
-    """Return what was measured by one item."""
+    """Return the measures of one item."""
     found: dict[str, float] = {}
     right = True
     for result in results:
@@ -79,7 +79,7 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
 
 
 def _measure_inserted(result: Result) -> dict[str, float]:
-    """Return the measures of an insert; of a fill-level test, of its steps together and alone."""
+    """Return the measures of an insert; for a fill-level test, of all steps and of each."""
     parts = list_timed_inserts(result.runs)
     if not parts:
         return {}
@@ -98,7 +98,7 @@ def _measure_inserted(result: Result) -> dict[str, float]:
 
 
 def _measure_used(found: Resources) -> Mapping[str, float]:
-    """Return what client, server and machine used while rows were inserted."""
+    """Return the resources that client, server and machine used during the insert."""
     parts = {"server": server_in(found, Work.INSERT), "client": client_in(found, Work.INSERT)}
     measured = {name: part for name, part in parts.items() if part}
     machine = machine_in(found, Work.INSERT)

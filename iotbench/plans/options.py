@@ -1,4 +1,4 @@
-"""The options that `run` and `reproduce` share: which targets, and what is done to them."""
+"""The options that all commands with a plan share."""
 
 import functools
 from collections.abc import Callable
@@ -20,22 +20,22 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class PlanRun(RunOptions):
-    """The way a plan is carried out, and the place of its results."""
+    """How a plan runs, and where its results go."""
 
     GROUP: ClassVar[str] = "Run and output"
 
     form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
     stop_after_s: Duration = 0.0
-    """Begin no item that would end later than this after the start, such as 2h; the same command
-    continues where it stopped. 0: no limit.
+    """Begin no item that is expected to end later than this after the start, such as 2h; the same
+    command continues where it stopped. 0: no limit.
     """
     dry_run: bool = False
-    """Print settings and rows, with time and disk space by earlier results, and do nothing."""
+    """Print settings and rows, with time and disk space from earlier results, and do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """The user's options for a whole plan, and the way its targets are reached."""
+    """The user's options for a whole plan, and how its targets are reached."""
 
     targets: tuple[str, ...] | None
     reach: Reach
@@ -44,7 +44,7 @@ class PlanOptions:
     before_run: str | None
 
     def apply_to(self, plan: Plan) -> Plan:
-        """Return the plan with what holds for all of its settings."""
+        """Return the plan with the options that apply to all settings."""
         return plan.add_prefix(self.table_prefix).with_before_run(self.before_run)
 
 
@@ -65,9 +65,9 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         option_like(
             MachineOptions,
             "before_run",
-            help="Run this in bash on this machine before each run of inserts and queries, such as"
-            " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then"
-            " the target has 60 s to answer.",
+            help="Command to run in bash on this machine before each run of inserts and queries,"
+            " such as 'systemctl restart postgresql', unless a setting has its own `before_run`;"
+            " the target then has 60 s to answer.",
             group=group,
         ),
         option_like(Naming, "table_prefix", group=group),

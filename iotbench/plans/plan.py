@@ -1,6 +1,6 @@
-"""Plans: settings of inserts, queries and mixed loads, measured on several targets, several times.
+"""Plans: settings, measured on several targets, several times.
 
-A plan is checked as a whole before anything starts: keys, values, and what they mean together.
+A plan is checked as a whole before anything starts: keys, values, and their combinations.
 """
 
 from collections import Counter
@@ -34,18 +34,18 @@ from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 
 
 class PlanTarget(Record):
-    """A target of a plan, and perhaps the commands that install and remove its database."""
+    """A target of a plan, optionally with the commands that install and remove its database."""
 
     name: str
     """Name in the configuration."""
     install: str | tuple[str, ...] | None = None
-    """Folder of dbinstall/, with the section of its README where it has several, or commands."""
+    """Folder of dbinstall/, with a section of its README if there are several; or commands."""
     remove: tuple[str, ...] | None = None
     """Commands that remove what `install` made."""
 
 
 def _by_name(value: Any) -> Any:
-    """Return a target that is written as its name."""
+    """Return a target given by its name as a mapping."""
     return {"name": value} if isinstance(value, str) else value
 
 
@@ -62,13 +62,14 @@ class Plan(Record):
     until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
     """Most repeats of the settings that an undecided claim compares; None: no extra repeats."""
     until_within: Share | None = None
-    """Repeat a setting on a target until its mean rate of inserts is known so well, such as 10%:
-    half of the 95 % interval over the mean. Searches, and settings with `repeats`, are not."""
+    """Repeat a setting on a target until its mean rate of inserts has this precision, such as 10%:
+    half of the 95 % interval over the mean. It does not apply to searches and to settings with
+    `repeats`."""
     most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
     """Most repeats with `until_within`."""
     settings: tuple[Setting, ...]
     thresholds: tuple[str, ...] = ()
-    """Limits for the figures of every item, as --fail-if has them."""
+    """Limits for the figures of every item, in the notation of --fail-if."""
 
     @property
     def target_names(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ class Plan(Record):
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
 
     def add_prefix(self, table_prefix: str | None) -> "Plan":
-        """Return the plan with the tables of all settings named like this, if it is given."""
+        """Return the plan with a table prefix in all settings, if one is given."""
         if not table_prefix:
             return self
         update = {"table_prefix": table_prefix}
@@ -111,9 +112,9 @@ class Plan(Record):
         return self.model_copy(update={"settings": tuple(settings)})
 
     def with_before_run(self, command: str | None) -> "Plan":
-        """Return the plan with a command before each run of inserts and queries, if there is one.
+        """Return the plan with a command before each run of inserts and queries, if one is given.
 
-        A setting that has its own keeps it.
+        A setting that has its own command keeps it.
         """
         if not command:
             return self
@@ -162,7 +163,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def _source_problem(plan: Plan, setting: Setting) -> str:
-    """Return why a setting cannot take the batch of the one that it names; empty: it can."""
+    """Return why a setting cannot use the batch of the setting that it names; empty: it can."""
     searching = {each.name: each.batches for each in plan.settings if each.batches}
     if setting.batch_of not in searching:
         known = ", ".join(searching) or "none has `batches`"

@@ -1,4 +1,4 @@
-"""The choice of the next rate: the curve first, then between the highest that held and the next."""
+"""The choice of the next rate: the curve first, then bisection above the highest that holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from statistics import fmean
 CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Rates that are measured first, as shares of the rate without a schedule."""
 KEPT_UP = 0.97
-"""Part of its rate that a repeat must have reached."""
+"""Share of the rate that a repeat must reach to have kept the schedule."""
 _STEP_UP, _STEPS_UP = 1.25, 4
 _STEP_DOWN = 0.25
 _KNEE = 2.0
@@ -22,7 +22,7 @@ class Bound(StrEnum):
     CLIENT = "client"
     """The workers were busy drawing and encoding, and the schedule was not kept."""
     OBJECTIVE = "objective"
-    """The schedule was kept, and what was asked for was not."""
+    """The schedule was kept, but the objective was not met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Trial:
     """One repeat at one rate."""
 
     per_s: float
-    """Acknowledged."""
+    """Acknowledged rows/s, or answers/s."""
     p50_ms: float
     p99_ms: float
     client_share: float
@@ -49,7 +49,7 @@ class Level:
     trials: tuple[Trial, ...]
 
     def bound(self, trial: Trial) -> Bound | None:
-        """Return what a repeat has reached; None if it held."""
+        """Return the bound that a repeat reached; None if it held."""
         if trial.per_s < KEPT_UP * self.rate_per_s:
             return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
         return None if trial.met else Bound.OBJECTIVE
@@ -100,12 +100,12 @@ def bracket_of(levels: Sequence[Level]) -> Bracket:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which rates, and how closely, a capacity is searched for."""
+    """The limits and the precision of the search for a capacity."""
 
     ceiling_per_s: float
-    """Reached without a schedule."""
+    """Rate reached without a schedule."""
     lowest_per_s: float
-    """A lower rate has too few batches for a percentile."""
+    """Lowest rate with enough batches for a percentile."""
     tolerance: float
     """Width of the bracket over its upper end, 0..1."""
 

@@ -1,4 +1,4 @@
-"""The record of an experiment: what became of each item, and what the repeats measured."""
+"""The record of an experiment: the outcome of each item, and the measures of the repeats."""
 
 import re
 from collections.abc import Collection
@@ -58,7 +58,7 @@ class Curve(Frozen):
     sought: Sought = Sought.SHARDS
     points: tuple[CurvePoint, ...]
     best: int
-    """Its repeats have the highest mean rate."""
+    """Number with the highest mean rate."""
 
 
 class PlanLine(Frozen):
@@ -67,7 +67,7 @@ class PlanLine(Frozen):
     setting: str
     target: str
     repeats: int
-    """Those that were measured to their end."""
+    """Number of repeats that were measured to their end."""
     measures: dict[str, tuple[float, ...]]
     """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
     verdict: str
@@ -80,15 +80,15 @@ class InstallRecord(Frozen):
     target: str
     install: tuple[str, ...]
     remove: tuple[str, ...]
-    """The commands."""
+    """Commands that removed it."""
     log: FileBeside
     """File with their output, next to the record."""
     seconds: float
-    """Until it answered, or the installation failed."""
+    """Time until it answered, or the installation failed."""
     cause: str = ""
     """Reason why it could not be used; its items have the same cause."""
     left: str = ""
-    """Commands that did not remove it."""
+    """Commands of the removal that failed."""
 
 
 class PlanRecord(Frozen):

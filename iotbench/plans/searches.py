@@ -1,4 +1,4 @@
-"""Settings with a search, and those that take what another one found: what comes next."""
+"""The next measurements of settings with a search, and of settings that use its result."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from iotbench.plans.settings import Setting, best_number
 
 _RATE = "rows_per_s"
 _Rates = Mapping[tuple[str, str], Mapping[int, tuple[float, ...]]]
-"""(setting, target) -> the rates of its search by number; of a failed repeat there is none."""
+"""(setting, target) -> the rates of its search by number, without failed repeats."""
 
 
 def first_pairs(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return what is measured at first: searches begin with their first number."""
+    """Return the pairs to measure first: searches begin with their first number."""
     return [
         pair.with_number(pair.setting.search.numbers()[0]) if pair.setting.search else pair
         for pair in pairs
@@ -25,9 +25,9 @@ def first_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def all_pairs(pairs: Sequence[Pair], found: Found = ()) -> list[Pair]:
-    """Return all that may be measured: searches with every number.
+    """Return all pairs that may be measured: searches with every number.
 
-    What takes the batch of a search has what is best among what was found, or else its largest.
+    A setting that uses the batch of a search has the best one found, or else the largest one.
     """
     rates = _rates(found)
     largest = {pair.setting.name: pair.setting.batches for pair in pairs}
@@ -50,7 +50,7 @@ def next_pairs(
     refusal_of: Callable[[Setting, Target], str],
     refused: dict[tuple[str, str], str],
 ) -> list[Pair]:
-    """Return the searches that continue, and the results of finished ones.
+    """Return the searches that continue, and the settings that use the results of finished ones.
 
     Settings that the target cannot take are added to `refused`.
     """
@@ -86,7 +86,7 @@ def next_pairs(
 
 
 def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
-    """Return the items, of each search only those with the best number."""
+    """Return the items; a search keeps only items with its best number."""
     best = {key: best_number(rates) for key, rates in _rates(found).items()}
     return [pair for pair in found if best.get(_key(pair[0])) in (None, pair[0].setting.number)]
 

@@ -1,4 +1,4 @@
-"""The settings of a plan: the options of commands as keys of YAML, and searches for a number."""
+"""The settings of a plan: options of commands as keys of YAML, and searches for a number."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -73,10 +73,10 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
 
 class Setting(Record):
-    """One measurement: an insert into empty tables, and perhaps queries on its rows.
+    """One measurement: an insert into empty tables, optionally followed by sweeps on its rows.
 
-    A mixed load may follow, with other rows and queries on the insert's rows; then changes of
-    the stored rows.
+    These are queries, a mixed load that adds rows and asks about the insert's, and changes of the
+    stored rows, in this order.
     """
 
     name: Name
@@ -85,7 +85,7 @@ class Setting(Record):
     mixed: Mixed | None = None
     change: Change | None = None
     resources: bool = False
-    """True if CPU, load and memory are measured."""
+    """Measure CPU, load and memory."""
     options: dict[str, Any] = Field({})
     """Options of the target, in addition to its entry in the configuration."""
     modules: dict[str, dict[str, Any]] = Field({})
@@ -140,7 +140,7 @@ class Setting(Record):
 
     @property
     def number(self) -> int:
-        """The present number of its search."""
+        """The current number of its search."""
         return self.insert.tables if self.shards else self.insert.batch
 
     def with_before_run(self, command: str) -> "Setting":
@@ -164,7 +164,7 @@ _Stored = dict[str, bool | tuple[str, ...]]
 def insert_command(
     setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
 ) -> GivenCommand:
-    """Return the insert; `given`: other options, by name without dashes."""
+    """Return the insert as a command; `given`: other options, by name without dashes."""
     options = _of_target(setting, target, given) | {"runs": ("1",)}
     options |= _list_own_options(setting.insert, target) | _common(setting, timeout_s)
     return GivenCommand(name="insert", options=options)
@@ -184,7 +184,7 @@ def build_asked_command(
 
 
 def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
-    """Return what is not a default, without credentials."""
+    """Return the options that differ from their default, without credentials."""
     commands = {
         name: target.options.redact(command)
         for name in ("before_run", *COMMANDS)

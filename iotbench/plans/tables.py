@@ -1,4 +1,4 @@
-"""A plan's record as text: what each setting came to on each target, and what was left out."""
+"""A plan's record as text: the figures of each setting on each target, and what was left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -142,7 +142,7 @@ def _list_fixed(record: PlanRecord) -> set[str]:
 
 
 def absences(not_had: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each reason with all that it is the reason of."""
+    """Yield a line for each reason, with everything that it applies to."""
     grouped: dict[str, list[str]] = {}
     for name, reason in not_had.items():
         grouped.setdefault(reason, []).append(name)

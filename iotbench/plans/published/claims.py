@@ -1,11 +1,11 @@
-"""True if a claim of a document is seen in our measurements. Pure.
+"""Judgement whether a claim of a document is seen in our measurements. Pure.
 
-Repeats decide: a relation is seen if it holds between any repeat of one side and any of the other,
-not seen if the opposite does, and within the spread otherwise. If nothing but chance is at work,
-three repeats of two sides fall into a given order one time in twenty. Of more repeats some may
-overlap, as long as chance would order them so less often: one time in forty for six repeats, one in
-eighty for twelve. A claim that is examined after three, six and twelve is thus seen by chance less
-than one time in ten.
+Repeats decide: a relation is seen if it holds between all repeats of one side and all of the other,
+not seen if the opposite holds, and within the spread otherwise. By chance alone, three repeats of
+each side fall into a given order one time in twenty. With more repeats some may overlap, as long as
+chance would order them like this less often: one time in forty for six repeats, one in eighty for
+twelve. So a claim examined after three, six and twelve repeats is seen by chance less than one time
+in ten.
 """
 
 import math
@@ -30,7 +30,7 @@ class Seen(StrEnum):
     NOT_SEEN = "not seen"
     WITHIN_SPREAD = "within the spread"
     NOT_HAD = "not measured"
-    """Something that it compares was not measured."""
+    """A measure of the claim was not measured."""
 
 
 def judge(claim: DocumentClaim, values: Mapping[Term, Values]) -> Seen:
@@ -86,7 +86,7 @@ def _bound(within: Within, values: Mapping[Term, Values]) -> Seen:
 
 
 def judge_bounds(found: Values, least: float, most: float) -> Seen:
-    """Return whether all values lie between two bounds, or none, or some; it takes several."""
+    """Return whether all of several values, none, or only some lie between two bounds."""
     inside = [least <= value <= most for value in found]
     if len(inside) > 1 and all(inside):
         return Seen.SEEN

@@ -1,8 +1,8 @@
 """The reference documents' published results, as data: systems, figures and claims.
 
 `documents/NAME.yaml` holds the figures and claims, each with the name of its statement;
-`plans/NAME-SIZE.yaml` the experiment that measures them here. A published number is written as a
-quotation of the document with the number in brackets, so that none can be without its origin.
+`plans/NAME-SIZE.yaml` holds the experiment that measures them. A published number is written as a
+quotation of the document with the number in brackets, so that each number has its origin.
 """
 
 import re
@@ -53,11 +53,11 @@ class PublishedNumber(Record):
 
     value: float
     quote: str
-    """Words and numbers around it, as they are in the document's text."""
+    """The quotation around it from the document's text."""
 
 
 def _parse_published(text: Any) -> Any:
-    """Return what a quotation with one number in brackets publishes."""
+    """Return the number and the text of a quotation with one number in brackets."""
     found = _MARKED.fullmatch(text) if isinstance(text, str) else None
     try:
         value = float(found[2].replace(",", "")) if found else None
@@ -79,19 +79,19 @@ class PublishedFigure(Record):
     title: str
     setting: str
     settings: dict[str, str] = Field({})
-    """System -> its setting instead of `setting`, where the document measured it in another way."""
+    """System -> its setting instead of `setting`, if the document measured it in another way."""
     measure: str
     lower_is_better: bool = False
     unit: str = ""
     """Unit of the published numbers; empty: the measure's unit."""
     percent_of: str = ""
-    """The system in percent of which the document gives the others; empty: its numbers are own."""
+    """The system that is 100 % for the document's numbers; empty: they are no percentages."""
     published: dict[str, Annotated[PublishedNumber, BeforeValidator(_parse_published)]] = Field({})
     """System -> a quotation with the number in brackets."""
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that the document has this figure of."""
+        """The systems for which the document has this figure."""
         base = (self.percent_of,) if self.percent_of else ()
         return tuple(dict.fromkeys((*base, *self.published)))
 
@@ -100,9 +100,9 @@ class PublishedFigure(Record):
         return self.settings.get(system, self.setting)
 
     def value_of(self, system: str) -> float | None:
-        """Return the published value in the unit of the measure; None: only a percentage, or none.
+        """Return the published value in the unit of the measure; None: there is none.
 
-        Rounded as far as a conversion adds digits that the document does not have.
+        It is rounded to remove digits that only a conversion adds.
         """
         found = self.published.get(system)
         if found is None or self.percent_of:
@@ -129,7 +129,7 @@ class Term(Record):
     """Another setting: the term is the ratio of both, repeat by repeat; empty: the value alone."""
     measure: str
     system: str = ""
-    """Empty: of the target that is examined."""
+    """System to measure; empty: the target that is examined."""
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Gain(Record):
     """The speedup of a larger cluster, with a lower and an upper bound."""
 
     nodes: tuple[int, int] | None = None
-    """Numbers of nodes of the same size; None: from a size to the next larger one."""
+    """Two numbers of nodes of the same size; None: from one size to the next larger one."""
     least: Number
     most: Number
 
@@ -161,7 +161,7 @@ class Scaling(Record):
     row: str
     setting: str
     by_nodes: dict[int, str] = Field({})
-    """Smallest number of nodes -> setting of the document, on modules that have all of these."""
+    """Least number of nodes -> setting, for modules that were measured with all of these."""
     measure: str
 
     def setting_at(self, nodes: int) -> str:

@@ -1,4 +1,4 @@
-"""Compares the items' results with the document's figures and claims. Pure."""
+"""Comparison of the items' results with the document's figures and claims. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from iotbench.plans.published.scaling import claims_of_gains, matrix
 
 @dataclass(frozen=True)
 class Experiment:
-    """The attempted measurements and their results; makes the parts of a reproduction's record."""
+    """The attempted measurements and their results, as parts of a reproduction's record."""
 
     document: Document
     candidates: Sequence[Candidate]
@@ -42,13 +42,13 @@ class Experiment:
         return tuple(records)
 
     def matrix(self) -> Matrix | None:
-        """Return the rates by nodes and their size, where the document has such a matrix."""
+        """Return the rates by number and size of nodes, if the document has such a matrix."""
         return matrix(self.document.scaling, self._cells) if self.document.scaling else None
 
     def find_unsettled(self) -> set[tuple[str, str]]:
-        """Return the (setting, target) that a claim compares which is within the spread.
+        """Return each (setting, target) of the claims that are within the spread.
 
-        More repeats cannot settle a claim about bounds: they have no second side.
+        Claims about bounds are left out: more repeats cannot settle them without a second side.
         """
         return {
             (setting, side.target)

@@ -1,4 +1,4 @@
-"""The systems of a document, and what was measured of them, by target and setting."""
+"""The systems of a document, and their measurements by target and setting."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ class Systems:
     candidates: Sequence[Candidate]
 
     def candidates_of(self, system: str) -> list[Candidate]:
-        """Return the targets that are a system, also those that cannot be measured."""
+        """Return the targets that are a system, including those that cannot be measured."""
         return [target for target in self.candidates if self.systems[system].has(target)]
 
     def targets_of(self, system: str) -> list[str]:
@@ -60,12 +60,12 @@ class Measurements:
     """(setting, target) -> why the target cannot be measured with the setting."""
 
     def values(self, target: str, setting: str, measure: str) -> tuple[float, ...]:
-        """Return the values of the repeats in their order; of a failed one there is none."""
+        """Return the values of the repeats in order; a failed repeat has none."""
         repeats = self._measures.get((target, setting), [])
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
     def compare(self, target: str, term: Term) -> tuple[float, ...]:
-        """Return the values that a claim compares: values of a setting, or ratios to another's."""
+        """Return the values that a claim compares: those measured, or their ratios to others."""
         ones, *others = (self.values(target, setting, term.measure) for setting in term.settings)
         if not others:
             return ones
@@ -138,7 +138,7 @@ def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
 
 
 def caches(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, int]:
-    """Return what became of the system's file caches before an insert -> number of items."""
+    """Return state of the system's file caches before an insert -> number of items."""
     found: dict[str, int] = {}
     for _, each in measured:
         for _, result in each.results[:1]:

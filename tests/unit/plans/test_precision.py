@@ -8,7 +8,7 @@ from iotbench.comparison.statistics import precision
 from iotbench.config.targets.config import Target
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item, Pair
-from iotbench.plans.lines import unsure, within_of
+from iotbench.plans.lines import find_imprecise, within_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import PlanLine
 from simulator.modules.sqlite import SqliteOptions
@@ -47,11 +47,11 @@ FOUND = [
 
 
 def test_only_means_that_are_not_known_well_are_repeated():
-    assert [pair.setting.name for pair in unsure(PLAN, GROUP, FOUND)] == ["uneven"]
+    assert [pair.setting.name for pair in find_imprecise(PLAN, GROUP, FOUND)] == ["uneven"]
 
 
 def test_without_the_key_nothing_is_repeated():
-    assert unsure(PLAN.model_copy(update={"until_within": None}), GROUP, FOUND) == []
+    assert find_imprecise(PLAN.model_copy(update={"until_within": None}), GROUP, FOUND) == []
 
 
 @pytest.mark.parametrize(
