@@ -1,4 +1,4 @@
-"""The treatment of cells without their column's type (`--on-error`)."""
+"""The treatment of cells that do not have their column's type (`--on-error`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ class Retyped(Exception):
 
 
 class Checker:
-    """Parses portion after portion, and does with bad cells what the user chose."""
+    """Parses portions one after the other, and treats bad cells as the user chose."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Checker:
         types: Sequence[CellType],
         places: Sequence[int],
     ) -> None:
-        """`places`: where in a portion the cells of each column are."""
+        """Store the parts; `places`: index in a portion of the cells of each column."""
         self._request = request
         self._source = source
         self._columns = columns

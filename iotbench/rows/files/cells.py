@@ -1,4 +1,4 @@
-"""Types of a column's cells, and their conversion to values: pure, an Arrow array at a time."""
+"""Types of a column's cells, and their conversion to values, an Arrow array at a time. Pure."""
 
 from abc import ABC, abstractmethod
 from decimal import Decimal
@@ -17,7 +17,7 @@ NULLS = (
 )  # fmt: skip
 """Cells that are NULL in columns of numbers, booleans and times."""
 _EXACT = 2.0**53
-"""A float is not every integer beyond it."""
+"""Limit up to which a float represents every integer."""
 
 Parsed = tuple[Any, Array]
 """An Arrow array of values, NULL where a cell is bad, and a mask of the bad cells."""
@@ -38,7 +38,7 @@ class CellType(ABC):
         """Return the values of an Arrow array of cells, and which cells are bad."""
 
     def why(self, cell: Any) -> str:
-        """Return what a bad cell should be: an array of this cell alone."""
+        """Return what a bad cell should be; `cell` is an array with this cell only."""
         return self.expected
 
 
@@ -57,7 +57,7 @@ class TextCells(CellType):
 
 
 class TextInstead(TextCells):
-    """Text because of bad cells (`--on-error text`); it still reports which ones these are."""
+    """Text because of bad cells (`--on-error text`), which it still reports."""
 
     def __init__(self, wanted: CellType) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class TextInstead(TextCells):
 
 
 class Empty(TextCells):
-    """A column without any value yet: `parse` marks the first ones as bad."""
+    """A column without any value yet; `parse` marks cells with a value as bad."""
 
     expected = "empty"
 
@@ -86,7 +86,7 @@ class WrittenCells(CellType):
     """Numbers and booleans as text."""
 
     def __init__(self, kind: Type, expected: str, pattern: str, arrow_type: Any) -> None:
-        """`pattern` matches every cell that Arrow can cast to the type, and hardly any other."""
+        """Store the type; `pattern` matches every cell that Arrow can cast, and few others."""
         self.type = kind
         self.expected = expected
         self.pattern = pattern
@@ -94,7 +94,7 @@ class WrittenCells(CellType):
         self.shown = str(arrow_type)
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the values; surrounding blanks and the spellings of NULL are no error."""
+        """Return the values; surrounding blanks and spellings of NULL are not errors."""
         try:
             return cells.cast(self._arrow_type), none_of(cells)
         except pa.ArrowInvalid:
@@ -131,7 +131,7 @@ _WITH_COMMA = r"(?i)^[+-]?([0-9]{1,19}|[0-9]+,[0-9]*|,[0-9]+|[0-9]*,?[0-9]+,?e[+
 
 
 def _mask_vanished(cells: Any, values: Any) -> Array:
-    """Return the mask of the numbers that are too small for a float, which makes them 0."""
+    """Return the mask of the numbers too small for a float, which would become 0."""
     mask = mask_of(pc.equal(values, 0.0))
     zeros = np.flatnonzero(mask)
     if len(zeros):
@@ -140,7 +140,7 @@ def _mask_vanished(cells: Any, values: Any) -> Array:
 
 
 class WrittenFloat(WrittenCells):
-    """Finite numbers as text; an integer among them must be the same as a float."""
+    """Finite numbers as text; integers among them must be exact as floats."""
 
     def __init__(self, expected: str = "a finite number", *, decimal_comma: bool = False) -> None:
         pattern = _WITH_COMMA if decimal_comma else _NUMBER
@@ -167,7 +167,7 @@ class WrittenFloat(WrittenCells):
         return values, bad | wrong
 
     def _inexact(self, cells: Any, values: Any) -> Array:
-        """Return the mask of the integers that no float is."""
+        """Return the mask of the integers that a float cannot represent."""
         mask = mask_of(pc.greater_equal(pc.abs(values), _EXACT))
         for row in np.flatnonzero(mask):
             text = cells[int(row)].as_py().replace(",", ".")
@@ -177,7 +177,7 @@ class WrittenFloat(WrittenCells):
         return mask
 
     def why(self, cell: Any) -> str:
-        """Return what a cell should be; an integer that no float is may be stored as text."""
+        """Return what a cell should be; integers that no float represents get another text."""
         points = pc.replace_substring(trim(cell), ",", ".") if self._decimal_comma else cell
         values, bad = WrittenCells(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
         if not bad[0] and self._inexact(cell, values)[0]:
@@ -226,7 +226,7 @@ def boolean() -> WrittenCells:
 
 
 class DeclaredCells(CellType):
-    """The column of a file that declares its types."""
+    """Cells of a file that declares the types of its columns."""
 
     def __init__(self, arrow_type: Any, kind: Type) -> None:
         self.shown = str(arrow_type)
@@ -241,7 +241,7 @@ class DeclaredCells(CellType):
 
 
 class StoredDecimal(CellType):
-    """Decimals, as integers if they have no fraction, else as floats that have all their digits."""
+    """Decimals, stored as integers if they have no fraction, otherwise as floats without loss."""
 
     expected = "a decimal that a 64-bit float keeps"
 
@@ -263,14 +263,14 @@ class StoredDecimal(CellType):
 
 
 def trim(cells: Any) -> Any:
-    """Return text cells without surrounding blanks; NULL where one spells NULL."""
+    """Return text cells without surrounding blanks; spellings of NULL become NULL."""
     cells = pc.utf8_trim_whitespace(cells)
     is_null = pc.is_in(cells, pa.array(NULLS, cells.type))
     return pc.if_else(is_null, pa.scalar(None, cells.type), cells)
 
 
 def without(values: Any, bad: Array) -> Parsed:
-    """Return the values with NULL where they are bad, and the mask."""
+    """Return the values with NULL instead of bad ones, and the mask."""
     if not bad.any():
         return values, bad
     return pc.if_else(pa.array(bad), pa.scalar(None, values.type), values), bad

@@ -33,7 +33,7 @@ class ColumnWriter(ABC):
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
     ) -> None:
-        """Store the column, its index in the folder, and the names of file and row for errors."""
+        """Store the column, its index in the folder, and names of file and row for errors."""
         self._where = where
         self._place = place
         self._folder = folder
@@ -62,7 +62,7 @@ class ColumnWriter(ABC):
 
     @abstractmethod
     def finish(self) -> FileColumn:
-        """Return the column, with what its values turned out to be."""
+        """Return the column with the properties of its values."""
 
     def _append(self, content: Content, array: Array) -> None:
         try:
@@ -123,12 +123,12 @@ class NumberWriter(ColumnWriter):
         return values.astype(dtype_of(kind), copy=False)
 
     def finish(self) -> FileColumn:
-        """Return the column, with what its values turned out to be."""
+        """Return the column with the properties of its values."""
         return self._describe(summable=is_summable(self.column.type, self.rows, self._largest))
 
 
 class TextWriter(ColumnWriter):
-    """Text: as codes while there are few distinct values, and in full; `finish` keeps one form."""
+    """Text, written in full and, while there are few distinct values, as codes."""
 
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
@@ -168,7 +168,7 @@ class TextWriter(ColumnWriter):
         self._bytes += len(letters)
 
     def finish(self) -> FileColumn:
-        """Keep either the codes or the texts."""
+        """Keep either the codes or the texts, and return the column."""
         kept = self._coded
         for content in (Content.BYTES, Content.OFFSETS) if kept else (Content.CODES,):
             content_path(self._folder, self._index, content).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The format of a file, known by its first bytes, and its uncompressed content."""
+"""The format of a file, recognised by its first bytes, and its uncompressed content."""
 
 import io
 import lzma
@@ -41,7 +41,7 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
-    """Yield the decompressed content of a text file; ConfigError, which names it, if it is none."""
+    """Yield the decompressed content of a text file; ConfigError if it is not one."""
     compression = compression_in(path)
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open("rb"))
@@ -66,7 +66,7 @@ def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
 
 
 def _expect_xz_end(raw: IO[bytes], where: str) -> None:
-    """Raise ConfigError if other content follows the xz streams, which Python would leave out."""
+    """Raise ConfigError if other content follows the xz streams, which Python would ignore."""
     size_bytes = raw.seek(0, os.SEEK_END)
     raw.seek(max(size_bytes - _XZ_LOOKED_AT, 0))
     end = raw.read().rstrip(b"\0")  # padding
@@ -79,7 +79,7 @@ def _expect_xz_end(raw: IO[bytes], where: str) -> None:
 
 
 def expect_text(head: bytes, where: str) -> None:
-    """Raise ConfigError, with what it is instead, if content that begins so is no text in UTF-8."""
+    """Raise ConfigError if the head of a file shows that it is not text in UTF-8."""
     known = [found for magic, found in _OTHERS.items() if head.startswith(magic)]
     if head[_TAR_AT:].startswith(_TAR):
         known.append(("a tar archive", _UNPACK))

@@ -1,4 +1,4 @@
-"""Converts files to the prepared folder: open, type, check, write."""
+"""Conversion of files to the prepared folder: open, type, check, write."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -49,9 +49,9 @@ class ParquetPart(FilePart):
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
         """Yield these columns of the rows in order."""
         names = [self._read_names[column] for column in columns]
-        # A name with a point is that of a nested column, too: then all are read.
+        # Arrow takes a name with a point for a nested column, so then all columns are read.
         only = None if any("." in name for name in names) else names
-        # Arrow's own file: its threads read ahead, and would wait for Python's when that ends.
+        # Arrow's threads read ahead, and would wait for Python's lock at the end of a Python file.
         with pa.OSFile(str(self._path)) as file:
             read = 0
             for batch in parquet.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=only):
@@ -66,7 +66,7 @@ class ParquetPart(FilePart):
 
 
 def _plain(column: Any) -> Any:
-    """Return a column in a type that is stored alike: bytes as text, which is checked later."""
+    """Return a column in the type that is stored: bytes, for example, as text (checked later)."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
@@ -86,7 +86,7 @@ SHOWN_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """Prepared rows, and what the preview shows of them."""
+    """Prepared rows, and the facts for their preview."""
 
     params: FileParams
     file_types: tuple[str, ...]
@@ -97,7 +97,7 @@ class Converted:
 
 
 def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
-    """Write the rows of the files, which are read from these copies, into the folder.
+    """Convert the files, read from these copies, and write their rows to the folder.
 
     ConfigError if a row cannot be stored.
     """
@@ -171,7 +171,8 @@ def _with_times(request: FilesRequest, source: FileSource) -> tuple[str, list[Ce
     if time in source.names:  # another name is reported with the other problems
         index = source.names.index(time)
         if reading.time_format:
-            types[index] = _choose_reader(reading.time_format)
+            given = reading.time_format
+            types[index] = EpochTime(given) if given in EPOCHS else FormattedTime(given)
         elif types[index].type in FLOATS | INTEGERS:
             unit = unit_of(source.first.columns[index])
             types[index] = EpochTime(unit, recognised=True) if unit else types[index]
@@ -184,12 +185,8 @@ def _with_times(request: FilesRequest, source: FileSource) -> tuple[str, list[Ce
     return time, types
 
 
-def _choose_reader(time_format: str) -> Instants:
-    return EpochTime(time_format) if time_format in EPOCHS else FormattedTime(time_format)
-
-
 def _fitting(request: FilesRequest, source: FileSource) -> int:
-    """Return the column that has times in the format; ConfigError unless there is one."""
+    """Return the only column with times in the given format; ConfigError if there is none."""
     given = request.reading.time_format
     is_count = given in EPOCHS
     kind = EpochTime(given, recognised=True) if is_count else FormattedTime(given)

@@ -1,4 +1,4 @@
-"""A CSV or TSV file: every cell is read as text and typed by what it looks like."""
+"""CSV and TSV files: every cell is read as text, and its type is inferred."""
 
 import csv as plain_csv
 import io
@@ -20,7 +20,7 @@ from simulator.data.workloads.file import FileReading
 from simulator.errors import ConfigError, counted
 
 BLOCK_BYTES = 4 << 20
-"""Bytes at the beginning in which the cells determine the types."""
+"""Size of the beginning of a file from which types are inferred."""
 _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 20
 _DELIMITERS = ",;\t|"
@@ -57,7 +57,7 @@ class DelimitedPart(FilePart):
         self.names = self._heading()
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the rows in order, and the records among them that are no rows."""
+        """Yield these columns of the rows in order, and the malformed records among them."""
         names_are_next = self._reading.heading
         with open_content(self._path, self.where) as content:
             for found in self._records(content):
@@ -83,7 +83,7 @@ class DelimitedPart(FilePart):
             yield found
 
     def _parse(self, found: Records, columns: Sequence[int]) -> list[Any]:
-        """Return the cells of records as text; an empty one is NULL unless it is quoted."""
+        """Return the cells of records as text; empty cells are NULL unless quoted."""
         if not len(found.lines):
             return [pa.nulls(0, pa.string()) for _ in columns]
         names = [f"f{number}" for number in range(len(self.names))]
@@ -145,9 +145,9 @@ class DelimitedPart(FilePart):
 def _delimiter_of(head: str, *, whole: bool) -> str:
     """Return the delimiter that splits the first records into the most columns.
 
-    A delimiter that splits all records into equally many columns is preferred to one that does not:
-    a decimal comma is in the rows, and not in the heading. With `whole`, `head` is the whole file;
-    otherwise its last record may be cut.
+    A delimiter that splits all records into equally many columns is preferred: a decimal comma is
+    in the rows but not in the heading. `whole`: `head` is the whole file; otherwise its last record
+    may be cut.
     """
     return max(_DELIMITERS, key=lambda each: _columns_of(head, each, whole=whole))
 
@@ -162,7 +162,7 @@ def _columns_of(head: str, delimiter: str, *, whole: bool) -> tuple[bool, int]:
 
 
 def _head_records(head: str, delimiter: str) -> list[list[str]]:
-    """Return the first records; none where the text is not CSV."""
+    """Return the first records; empty if the text is not CSV."""
     try:
         reader = plain_csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
         return list(islice(reader, _HEAD_RECORDS))

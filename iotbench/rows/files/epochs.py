@@ -1,4 +1,4 @@
-"""Numbers that count from 1970."""
+"""Times as numbers that count from 1970."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from simulator.data.block import Array
 
 _COUNT = r"^[+-]?[0-9]{1,19}([.][0-9]*)?$"
 _RECOGNISED_S = (10**8, 41 * 10**8)
-"""1973 to 2099: within this range a count in one unit is in no other unit's range."""
+"""1973 to 2099: within this range, a count in one unit is outside the range of all others."""
 
 
 class EpochTime(Instants):
     """Numbers that count a unit since 1970 in UTC (`--time-format s`)."""
 
     def __init__(self, unit: str, *, recognised: bool = False) -> None:
-        """`recognised`: the user has not named the unit, so all must be from 1973 to 2099."""
+        """Store the unit; `recognised`: it is inferred, so all times must be from 1973 to 2099."""
         self._per_second = PER_SECOND[unit]
         self._recognised = recognised
         self.shown = f"{EPOCHS[unit]} since 1970"
@@ -29,7 +29,7 @@ class EpochTime(Instants):
         self.expected = f"a count of {EPOCHS[unit]} since 1970{between}"
 
     def local(self, cells: Any) -> Local:
-        """Return the instants of the cells, in UTC; of a float, the nearest microsecond."""
+        """Return the instants of the cells, in UTC; floats are rounded to microseconds."""
         if pa.types.is_floating(cells.type):
             values = cells.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
             limit = LIMIT_US / 10**6 * self._per_second
@@ -84,7 +84,7 @@ class EpochTime(Instants):
 
 
 def _integers(cells: Any) -> tuple[Array, Array]:
-    """Return the integers of the cells, and which cells are some of 64 bits."""
+    """Return the integers of the cells, and the mask of the cells that fit into 64 bits."""
     if pa.types.is_string(cells.type):
         large = mask_of(pc.greater(pc.utf8_length(cells), 18))
         found = (
@@ -108,7 +108,7 @@ def _integers(cells: Any) -> tuple[Array, Array]:
 
 
 def unit_of(cells: Any) -> str:
-    """Return the unit since 1970 in which these numbers are from 1973 to 2099; empty: in none."""
+    """Return the unit in which these numbers are from 1973 to 2099; empty if there is none."""
     for unit in EPOCHS:
         found = EpochTime(unit, recognised=True)
         given = int(found.present(cells).sum())

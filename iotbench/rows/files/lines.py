@@ -1,7 +1,7 @@
-"""A file of InfluxDB line protocol: the points of one measurement are the rows of a table.
+"""Files of InfluxDB line protocol: the points of one measurement are the rows of a table.
 
-The columns are the time, then all tags, then all fields of the points, each NULL where a point
-lacks it. Comments, blank lines and the DDL section of files for `influx -import` are left out.
+The columns are the time, then all tags, then all fields of the points, NULL if a point lacks them.
+Comments, blank lines and the DDL section of files for `influx -import` are left out.
 """
 
 import re
@@ -105,7 +105,7 @@ class LinesPart(FilePart):
         self.table = table_name([Path(_format(self._measurement).replace(".", "_"))])
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the points in order, and the lines among them that are none."""
+        """Yield these columns of the points in order, and the malformed lines among them."""
         rows: list[Point] = []
         lines: list[int] = []
         malformed: list[Malformed] = []
@@ -148,7 +148,7 @@ class LinesPart(FilePart):
         return pa.array(values, kind)
 
     def _point(self, line: bytes) -> Point:
-        """Return the point of a line; ValueError if it is none, or has a value of another type."""
+        """Return the point of a line; ValueError if there is none, or a value has another type."""
         point = _parse(line)
         if point[0] == self._measurement:
             for key, (kind, _) in point[2].items():
@@ -158,7 +158,7 @@ class LinesPart(FilePart):
         return point
 
     def _measurements(self) -> dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]]:
-        """Return measurement -> its tags, and its fields with the types that they have first."""
+        """Return measurement -> its tags, and its fields with the types of their first values."""
         found: dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]] = {}
         with open_content(self._path, self.where) as content:
             for _, line in _lines(content):
@@ -205,10 +205,10 @@ class LinesPart(FilePart):
 
 
 def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number of each line and its text, without its end; None if it has no point.
+    """Yield the number of each line and its text without the line end; None if it has no point.
 
-    A text in quotes may have line breaks, but no line in it may be a point: its quote is open.
-    A DDL section comes before all points, and a point ends it.
+    A text in quotes may have line breaks, but none of its lines may look like a point. A DDL
+    section comes before all points, and ends with the first one.
     """
     pending, begins, is_ddl, is_data = b"", 0, False, False
     for number, raw in enumerate(content, 1):
@@ -239,7 +239,7 @@ def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _parse(line: bytes) -> Point:
-    """Return the point of a line; ValueError has the reason if it is none."""
+    """Return the point of a line; ValueError with the reason if there is none."""
     match = _POINT.fullmatch(line)
     if match is None:
         closes = " (a quote is not closed)" if _OPEN.fullmatch(line) else ""

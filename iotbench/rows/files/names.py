@@ -14,7 +14,7 @@ _UNNAMED = "column_{}"
 
 
 def table_name(named: Sequence[Path]) -> str:
-    """Return what the files' names share as an identifier that needs no quotes anywhere."""
+    """Return the common beginning of files' names, as an identifier that needs no quotes."""
     stems = [_stem(path) for path in named]
     same = [len(set(letters)) == 1 for letters in zip(*stems, strict=False)]
     shared = stems[0][: [*same, False].index(False)]
@@ -40,7 +40,7 @@ def is_pattern(path: Path) -> bool:
 
 
 def column_names(heading: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; those without one, such as the index of pandas, get one."""
+    """Return the names of columns; a column without one, such as pandas' index, gets one."""
     return tuple(name.strip() or _UNNAMED.format(at) for at, name in enumerate(heading, 1))
 
 

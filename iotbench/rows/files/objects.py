@@ -1,4 +1,4 @@
-"""A file in an object store, as the user names it: s3://BUCKET/KEY. It is copied to be read.
+"""Files in an object store, named s3://BUCKET/KEY, which are copied before they are read.
 
 Credentials, region and endpoint come from the settings of the AWS tools: AWS_ACCESS_KEY_ID,
 AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, ...
@@ -23,13 +23,13 @@ _MOST_SHOWN = 300
 
 
 def uri_of(path: Path) -> str:
-    """Return the URI that a path was given as; empty: it is a file of this machine."""
+    """Return the URI of an object that was parsed as a path; empty for a file of this machine."""
     uri = url_of(path)
     return uri if uri.startswith(f"{_SCHEME}:") and not uri.endswith("//") else ""
 
 
 def url_of(path: Path) -> str:
-    """Return the URL that a path was given as, which loses a slash as a path; empty: none."""
+    """Return the URL that was parsed as a path, which drops one of its slashes; empty: none."""
     found = _URL.match(path.as_posix())
     return f"{found[1]}//{found[2]}" if found else ""
 
@@ -41,7 +41,7 @@ def name_of(path: Path) -> str:
 
 @contextmanager
 def here(path: Path) -> Iterator[Path]:
-    """Yield where a file can be read on this machine; a copy of an object is removed at the end.
+    """Yield the path of a file, or of a copy of an object, which is removed at the end.
 
     ConfigError if the object cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Prepares the user's file for a sweep, and again for the queries after it."""
+"""Preparation of the user's file for a sweep, and again for later queries."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ _SHOWN_DIGITS = 12
 
 @contextmanager
 def prepare_file(request: FilesRequest, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
-    """Read the file; the prepared rows exist inside the context, and are removed in any case.
+    """Read the file; the prepared rows exist inside the context only.
 
-    ConfigError if it has another digest than that which is given.
+    ConfigError if a digest is given and the file has another one.
     """
     with scratch_folder("data") as folder:
         params = convert_file(request, folder, quiet=quiet, sha256=sha256)
@@ -39,7 +39,7 @@ def prepare_file(request: FilesRequest, *, quiet: bool, sha256: str = "") -> Ite
 
 
 def read_folder(path: Path, primary_key: PrimaryKey) -> FileParams:
-    """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
+    """Return the rows in a folder of `prepare` on this machine; ConfigError if it is damaged."""
     params = read_prepared_file(path, str(path)).params
     where = {"folder": str(path.resolve()), "source": str(path.resolve())}
     params = params.model_copy(update=where)
@@ -82,7 +82,7 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
 
 
 def _reading(before: FileParams) -> FileReading:
-    """Return how the file was read; results of earlier versions have less of it."""
+    """Return the options with which the file was read; earlier versions stored fewer."""
     said = before.model_dump(include={*FileReading.model_fields})
     of_role = {role: tuple(c.name for c in before.columns if c.role is role) for role in Role}
     said["time_column"] = said["time_column"] or of_role[Role.TIME][0]
@@ -135,9 +135,9 @@ def _expect_content(request: FilesRequest, path: Path) -> None:
 def convert_file(
     request: FilesRequest, folder: Path, *, quiet: bool, sha256: str = ""
 ) -> FileParams:
-    """Write the rows of a file into a folder, and show what they are unless `quiet`.
+    """Write the rows of a file into a folder, and show a preview unless `quiet`.
 
-    ConfigError if it has another digest than that which is given.
+    ConfigError if a digest is given and the file has another one.
     """
     from iotbench.rows.files.convert import (  # noqa: PLC0415 - pyarrow is loaded only for a file
         convert,
@@ -182,7 +182,7 @@ def with_key(params: FileParams) -> FileParams:
 def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
     """Raise ConfigError if the primary key needs a natural key, and the rows have none.
 
-    Whether its parts, concatenated, are different too is only known of rows of this machine.
+    Whether the concatenated parts are different too is checked only for rows on this machine.
     """
     if primary_key is not PrimaryKey.CLIENT:
         return

@@ -1,4 +1,4 @@
-"""The description of a prepared file that precedes the insert."""
+"""The preview of a prepared file before the insert."""
 
 import sys
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def show(params: FileParams, found: "Converted") -> None:
 def _fitting(
     console: Console, params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]]
 ) -> Table:
-    """Return the table with as many of the first rows as the width has space for."""
+    """Return the table with as many of the first rows as fit the width."""
     for rows in range(max(map(len, first), default=0), 0, -1):
         table = _table(params, types, first, rows)
         if measure(table).maximum <= console.width:
@@ -74,7 +74,7 @@ def _cell(value: object) -> str:
 
 
 def _text(value: str) -> Text:
-    """Return text without control characters, which could change the terminal."""
+    """Return text with control characters replaced, which a terminal would obey."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in value)
     return Text(plain)
 
