@@ -1,1 +1,1 @@
-"""A running sweep for a file, a metrics server, or a page that follows it."""
+"""Live output of a running sweep: to a file, a metrics server, or a page."""

@@ -53,7 +53,7 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Return an address; ValueError has the expected form."""
+    """Return an address; ValueError names the expected form."""
     found = _WRITTEN.fullmatch(text)
     if not found:
         raise ValueError(f"{_EXPECTED}, got {text!r}")

@@ -1,4 +1,4 @@
-"""`--metrics-out FILE`: lines as the sweep goes, put in the order of OpenMetrics at its end."""
+"""`--metrics-out FILE`: lines in order of time, sorted for OpenMetrics at the end of the sweep."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -51,7 +51,7 @@ class MetricsFile:
     def _fail(self, error: OSError | ConfigError) -> None:
         """Stop writing: the run continues without its metrics."""
         file, self._file = self._file, None
-        with suppress(OSError):  # what is still to be flushed
+        with suppress(OSError):  # unflushed lines
             if file:
                 file.close()
         reason = error.strerror or error if isinstance(error, OSError) else error

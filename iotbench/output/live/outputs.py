@@ -15,7 +15,7 @@ from simulator.errors import ConfigError
 
 
 class LiveOutput(Protocol):
-    """Something that takes each moment of a sweep; it never fails, and never waits."""
+    """An output that shows each moment of a sweep; it never fails and never waits."""
 
     def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
@@ -32,7 +32,7 @@ class Outputs(Options):
     """
     ui: Annotated[Address, Notation("[host]:port", parse_address)] | None = None
     """Serve a page that shows the progress of the sweep, on this machine only unless a host is
-    given; anyone who can connect to it can read it. Port 0: a free one.
+    given; anyone who can connect can read it. Port 0: any free port.
     """
 
     @property
@@ -40,7 +40,7 @@ class Outputs(Options):
         return bool(self.metrics_out) and "://" in str(self.metrics_out)
 
     def check(self, problems: list[str]) -> None:
-        """Add why these outputs cannot be made to `problems`, before anything starts."""
+        """Check the outputs before anything starts; add problems to `problems`."""
         if self.metrics_out is not None:
             problem = (
                 push.problem_with(self.metrics_out)

@@ -21,11 +21,11 @@ _EVERY_S = 1.0
 _ANSWER_S = 2.0
 _LONGEST_PAUSE_S = 30.0
 _KEPT = 3600
-"""Samples that wait for a server; older ones are dropped."""
+"""Most samples that wait for a server; older ones are dropped."""
 _TYPE = "text/plain; version=0.0.4"
 _SHOWN_CHARACTERS = 200
 _GATEWAY = "/metrics/job"
-"""A Pushgateway refuses times, and keeps the newest value of a series only."""
+"""Path of a Pushgateway, which refuses times and keeps only the newest value of a series."""
 
 
 class MetricsPush:
@@ -65,7 +65,7 @@ class MetricsPush:
             self._push(session)
 
     def _push(self, session: "requests.Session") -> bool:
-        """Send what waits; return whether the next is to be sent soon."""
+        """Send waiting metrics; return whether to send the next ones soon."""
         batch = list(self._waiting)
         if not batch or self._refused:
             return True
@@ -88,7 +88,7 @@ class MetricsPush:
             self._warn(f"refused with status {answer.status_code}: {said}")
             return True
         sent = {id(sample) for sample in batch}
-        while self._waiting and id(self._waiting[0]) in sent:  # what has come meanwhile stays
+        while self._waiting and id(self._waiting[0]) in sent:  # newer metrics stay
             self._waiting.popleft()
         return True
 
@@ -102,7 +102,7 @@ class MetricsPush:
 
 
 def format_url(url: str) -> str:
-    """Return a URL without what may be a credential: user, password, query."""
+    """Return a URL without parts that may be credentials: user, password, query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

@@ -18,7 +18,7 @@ class _Family(NamedTuple):
 
 
 _NOW = [name for name in FIGURES if name in SampleEvent.model_fields and name != "rows"]
-"""The figures that are known while a run is going on: rates now, latencies of the last 5 s."""
+"""The figures known during a run: current rates, and latencies of the last 5 s."""
 FAMILIES: Mapping[str, _Family] = {
     "rows": _Family("counter", "Rows acknowledged in this phase of the run."),
     "queries": _Family("counter", "Timed runs of the query that is asked now; all of a mixed run."),
@@ -51,7 +51,7 @@ class SeriesValue:
 
 
 def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
-    """Return what a moment has measured; nothing unless its event is a sample."""
+    """Return the metrics of a moment; empty unless its event is a sample."""
     sample = moment.event
     if not isinstance(sample, SampleEvent):
         return []
@@ -78,7 +78,7 @@ def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
 
 
 def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
-    """Yield what the workers do that write, or that ask a query."""
+    """Yield the values of the workers that write, or that ask a query."""
     if sample.query:
         yield from _list_asked(sample)
         return
@@ -95,7 +95,7 @@ def _list_asked(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]
 
 
 def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[str, float]]:
-    """Yield the figures but for the rate of the other kind of load."""
+    """Yield the figures, except for the rate of the other kind of load."""
     for name in _NOW:
         value = getattr(sample, name, None)
         if value is not None and name != without:
@@ -106,7 +106,7 @@ def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[s
 def exposition(lines: Sequence[str]) -> str:
     """Return lines in the order of OpenMetrics: by metric and labels, then by time.
 
-    A file that grows in the order of time violates that order while it has several metrics.
+    A file written in order of time with several metrics does not have that order.
     """
     found: dict[str, dict[str, list[str]]] = {name: {} for name in FAMILIES}
     for line in lines:

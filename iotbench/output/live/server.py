@@ -1,6 +1,6 @@
 """`--ui`: serves the live page and its events by HTTP, from a thread of this process.
 
-The page can only look. A browser that connects later gets what it has missed.
+The page is read-only. A browser that connects later gets the messages it has missed.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class _Messages:
             yield f"id: 0\ndata: {self._heading}\n\n"
         is_over = False
         while not is_over:
-            is_over = self._is_over  # read first: what is last is sent below
+            is_over = self._is_over  # read first, so that the last messages are sent below
             for each, text in self._kept.copy():
                 if each > number:
                     number = each
@@ -99,7 +99,7 @@ class LivePage:
 
 def _server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
     def check_name(request: Request) -> None:
-        # A name that another site has made to mean this machine must not read the page.
+        # Another site may resolve its name to this machine, to read the page from a browser.
         if is_local and not _names_this_machine(request.headers.get("Host", "")):
             raise HTTPException(HTTPStatus.FORBIDDEN, "open the page by its printed address")
 
@@ -165,7 +165,7 @@ def _heading_of(result: Result, runs: int) -> dict[str, Any]:
 
 
 def _message_of(moment: SweepMoment) -> dict[str, Any] | None:
-    """Return what the page is sent of a moment; None if it does not show the event."""
+    """Return the message for the page about a moment; None if it does not show the event."""
     common = {
         "run": moment.number,
         "workers": moment.workers,

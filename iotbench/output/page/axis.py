@@ -22,7 +22,7 @@ _HAS_LINE = f"indexof([1, 10], {_DIGIT}) >= 0"
 
 
 def room_px(texts: Iterable[str], most_px: float = MOST_NAME_PX) -> float:
-    """Return the room that texts take next to the axis."""
+    """Return the width that texts take next to the axis."""
     return min(max(map(len, texts), default=0) * LETTER_PX, most_px)
 
 

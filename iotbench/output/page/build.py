@@ -1,4 +1,4 @@
-"""Results and reproductions -> the page of them: sections of equal results, side by side."""
+"""The page of results and reproductions: sections with equal results side by side."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ def _subtitle(found: Sequence[PageResult]) -> str:
 
 
 def _section_of(name: str, group: Sequence[PageResult]) -> Section:
-    """Return what equal results show side by side."""
+    """Return the section of equal results, side by side."""
     first = group[0].result
     showing = kind_of(first).showing(first)
     pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)

@@ -18,10 +18,10 @@ LONGEST_LABEL_PX = 210
 ROW_PX = 16.0
 _HEIGHT_PX = 150.0
 FAR = 30
-"""Values that are as many times apart are compared on a logarithmic scale."""
+"""Ratio of values from which they are shown on a logarithmic scale."""
 _NARROW = 2
 WIDE = 200
-"""A logarithmic axis marks powers of ten only, if its ends are as many times apart."""
+"""Ratio of its ends from which a logarithmic axis marks only powers of ten."""
 WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
 """The text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
 _PERCENT = "format(datum.value, '.0%')"
@@ -37,7 +37,7 @@ _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A value at a place; with the lowest and highest one where there are several."""
+    """A value at a place, with the lowest and highest one if there are several."""
 
     x: float
     y: float
@@ -47,7 +47,7 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """Points of one thing."""
+    """Points of one series, with its style."""
 
     label: str
     style: SeriesStyle
@@ -62,9 +62,9 @@ class Axis:
     log: bool = False
     share: bool = False
     counts: bool = False
-    """Its values are few whole numbers, each of which is written."""
+    """True if its values are few whole numbers, all of which are written."""
     percentiles: bool = False
-    """Its values are -log10(1 - share)."""
+    """True if its values are -log10(1 - share)."""
     ends: tuple[float, float] | None = None
     """Ends of all pictures with the same scale; None: ends of its values."""
 
@@ -133,7 +133,7 @@ def line_layers(
 
 
 def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
-    """Return points as rows of data; a series is its number, since labels may be anything."""
+    """Return points as rows of data; a number identifies a series, since labels may be any text."""
     return [
         {"s": f"s{number}", "x": p.x, "y": p.y}
         | ({} if p.low is None or p.high is None else {"low": p.low, "high": p.high})
@@ -145,7 +145,7 @@ def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
 def encode_keys(
     series: Sequence[ChartSeries], *, dashed: bool = False, shaped: bool = False
 ) -> Spec:
-    """Return the encodings of what distinguishes series, with one legend for all of them."""
+    """Return the encodings that distinguish series, with one legend for all."""
     look = (
         {"symbolStrokeWidth": 0}
         if shaped or not dashed
@@ -162,7 +162,7 @@ def encode_keys(
 
 
 def scale_numbers(found: Iterable[Any], letter: str = "s") -> Spec:
-    """Return a scale of numbered things; legends of different letters stay apart."""
+    """Return a scale of numbered items; different letters have separate legends."""
     looks = [*found]
     names = [f"{letter}{number}" for number in range(len(looks))]
     return {"type": "ordinal", "domain": names, "range": looks}
@@ -184,7 +184,7 @@ def _name(labels: Mapping[str, str]) -> str:
 
 
 def _across(axis: Axis, values: Sequence[float]) -> Spec:
-    """Return scale and axis of the numbers that lie across."""
+    """Return the horizontal scale and axis of numbers."""
     places = sorted({*values})
     scale: Spec = {"zero": False, "nice": False, "padding": 4}
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 7}
@@ -203,7 +203,7 @@ def _across(axis: Axis, values: Sequence[float]) -> Spec:
 
 
 def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
-    """Return scale and axis of the values."""
+    """Return the vertical scale and axis of values."""
     values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     values += axis.ends or ()
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 5}
@@ -241,7 +241,7 @@ def powers(values: Sequence[float]) -> list[float]:
 
 
 def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
-    """Return lying bars, one below the other; with several `parts` each is a tone.
+    """Return horizontal bars below each other; each of several `parts` has a tone.
 
     Values that are far apart are markers on a logarithmic axis, where a bar has no beginning.
     """
@@ -311,7 +311,7 @@ def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSerie
 
 
 def _lying_value(axis: Axis, values: Sequence[Any]) -> Spec:
-    """Return scale and axis of values that lie across."""
+    """Return the horizontal scale and axis of values."""
     found = upward(axis, [ChartPoint(0, value) for value in values])
     look = {"grid": True, "domain": False, "ticks": False}
     if not axis.log:

@@ -15,7 +15,7 @@ class PageColumn:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Rows of cells, as they are shown."""
+    """Rows of cells, as the page shows them."""
 
     columns: Sequence[PageColumn]
     rows: Sequence[Sequence[str]]
@@ -24,7 +24,7 @@ class PageTable:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture, and the table of what it shows."""
+    """A picture, and the table with its values."""
 
     title: str
     svg: str
@@ -67,43 +67,43 @@ class Detail:
     title: str
     verdict: str
     alerts: Sequence[tuple[str, str]]
-    """Kind and text: what failed, what is wrong, warnings with their remedies."""
+    """(kind, text) of failures, wrong rows or answers, and warnings with their remedies."""
     facts: Sequence[tuple[str, str]]
     tables: Sequence[PageTable]
     options: Mapping[str, Mapping[str, str]]
     """Title -> names and values."""
     plans: Mapping[str, str]
-    """Query -> the database's own account of how it answers it."""
+    """Query -> the database's plan for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Something that the reader chooses, and what there is to choose from."""
+    """A choice for the reader."""
 
     name: str
     title: str
     options: Mapping[str, str]
-    """Value -> what it is called."""
+    """Value -> its label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All results on one axis, and what the page needs to draw and sort them again."""
+    """All results on one axis, with the data to draw and sort them again."""
 
     title: str
     svg: str
     """Picture of the first choice."""
     choices: Sequence[Selector]
     data: str
-    """JSON."""
+    """Data as JSON."""
     origin: str
-    """Whose the library that draws is."""
+    """Origin and licence of the drawing library."""
     library: str
-    """It, compressed, in base 64."""
+    """The drawing library, compressed, in base 64."""
     program: str
-    """Program that draws the reader's choices with it."""
+    """Script that draws the reader's choices with the library."""
     allowed: str
-    """The hashes of both, for the page's policy."""
+    """Hashes of library and script, for the page's policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Page:
     title: str
     subtitle: str
     verdict: str
-    """The worst one, with what follows from it."""
+    """The worst verdict, with its consequence."""
     warnings: Sequence[str]
     """Reasons why the figures mean less; the verdict is followed by them."""
     cards: Sequence[Card]
@@ -124,7 +124,7 @@ class Page:
     details: Sequence[Detail]
     program: str
     is_folded: bool
-    """True if what is about single results is folded: there are many."""
+    """True if the details of single results are folded, as there are many."""
 
 
 _WORDS = frozenset({
@@ -133,7 +133,7 @@ _WORDS = frozenset({
     "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
     "Values", "Result files", "Cause",
 })  # fmt: skip
-"""Titles of columns with words; the others have numbers."""
+"""Titles of columns with text; other columns have numbers."""
 
 
 def table_of_records(records: Sequence[Mapping[str, str]], title: str = "") -> PageTable:

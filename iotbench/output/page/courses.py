@@ -22,7 +22,7 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Work
 
 _LEAST_S = 3
-"""A shorter run has no course."""
+"""Shortest run that has a course."""
 _MOST_LINES = 5
 _TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
@@ -75,13 +75,13 @@ def _rates(each: PageResult, most: int) -> Picture | None:
 
 
 def _note(runs: Sequence[RunRecord]) -> str:
-    """Return which of the failures the picture does not show."""
+    """Return a note about failures that the picture does not show."""
     unlisted = sum(count_unlisted_failures(run.outcome) for run in runs)
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 
 def _typical(each: PageResult, most: int) -> list[RunRecord]:
-    """Return the run with the median rate of each worker count or level: a few, or the last.
+    """Return the run with the median rate of each worker count or level; of many, the last.
 
     The one that failed, if there is one, follows them.
     """
@@ -110,7 +110,7 @@ def _place(each: PageResult, run: RunRecord) -> str:
 
 
 def _by_second(run: RunRecord) -> list[ChartPoint]:
-    """Return the rate in each second, or several; of the last one in its part of that time."""
+    """Return the rate in each second or in several; the last interval may be shorter."""
     totals: dict[int, int] = defaultdict(int)
     each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
     for worker in run.outcome.workers:
@@ -181,7 +181,7 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
 
 
 def _moment(found: Occurrence) -> str:
-    """Return when something happened, and how often if it was more than once."""
+    """Return the time of an event, with a count if it happened more than once."""
     return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
 
 
@@ -222,7 +222,7 @@ def _resources(each: PageResult) -> Picture | None:
 
 
 def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
-    """Return neighbours of the same phase as one."""
+    """Return the spans with neighbours of the same phase joined."""
     found: list[PhaseSpan] = []
     for span in spans:
         if found and found[-1].name == span.name:
@@ -233,7 +233,7 @@ def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
 
 
 def _resources_table(found: Resources) -> PageTable:
-    """Return one line for each phase: how long it was, and what was used in it."""
+    """Return a line for each phase, with its duration and the resources used."""
     lengths_s: dict[str, list[float]] = defaultdict(list)
     for sample in found.samples:
         lengths_s[sample.phase].append(sample.duration_s)

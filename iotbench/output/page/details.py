@@ -39,12 +39,12 @@ def detail_of(each: PageResult) -> Detail:
 
 
 def describe_judged(each: PageResult) -> str:
-    """Return the worst verdict as people read it: `verified`, with what was compared."""
+    """Return the worst verdict for display."""
     return describe_verdict(verdict_of(each.result), level_of(each.result.runs))
 
 
 def _alerts(each: PageResult) -> list[tuple[str, str]]:
-    """Return the alerts of all repeats; those that not all have name theirs."""
+    """Return the alerts of all repeats; an alert of some repeats names them."""
     repeats = [[*alerts_of(result)] for result in each.results]
     found: dict[tuple[str, str], None] = {}
     for place, alerts in enumerate(repeats, 1):

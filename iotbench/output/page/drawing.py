@@ -1,4 +1,4 @@
-"""Converts Vega-Lite specifications to SVG with colours from the page's style sheet."""
+"""Conversion of Vega-Lite specifications to SVG with colours from the page's style sheet."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures over the number of series: what becomes of rate, memory and the newest values."""
+"""Pictures of rate, memory and newest values over the number of series."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.protocol.spec import Work
 
 _FEWEST = 3
-"""Different numbers of series of a target, for a line that means something."""
+"""Fewest different numbers of series for a meaningful line."""
 _ONE = ("single-lastpoint", "single-last-loc")
 """Queries for the newest row of one series."""
 _EACH = ("lastpoint", "newest-per-series", "newest-per-device")
@@ -26,7 +26,7 @@ _Value = Callable[[PageResult], float | None]
 
 
 def pictures(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the pictures of results that differ in the number of series; none below three each."""
+    """Yield the pictures of results with at least three different numbers of series."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
     for each in group:
@@ -46,7 +46,7 @@ def pictures(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def series_of(result: Result) -> int:
-    """Return how many series the tables of a result have together; 0: it is not known."""
+    """Return the number of series in all tables of a result; 0 if it is not known."""
     reader = DatasetReader(result.dataset)
     if reader.sizes is None:
         return 0

@@ -1,4 +1,4 @@
-"""A page -> HTML in one file."""
+"""Pages as HTML in one file."""
 
 import re
 from pathlib import Path
@@ -43,10 +43,10 @@ def render(page: Page) -> str:
 
 
 def _clean(value: object) -> object:
-    """Return what a page shows of a value, which may come from elsewhere."""
+    """Return a value escaped for display, since it may come from elsewhere."""
     return plain(value) if type(value) is str else value
 
 
 def _status(verdict: str) -> str:
-    """Return the first known status in a verdict: `verified` of `verified, tuned`."""
+    """Return the status at the beginning of a verdict, such as `verified` in `verified, tuned`."""
     return next((word for word in SYMBOLS if verdict.startswith(word)), "unknown")

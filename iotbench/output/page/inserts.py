@@ -23,7 +23,7 @@ _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
 def figures(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield a picture of each figure that has one, over what the rows are about."""
+    """Yield a picture of each figure that has one, over the subject of the rows."""
     subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
         having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]
@@ -39,7 +39,7 @@ def distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the bytes a row of results with a known size."""
+    """Yield the bytes per row of results with a known size."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
         yield _sizes([each for each, _ in some])
@@ -87,7 +87,7 @@ def _distribution(group: Sequence[PageResult]) -> Picture:
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
-    """Return the values at percentiles up to the last one that the number of values can show."""
+    """Return the values at percentiles, up to the highest that has enough samples."""
     total = histogram.get_total_count()
     nines = len(str(total)) - 1
     steps = [step / _PER_DECADE for step in range(nines * _PER_DECADE + 1)]

@@ -1,4 +1,4 @@
-"""Results as a page names them: repeats joined, a label for each, and how its series look."""
+"""Results as a page shows them: repeats joined, each with a label and a style."""
 
 import json
 from collections import Counter, defaultdict
@@ -29,9 +29,9 @@ class PageResult:
     """A result on a page, or the repeats of one, joined."""
 
     results: Sequence[Result]
-    """One, or the repeats in the order of their time."""
+    """One result, or the repeats in order of time."""
     result: Result
-    """It, or the first one with the runs of all."""
+    """The only result, or the first one with the runs of all."""
     summary: Summary
     files: Sequence[Path]
     index: int
@@ -39,7 +39,7 @@ class PageResult:
     label: str
     style: SeriesStyle
     repeated: RepeatedItem | None
-    """The item of a plan that it is the repeats of."""
+    """Item of a plan, if these are its repeats."""
 
     @property
     def ids(self) -> str:
@@ -59,22 +59,22 @@ class PageResult:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Return what results in the same pictures have in common."""
+        """Return the key of results that share pictures."""
         return _group(self.result)
 
     @property
     def about(self) -> str:
-        """Return what was measured, in a few words."""
+        """Return a short description of the measurement."""
         return " ".join(word for word in (self.result.kind, *self.group[1:]) if word)
 
     @property
     def done(self) -> list[RunRecord]:
-        """Return the runs that ended well."""
+        """Return the successful runs."""
         return [run for run in self.result.runs if run.outcome.status == "done"]
 
     @property
     def durability(self) -> str:
-        """Return in a word what the server promises of an acknowledged row."""
+        """Return the durability of an acknowledged row, in a word."""
         servers = [run.outcome.server for run in self.result.runs if run.outcome.server]
         if not servers:
             return "-"
@@ -132,7 +132,7 @@ def _group(result: Result) -> tuple[str, ...]:
 
 
 def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
-    """Return the target of each result, with what differs from its other results.
+    """Return a label for each result: its target, and what distinguishes it from others.
 
     That is the setting, if a plan has several, and options within it.
     """

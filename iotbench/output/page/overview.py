@@ -18,7 +18,7 @@ _MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
 
 
 def warnings_of(found: Sequence[PageResult]) -> Iterator[str]:
-    """Yield the first warnings of the results, each once with the results that have it."""
+    """Yield the first warnings of the results, each once with the names of its results."""
     having: dict[str, list[str]] = {}
     for each in found:
         for text in merge_warnings([t for result in each.results for t in result.warnings]):
@@ -37,7 +37,7 @@ def _name_results(labels: Sequence[str], of: int) -> str:
 
 
 def cards_of(found: Sequence[PageResult]) -> list[Card]:
-    """Return the cards of a few results; of many the table is enough."""
+    """Return a card for each result; none if there are many, as the table is enough."""
     return [_card(each) for each in found] if len(found) <= MOST_CARDS else []
 
 

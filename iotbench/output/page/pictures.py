@@ -1,4 +1,4 @@
-"""Pictures of figures, as they are declared, drawn by one builder."""
+"""Pictures of figures, drawn as their kind declares them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,13 +19,13 @@ Rows = tuple[PageResult, Sequence[Row]]
 
 
 def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Sequence[Rows]]:
-    """Yield as many results as a picture has room for."""
+    """Yield the results in groups that fit into a picture."""
     for start in range(0, len(shown), most):
         yield shown[start : start + most]
 
 
 def overs(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
-    """Yield the pictures of a figure: several have the same scale, many bars are sorted."""
+    """Yield the pictures of a figure, all with the same scale; many bars are sorted."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
     points = [point for _, rows in shown for point in _points(drawn, rows)]
@@ -76,7 +76,7 @@ def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
 
 
 def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
-    """Return the picture of two figures of rows that have names."""
+    """Return the picture of two figures of named rows."""
     names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
     series = [
         ChartSeries(

@@ -24,7 +24,7 @@ def _rows(each: PageResult, workers: int) -> list[Row]:
 
 
 def _is_whole(row: Row) -> bool:
-    """Return whether a row is of a whole run, and not of one of its stages."""
+    """Return whether a row is about a whole run, not a stage."""
     return bool(row.figures) and row.place.stage is None
 
 

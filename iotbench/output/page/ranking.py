@@ -1,4 +1,4 @@
-"""All results on one axis: what can be chosen, the picture of the first choice, data for others."""
+"""All results on one axis: the choices, the first picture, and the data for the others."""
 
 import base64
 import gzip
@@ -26,13 +26,13 @@ EVERY = "every"
 """Choice without a restriction."""
 _BEST = "best"
 _FAR = 30
-"""The first choice is a logarithmic axis if its values are as many times apart."""
+"""Ratio of values from which the first picture has a logarithmic axis."""
 _PROMISES = ("durable", "not durable", "unknown", "-")
 _DIGITS = 6
 
 
 def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
-    """Return the picture of all results; None where there are not two to compare."""
+    """Return the ranking of all results; None if there are fewer than two to compare."""
     kinds = Counter(each.about for each in found if each.summary.headline)
     if not kinds or max(kinds.values()) < 2:
         return None
@@ -145,12 +145,12 @@ def _rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
 
 
 def _rank(each: PageResult, row: Row | None) -> int:
-    """Return how well a row represents its result: its headline, a total, or another row."""
+    """Return the rank of a row in its result: headline, total, or another row."""
     return 2 if row is each.summary.headline else int(row in each.summary.totals)
 
 
 def _figures(row: Row | None) -> dict[str, Any]:
-    """Return the figures that people compare: value, text, n, lowest, highest, their texts."""
+    """Return the compared figures: value, text, n, lowest, highest, and their texts."""
     if row is None:
         return {}
     shown = {name: f for name, f in row.figures.items() if FIGURES[name].compared}
@@ -172,7 +172,7 @@ def _setting(each: PageResult) -> str:
 
 
 def _first_setting(found: Sequence[PageResult]) -> str:
-    """Return the setting of plans that is shown first: the first one that most targets have.
+    """Return the setting of plans to show first: the first one that most targets have.
 
     EVERY if there are few results, or some are of no plan. A search is no choice.
     """

@@ -54,7 +54,7 @@ def _figure(line: FigureLine) -> dict[str, str]:
 
 
 def _clusters(record: Reproduction) -> PageTable:
-    """Return the rates by number of nodes, of the documents that have them."""
+    """Return the rates by number of nodes, if the document has them."""
     rows = [
         {
             "Target": cell.target,

@@ -24,7 +24,7 @@ class RepeatedItem:
     place: int = 0
     """Place of the setting in the plan."""
     is_search: bool = False
-    """True if the setting searches a number: it has an entry for each that was tried."""
+    """True if the setting has a search; each number tried has its own results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Sources:
     results: Sequence[tuple[Path, Result]]
     reproductions: Sequence[tuple[Path, Reproduction]]
     repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
-    """File of a result -> the item that it repeats; the others are single."""
+    """File of a result -> the item that it is a repeat of."""
 
 
 def sources(folder: Path, names: Sequence[str]) -> Sources:

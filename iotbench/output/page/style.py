@@ -7,7 +7,7 @@ from dataclasses import dataclass
 COLOURS = 8
 """Number of colours in `page.css`, for light and for dark; safe for colour-blind readers."""
 INK, MUTED, LINE, PAPER = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)"
-"""Colours of what is no series: variables of `page.css`."""
+"""Colours of everything but series: variables of `page.css`."""
 MARKERS = (
     "circle", "square", "triangle-up", "diamond",
     "triangle-down", "cross", "triangle-left", "triangle-right",
@@ -21,7 +21,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (12, 4),
     (4, 2, 1, 2, 1, 2),
 )
-"""On and off, in pixels: what a printer without colours shows."""
+"""Lengths of dashes and gaps in pixels, which distinguish series in black and white."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class SeriesStyle:
     """The appearance of a series."""
 
     colour: int = 0
-    """The same for all results of a target."""
+    """Number of the colour, the same for all results of a target."""
     order: int = 0
     """Index of the result on the page; determines marker and dash."""
 

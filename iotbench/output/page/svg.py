@@ -1,4 +1,4 @@
-"""Converts a file of Vega to an element of a page: scalable, named, and without hidden parts."""
+"""Conversion of a Vega file to an element of a page: scalable, named, without hidden parts."""
 
 from xml.etree import ElementTree as ET
 
@@ -9,7 +9,7 @@ _QUIET = {
     "opacity": "1", "text-anchor": "start", "font-weight": "normal", "stroke-dasharray": "1,0",
     "transform": "translate(0,0)",
 }  # fmt: skip
-"""Attributes that the page does not need: whatever their value, or with this one."""
+"""Attributes that the page does not need: with any value, or with this one."""
 
 
 def embed(text: str, title: str) -> str:

@@ -25,13 +25,13 @@ from iotbench.output.page.style import INK, PAPER, SeriesStyle
 _HEIGHT_PX = 120.0
 _TIMED = ("insert", "query")
 _TONES = (0.5, 0.22, 0.36, 0.64, 0.15, 0.43)
-"""Tones of the phases other than the timed one: a printer shows them, too."""
+"""Tones of the phases other than the timed one, which are distinct in print."""
 _WORK = ("triangle-down", "diamond", "triangle-up", "circle")
 _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
 """Markers of the server's own work, and of failures."""
 _MOST_WHOLE_MARKS = 30
 _STEP_PX = 3.0
-"""A line is nearly as wide: of more values nothing more would be seen."""
+"""Least distance of values: a line is nearly as wide."""
 _BAND_OPACITY = 0.2
 _MARK_PX = 12.0
 """Height of a row of markers."""
@@ -53,7 +53,7 @@ class TimelineMark:
     at_s: float
     kind: str
     style: SeriesStyle
-    """That of the run."""
+    """Style of the run."""
     is_failure: bool = False
 
 
@@ -66,7 +66,7 @@ def course(
 ) -> str:
     """Return values over time with marks, and below them rows of phases as bars.
 
-    Of more values than there are columns, the means are drawn, on a band of lowest and highest.
+    If there are more values than columns, means are drawn on a band of lowest and highest.
     """
     left_px = max(min(max(map(len, phases)) * LETTER_PX, LONGEST_LABEL_PX) + 10, 44.0)
     width_px = WIDTH_PX - left_px - 18
@@ -91,7 +91,7 @@ def course(
 def thin(
     points: Sequence[ChartPoint], domain: tuple[float, float], width_px: float
 ) -> list[ChartPoint]:
-    """Return points as they are, or the mean, lowest and highest of those in a few columns."""
+    """Return the points, or if they are many, the mean, lowest and highest in each column."""
     if len(points) <= width_px:
         return [*points]
     start, end = domain
@@ -142,7 +142,7 @@ def _mark_layers(
 ) -> list[Spec]:
     """Return a line in the colour of its run at each mark; each kind has a row of markers.
 
-    Of many marks the lines are short, so that the values behind them can be seen.
+    If there are many marks, the lines are short, so that the values remain visible.
     """
     if not marks:
         return []

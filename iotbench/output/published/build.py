@@ -1,4 +1,4 @@
-"""Results -> the files of a bundle."""
+"""The files of a bundle, made from results."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ def _page(found: BundledResults) -> str:
 
 
 def _versions_of(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
-    """Return what measured the results, and on what: results with the same are named together."""
+    """Return versions and machines; results with the same are grouped."""
     groups: dict[str, dict[str, Any]] = {}
     for path, result in sweeps:
         found = _describe(result)

@@ -18,7 +18,7 @@ _REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace
 """Options of a command that the configuration of the bundle, or its folder, replaces."""
 _FILES = ("data", "manifest")
 _START = ("start-time", "data")
-"""Options with which an insert does not begin now."""
+"""Options that set the start of the rows of an insert."""
 
 
 class Targets:
@@ -76,7 +76,7 @@ class Targets:
 
 
 def left_out(left: GivenCommand) -> list[str]:
-    """Return the words of options that a command lacks in a bundle, and nothing replaces."""
+    """Return the words of options that the bundle leaves out and does not replace."""
     return [*left.without(_REPLACED).words[1:]]
 
 

@@ -1,4 +1,4 @@
-"""A bundle on disk: written as a whole, or not at all; and checked."""
+"""Bundles on disk: writing one as a whole or not at all, and checking one."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ def expect_empty(folder: Path) -> None:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files, and their checksums, to a folder that exists only once all are in it."""
+    """Write files and their checksums to a folder, which appears only once it is complete."""
     sums = "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
         for name, content in sorted(files.items())
@@ -58,7 +58,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def problems_of(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with a bundle; ConfigError if the folder is none."""
+    """Yield the problems of a bundle; ConfigError if the folder is not one."""
     sums = folder / SUMS
     if not sums.is_file():
         raise ConfigError(f"--check: {folder}: has no file {SUMS}; expected a folder of `publish`")
@@ -89,7 +89,9 @@ def _text(path: Path) -> str:
 
 def _alter(folder: Path, name: str, expected: str) -> Iterator[str]:
     path = folder / name
-    if path.resolve() != folder.resolve() / name or not path.is_file():  # no link leads elsewhere
+    if (
+        path.resolve() != folder.resolve() / name or not path.is_file()
+    ):  # links to other places are refused
         yield f"{name}: is missing"
     elif hashlib.sha256(read_bytes(path, _MAX_BYTES)).hexdigest() != expected:
         yield f"{name}: has been altered: its checksum is another one"

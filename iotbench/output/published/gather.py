@@ -26,7 +26,7 @@ class BundledResults:
     sweeps: Sequence[tuple[Path, Result]]
     """Sweeps in the order of their time."""
     records: Sequence[tuple[Path, Gathered, Any]]
-    """Records of plans, reproductions and capacities with sweeps among the results."""
+    """Records of plans, reproductions and capacities; their sweeps are among the results."""
 
     @property
     def paths(self) -> list[Path]:
@@ -40,7 +40,7 @@ class BundledResults:
 
     @property
     def singles(self) -> Sequence[tuple[Path, Result]]:
-        """The others."""
+        """The results that are not part of a record."""
         return [each for each in self.sweeps if each[0].name not in self._of_records]
 
     @cached_property
@@ -49,14 +49,14 @@ class BundledResults:
 
     @property
     def title(self) -> str:
-        """Subject of the measurement, in a few words."""
+        """Short title of the measurement."""
         return title_of([result for _, result in self.sweeps])
 
 
 def gather(folder: Path, names: Sequence[str]) -> BundledResults:
-    """Return what is meant; ConfigError if it may not be published.
+    """Return the named results; ConfigError if they may not be published.
 
-    The queries' inserts are among the results, where the folder has them: they wrote the rows.
+    They include the inserts of the queried rows, if the folder has them.
     """
     sweeps: dict[Path, Result] = {}
     records = []

@@ -1,4 +1,4 @@
-"""The README of a bundle: what it is, what was found, how to check it, how to repeat it."""
+"""The README of a bundle: contents, results, and how to check and repeat them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ from simulator.errors import counted
 
 FILE = "README.md"
 COMMANDS = "commands.sh"
-"""File of the commands of results that belong to a plan, a reproduction or a capacity."""
+"""File with the commands of the sweeps of plans, reproductions and capacities."""
 _REPEATED = "../repeated"
-"""Folder of the results of the commands: the bundle stays as it is."""
+"""Output folder of the commands, outside of the bundle."""
 _FILES = """\
 | File | Content |
 |---|---|

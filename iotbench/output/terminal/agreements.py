@@ -21,7 +21,7 @@ from simulator.protocol.messages import Scalar
 
 _EQUAL = "equal to the truth"
 _LISTED = 5
-"""Different answers to an own query that are always printed."""
+"""Number of different answers to an own query that are always printed."""
 _SHOWN_ROWS = 20
 
 
@@ -38,7 +38,7 @@ def format_validated(
 
 
 def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield the answers that the result has rows of, each with its query."""
+    """Yield the answers with rows in a result, each with its query."""
     for run in result.runs:
         for query in run.outcome.queries:
             yield from ((query.name, answer) for answer in query.shown)
@@ -113,7 +113,7 @@ def _draw(table: Table) -> Iterator[str]:
 
 
 def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield a result's answers to the first own queries that another target answers otherwise."""
+    """Yield a result's answers to the first own queries that targets answer differently."""
     wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
     for run in result.runs:
         for query in run.outcome.queries:
@@ -126,7 +126,7 @@ def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[st
 
 
 def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
-    """Yield the shown answers side by side, with the true one where one is wrong."""
+    """Yield the shown answers side by side, with the truth if one is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
         for query, answer in (*_list_shown(result), *_different(result, agreed)):

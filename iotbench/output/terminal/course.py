@@ -22,10 +22,10 @@ class SweepMoment:
     detail: str = ""
     """The collector's description of the phase's progress."""
     progress: ProgressEvent | None = None
-    """The last one of the phase, as is the sample."""
+    """The latest progress of the phase; `sample` is its latest sample."""
     sample: SampleEvent | None = None
     left_s: float | None = None
-    """Until the timed part of the run ends, as far as that is known."""
+    """Time until the timed part of the run ends, if known."""
     sweep_left_s: float | None = None
     fault: str = ""
     """The planned fault at this time."""
@@ -37,7 +37,7 @@ class SweepMoment:
 
     @property
     def place(self) -> str:
-        """The query that is asked now, and which of all it is."""
+        """The current query, with its number."""
         names = list(self.planned.spec.load.queries)
         query = self.sample.query if self.sample else ""
         return f"{query}, {names.index(query) + 1} of {len(names)}" if query in names else query
@@ -54,12 +54,12 @@ class Course:
         self._clock = clock
         self._last: SweepMoment | None = None
         self._began_s: dict[str, float] = {}
-        """Query of this run -> when it was first seen."""
+        """Query of this run -> time at which it was first seen."""
         self._measured_s: float | None = None
-        """When the measured part of this run was first seen."""
+        """Time at which the measured part of this run was first seen."""
 
     def follow(self, planned: PlannedRun, event: Event) -> SweepMoment:
-        """Return how the sweep goes after an event."""
+        """Return the moment of the sweep after an event."""
         last = self._last
         if last is None or last.planned.spec.run_id != planned.spec.run_id:
             self._estimate.begin()
@@ -83,7 +83,7 @@ class Course:
         return now
 
     def _fault(self, now: SweepMoment) -> str:
-        """Return what is made to fail now."""
+        """Return the fault in progress."""
         spec = now.planned.spec
         if not spec.fault or now.phase != spec.barrier:
             return ""
@@ -92,7 +92,7 @@ class Course:
         return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
 
     def _enter(self, now: SweepMoment, phase: str) -> SweepMoment:
-        """Return the moment without what was known of an earlier phase."""
+        """Return the moment without the values of an earlier phase."""
         if now.phase == phase:
             return now
         return replace(
@@ -138,11 +138,11 @@ class Estimate:
         self._began_s = clock()
 
     def begin(self) -> None:
-        """Note that the next run starts."""
+        """Record the start of the next run."""
         self._began_s = self._clock()
 
     def finish(self) -> None:
-        """Note that the current run has ended."""
+        """Record the end of the current run."""
         current = self._planned[len(self._finished)]
         duration_s = self._clock() - self._began_s
         self._finished.append(_Finished(_workers(current), _rows(current), duration_s))
@@ -151,7 +151,7 @@ class Estimate:
         """Return the seconds until the sweep ends; None while nothing is known.
 
         `run_left_s` and `rows_per_s` are the progress of the current run. Until a run has
-        finished, the rows of the other runs are taken to be written at that rate.
+        finished, all other runs are assumed to have that rate.
         """
         current, *others = self._planned[len(self._finished) :]
         if not others:
@@ -167,7 +167,7 @@ class Estimate:
         return left_s + sum(map(self._duration_s, others))
 
     def _duration_s(self, planned: PlannedRun) -> float:
-        """Return how long a run takes, by the finished runs with the nearest number of workers."""
+        """Return the duration of a run, from finished runs with the nearest number of workers."""
         distance = min(abs(done.workers - _workers(planned)) for done in self._finished)
         alike = [
             done for done in self._finished if abs(done.workers - _workers(planned)) == distance
@@ -181,7 +181,7 @@ def _workers(planned: PlannedRun) -> int:
 
 
 def _rows(planned: PlannedRun) -> int:
-    """Return how many rows a run writes; 0 if it ends by time."""
+    """Return how many rows a run writes; 0 if it has a duration."""
     if planned.spec.clocking.duration_s:
         return 0
     return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))

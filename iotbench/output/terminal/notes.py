@@ -1,4 +1,4 @@
-"""The lines below a result's table: all that is known of it, or the few that a sweep prints."""
+"""The lines below a result's table: everything known, or the few that a sweep prints."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,12 +27,12 @@ _DRAWN = {
 }
 """Notes about the values of a table with its size."""
 _MOST_TIMED_RUNS = 4
-"""The seconds of more runs are in the pictures of a page only."""
+"""Most runs for which the text lists seconds; pages have pictures of more."""
 _DAY_S = 86_400
 _WARNING = "warning"
 _MOST_WRONG = 5
 _REACHING = ("target", "config", "runner", "extra-option")
-"""Options by which the next command reaches the same target."""
+"""Options that the next command needs to reach the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 
@@ -51,7 +51,7 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
 def brief_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield five lines at most: verdict, durability, first warning, file, next command.
 
-    Before them comes what failed, and what an option asked for.
+    Failures, and facts that an option asked for, come before them.
     """
     alerts = [*alerts_of(result)]
     wrong = [f"{name}: {text}" for name, text in alerts if name != _WARNING]
@@ -92,7 +92,7 @@ def _next(result: Result, path: Path) -> str:
 
 
 def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield what failed, what is wrong, and the warnings: kind and text."""
+    """Yield (kind, text) of failures, wrong rows or answers, and warnings."""
     if result.status == "running":
         yield "running", "did not end: its command line was killed, or is still running"
     elif result.status != "done":
@@ -105,7 +105,7 @@ def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def facts_of(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield what is known of the server, the size on disk and the machines: name and text."""
+    """Yield (name, text) of facts about the server, the size on disk and the machines."""
     if result.command:
         yield "command", command_line(words_of(result.command))
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
@@ -136,7 +136,7 @@ def _resources(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def background_of(result: Result) -> str:
-    """Return what the server did by itself in the timed parts; empty where it does not count it."""
+    """Return the server's background work in the timed parts; empty if it is not counted."""
     total: Counter[str] = Counter()
     runs = [run.outcome.background for run in result.runs if run.outcome.background]
     for each in runs:
@@ -149,7 +149,7 @@ def background_of(result: Result) -> str:
 
 
 def _failures(result: Result) -> str:
-    """Return what went wrong in the timed parts of the runs; empty if nothing did."""
+    """Return the failures in the timed parts of the runs; empty if there were none."""
     total: Counter[str] = Counter()
     for run in result.runs:
         for each in occurrences_of(run.outcome):
@@ -158,7 +158,7 @@ def _failures(result: Result) -> str:
 
 
 def _times(result: Result, *, are_failures: bool) -> str:
-    """Return the seconds of the only run, or of each of several in which something happened."""
+    """Return the seconds of events in each run that has any."""
     found = [
         (run, [e for e in occurrences_of(run.outcome) if e.is_failure == are_failures])
         for run in result.runs
@@ -174,7 +174,7 @@ def _times(result: Result, *, are_failures: bool) -> str:
 
 
 def _describe_compared(result: Result) -> str:
-    """Return how much of the stored rows was compared, and what is not seen by that."""
+    """Return how stored rows were compared, and which differences that cannot detect."""
     level = level_of(result.runs)
     if level is None:
         return ""
@@ -187,7 +187,7 @@ def _describe_compared(result: Result) -> str:
 
 
 def background_text(counts: Mapping[str, int]) -> str:
-    """Return counts of things with names in the plural, such as checkpoints, as words."""
+    """Return counts of things with plural names, such as checkpoints, as text."""
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
@@ -210,7 +210,7 @@ def _not_right(result: Result) -> list[tuple[RunRecord, Verdict]]:
 
 
 def _place(run: RunRecord) -> str:
-    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
+    """Return the place of a run in its sweep; empty for a verification, which has no workers."""
     return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
 
 
@@ -250,7 +250,7 @@ def _words(options: Mapping[str, Any]) -> str:
 
 
 def _cluster(result: Result) -> str:
-    """Return where the pods ran, and how many workers at most on each node."""
+    """Return the nodes of the pods, and the most workers on a node."""
     words = [f"{name} {value}" for name, value in result.ran_on.items()]
     most: Counter[str] = Counter()
     for run in result.runs:

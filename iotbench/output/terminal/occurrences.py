@@ -27,7 +27,7 @@ def occurrences_of(outcome: Outcome) -> list[Occurrence]:
 
 
 def marks_of(run: RunRecord) -> list[Occurrence]:
-    """Return the same, what was made to fail, and when stored rows were changed."""
+    """Return the occurrences of a run, with its faults and the changes of stored rows."""
     outcome = run.outcome
     began_s = outcome.released_s or 0.0
     ends = [
@@ -41,7 +41,7 @@ def marks_of(run: RunRecord) -> list[Occurrence]:
 
 
 def faults_of(outages: Sequence[Outage]) -> Iterator[Occurrence]:
-    """Yield when faults began and were undone, and when the rate was back."""
+    """Yield the beginning and end of faults, and the recovery of the rate."""
     for each in outages:
         yield Occurrence(at_s=each.began_s, what=each.fault, is_failure=True)
         yield Occurrence(at_s=each.undone_s, what=f"{each.fault}: undone")
@@ -51,12 +51,12 @@ def faults_of(outages: Sequence[Outage]) -> Iterator[Occurrence]:
 
 
 def count_unlisted_failures(outcome: Outcome) -> int:
-    """Return how many failures came after those that the workers list."""
+    """Return how many failures the workers counted but did not list."""
     return sum(worker.more_failures for worker in outcome.workers)
 
 
 def seconds_text(found: Sequence[Occurrence]) -> str:
-    """Return the seconds of occurrences: `at 3, 9 s`; of many the first and the last one."""
+    """Return the seconds of occurrences, such as `at 3, 9 s`; of many, the first and the last."""
     seconds = [*dict.fromkeys(f"{each.at_s:.0f}" for each in found)]
     if len(seconds) <= _MOST_SECONDS:
         return f"at {', '.join(seconds)} s"

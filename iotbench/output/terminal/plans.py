@@ -1,4 +1,4 @@
-"""The plan of a sweep before it starts: its runs in order, their rows, and how long they may take.
+"""The plan of a sweep before it starts: its runs in order, with rows and expected duration.
 
 This is what `--dry-run` prints for the local runner.
 """

@@ -36,10 +36,10 @@ _BAR_STYLE = "cyan"
 
 
 class ProgressDisplay:
-    """Shows a sweep as it goes."""
+    """Shows the progress of a sweep."""
 
     def __init__(self, *, quiet: bool, as_json: bool = False) -> None:
-        """`as_json`: write what the user asks to be printed as a line of JSON."""
+        """Prepare the display; `as_json`: progress that the user requested is written as JSON."""
         self._quiet = quiet
         self._as_json = as_json
         width = width_of(sys.stderr) if "COLUMNS" in os.environ else None  # else the terminal's
@@ -109,7 +109,7 @@ class ProgressDisplay:
             self._line(moment, f"{_phase(moment)}: {words}" if words else _phase(moment))
 
     def _redraw(self, bar: Progress, task: TaskID, moment: SweepMoment) -> None:
-        """Fit what is known into the width of the terminal; the bar gives way first."""
+        """Fit the line into the width of the terminal; the bar is dropped first."""
         description = f"{_head(moment)} {_phase(moment)}"
         room = self._console.width - len(description) - 2
         detail = _fit(moment, room - 2)
@@ -139,7 +139,7 @@ def _phase(moment: SweepMoment) -> str:
 
 
 def _says(moment: SweepMoment) -> bool:
-    """Return whether a line has more than the phase; the first event of some phases has not."""
+    """Return whether a line would show more than the phase."""
     return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
 
 
@@ -163,7 +163,7 @@ def _words(moment: SweepMoment) -> list[str]:
 
 
 def _fit(moment: SweepMoment, width: int) -> str:
-    """Return what a terminal shows of a moment: as much as fits, the least important left out."""
+    """Return the text about a moment, without the least important words if it does not fit."""
     sample = moment.sample
     if not sample:
         return moment.detail
@@ -222,7 +222,7 @@ def _describe_asked(event: AskedEvent) -> str:
 
 
 def ending(planned: PlannedRun, outcome: Outcome) -> str:
-    """Return how a run has ended, in a few words."""
+    """Return a short text about the end of a run."""
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     found = outcome.verdict

@@ -8,7 +8,7 @@ from simulator.errors import counted
 from simulator.protocol.events import QueryPlans, QueryRamp, RampEnd, ShownAnswer
 
 _PLAN_LINES = 20
-"""Lines of each plan in a terminal; results and pages have all."""
+"""Most lines of a plan in a terminal; results and pages have all."""
 _MORE = "and more statements, whose plans were not asked for"
 
 
@@ -37,7 +37,7 @@ def _format_answer(name: str, shown: ShownAnswer) -> Iterator[str]:
 
 
 def plans_of(result: Result) -> Iterator[str]:
-    """Yield the lines about all query plans, the beginning of each."""
+    """Yield the first lines of each query plan."""
     for name, plans in result.query_plans.items():
         yield f"{name}: query plan"
         lines = plan_text(plans).splitlines()
@@ -49,7 +49,7 @@ def plans_of(result: Result) -> Iterator[str]:
 
 
 def plan_text(plans: QueryPlans) -> str:
-    """Return the plans of a query; several statements have theirs below each."""
+    """Return the plans of a query, each below its statement if there are several."""
     if plans.problem:
         return f"none: {plans.problem}"
     if len(plans.statements) == 1 and not plans.more:

@@ -15,7 +15,7 @@ from iotbench.results.result import Result
 
 Record = dict[str, Any]
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
-"""Units for which a record has lowest, highest and spread, too, if there are several runs."""
+"""Units of figures for which a record of several runs also has lowest, highest and spread."""
 
 
 def records_of(result: Result) -> list[Record]:
@@ -45,7 +45,7 @@ def _record(row: Row) -> Record:
 
 
 def as_json(result: Result, path: Path | None) -> str:
-    """Return a result's summary, and what is needed to judge it, as JSON."""
+    """Return a result's summary, and the facts to judge it by, as JSON."""
     on_disk = on_disk_of(result)
     shown = {
         "kind": result.kind,

@@ -14,7 +14,7 @@ _WORST_ENDS = ("failed", "interrupted", "running", "done")
 
 
 def join_result(results: Sequence[Result]) -> Result:
-    """Return the first result with the runs of all of them, numbered on."""
+    """Return the first result with the runs of all results, numbered consecutively."""
     first = results[0]
     if len(results) == 1:
         return first
@@ -50,9 +50,9 @@ def join_summary(summaries: Sequence[Summary]) -> Summary:
 
 
 def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
-    """Join the rows about the same place, in the order in which each repeat has them.
+    """Join the rows about the same place, in the order of the repeats.
 
-    Of a ramp, the number of workers may differ: then the lowest counts.
+    For a ramp, the number of workers may differ; then the lowest counts.
     """
     places: dict[tuple[Place, int], list[Row]] = defaultdict(list)
     for rows in repeats:
@@ -77,6 +77,6 @@ def _join_row(rows: Sequence[Row]) -> Row:
 
 
 def _rank(row: Row) -> int:
-    """Return how bad a row's verdict is, 0 for the worst; words without a status are unknown."""
+    """Return the rank of a row's verdict, 0 for the worst; text without a status is unknown."""
     found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
     return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)

@@ -25,23 +25,23 @@ from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
 _FLEXIBLE_WIDTH = 24
-"""A longer verdict is wrapped before a column is dropped."""
+"""Longest verdict that is not wrapped before a column is dropped."""
 _NAME_WIDTH = 40
-"""A longer name of a query is wrapped."""
+"""Longest name of a query that is not wrapped."""
 _REST = "start,\nend"
 """Time outside all phases: start and end of processes or pods."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalColumn:
-    """A column of the table: its title (two lines), and how to write its value of a row."""
+    """A column of the table: its title (two lines), and the text of its value in a row."""
 
     title: str
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """The order in which columns are dropped where the table is too wide, equal ones together; 0:
-    never."""
+    """Rank in which the column is dropped if the table is too wide, equal ranks together; 0: never.
+    """
     text: bool = False
 
 
@@ -62,9 +62,9 @@ _OF_CHECKS = (
     TerminalColumn("Found", lambda row: row.found, text=True),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
-"""Subject of rows that differ in the number of workers, too -> the order of dropping it."""
+"""Subject of rows that also differ in the number of workers -> rank of dropping that column."""
 _DROP_SPREAD = {"workers": 4, "load": 6}
-"""Subject of rows with several runs -> the order of dropping the spread."""
+"""Subject of rows with several runs -> rank of dropping the spread."""
 _RATE = "rows_per_s"
 _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
 """Titles of the published benchmark."""
@@ -112,8 +112,8 @@ def format_record(  # noqa: PLR0913
 ) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.
 
-    `plotted` adds a picture below the table, `timings` the time of each phase; `brief` leaves a few
-    of the lines below them.
+    `plotted` adds a picture below the table, `timings` the time of each phase; `brief` keeps only a
+    few of the lines below.
     """
     if form == "json":
         return as_json(result, path)
@@ -126,7 +126,7 @@ def format_record(  # noqa: PLR0913
 
 
 def _step_rows(result: Result) -> int:
-    """Return how many rows a step inserts, of tables with an end by the first one."""
+    """Return how many rows a step inserts; for tables with an end, in the first step."""
     if "num_inserts" in result.configuration:
         each, workers = result.configuration["num_inserts"], result.configuration["workers"]
         return int(each) * int(workers[0])
@@ -153,7 +153,7 @@ def _parts(
 
 
 def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:
-    """Return the columns that fit a width, and those that were dropped for that."""
+    """Return the columns that fit a width, and the dropped ones."""
     every = [*columns_of(summary.subject)]
     needless: list[str] = []
     if summary.subject.name == "query":
@@ -214,7 +214,7 @@ def _draw_timings(result: Result) -> Table | None:
 
 
 def _seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
-    """Yield the columns of a run: what is in no phase, each phase, and all of it."""
+    """Yield the times of a run: outside of phases, in each phase, and in all."""
     phases, took_s = run.outcome.phases_s, run.took_s or 0.0
     yield max(took_s - sum(phases.values()), 0.0)
     yield from (phases.get(name) for name in names)
