@@ -38,7 +38,7 @@ _DESCRIBED = (
     "workers", "primary_key", "batch", "limit", "duration_s", "warmup_s", "warmup_until_steady_s",
     "retry_for_s", "connections", "pool", "stages", "rate",
 )  # fmt: skip
-"""Options that an insert of records has, in its result."""
+"""Options in the result of an insert of records."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class RecordedFile(Source):
 
     @contextmanager
     def open(self, options: InsertOptions, target: Target) -> Iterator[Rows | None]:
-        """Scan the file: here, or in a pod, since only pods mount volume claims."""
+        """Scan the file, here or in a pod, since only pods mount volume claims."""
         with self._scan(options, target) as records:
             if records is None:
                 yield None
@@ -167,11 +167,11 @@ class RecordedRows(Rows):
     request: RecordsRequest
     records: PreparedRecords
     clean: bool
-    """False: tables that exist are refused."""
+    """False: existing tables are refused."""
 
     @property
     def recorded(self) -> Recorded:
-        """The file, of which each worker sends one part."""
+        """The file; each worker sends a part of it."""
         return Recorded(self.records.file, self.records.share, self.clean)
 
     def empty(self, options: InsertOptions) -> Dataset:
@@ -179,7 +179,7 @@ class RecordedRows(Rows):
         return self.records.dataset.model_copy(update=_NO_ROWS)
 
     def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the level to verify at: without a manifest only the number of rows."""
+        """Return the verification level; without a manifest, rows can only be counted."""
         level = plan.verification(options, database)
         if self.records.known or level is VerifyMode.NONE:
             return level

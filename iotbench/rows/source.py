@@ -18,7 +18,7 @@ from simulator.protocol.records import Scanned
 from simulator.protocol.spec import RunSpec
 
 Scan: TypeAlias = Callable[[Target, RunSpec, str], Scanned | None]
-"""Scans a file, which has a name for messages, in a pod; None: a dry run printed what would start.
+"""Scans a file, given a name for messages, in a pod; returns None after a dry run.
 
 Only pods mount volume claims.
 """
@@ -26,7 +26,7 @@ Only pods mount volume claims.
 
 @dataclass
 class Source(ABC):
-    """The rows that the options name: `check` them, and if nothing is wrong, `open` them."""
+    """The rows that the options name; `check` comes before `open`."""
 
     file: FileRows
     given: Mapping[str, Any]

@@ -53,7 +53,7 @@ class OwnFile(Source):
         return [*super().conflicts(), *_list_joined(self.file)]
 
     def find(self, options: InsertOptions) -> None:
-        """Check the files and how they are read."""
+        """Check the files, and the options for reading them."""
         self._request = as_promised(self.file.request(self.file.data, options.key))
         self._request.check()
 
@@ -82,14 +82,14 @@ class PreparedRows(Generated):
 
 @dataclass
 class PreparedInVolume(PreparedRows):
-    """The same in a volume claim, where a pod finds them."""
+    """Rows in such a folder in a volume claim, which a pod scans."""
 
     def find(self, options: InsertOptions) -> None:
         """Check the name of the volume claim."""
         volume_file(self.file.data[0], "--data")
 
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
-        """Return the rows as a pod has found them."""
+        """Return the rows that a pod found."""
         volume = volume_file(self.file.data[0], "--data")
         task = ScanTask(prepared=volume.in_pods, volume_claim=volume.claim)
         sweep_id = result_files.new_id(result_files.now_utc())

@@ -1,4 +1,4 @@
-"""The limits of records in delimited text, and the malformed records.
+"""Boundaries of records in delimited text, and malformed records.
 
 Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and a quote in
 it is doubled. pyarrow, which fills the columns, gets well-formed records only, and must find as
@@ -16,7 +16,7 @@ from iotbench.rows.files.content import head_of
 from simulator.data.block import Array
 
 MOST_CELL_BYTES = 1 << 16
-"""A longer quoted cell counts as one with an unclosed quote."""
+"""Longest quoted cell; a longer one counts as an unclosed quote."""
 _MOST_RECORD_BYTES = 16 << 20
 _LEAST_WINDOW_BYTES = 4 * MOST_CELL_BYTES
 _SHOWN_BYTES = 60
@@ -30,7 +30,7 @@ _NONE = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A record that is no row."""
+    """A malformed record."""
 
     line: int
     """Line of its beginning."""
@@ -47,7 +47,7 @@ class Records:
     """Consecutive records."""
 
     content: bytes
-    """The well-formed ones, and blank lines."""
+    """Well-formed records, and blank lines."""
     lines: Array
     """First line of each well-formed record."""
     malformed: tuple[Malformed, ...]
@@ -62,7 +62,7 @@ class Scanner:
         self._comment = ord(comment) if comment else -1
         self._line = line
         self.width = 0
-        """How many cells each record must have: as many as the first one."""
+        """Number of cells that each record must have, as in the first one."""
 
     def records(self, content: IO[bytes], block_bytes: int) -> Iterator[Records]:
         """Yield the records of the content."""

@@ -43,7 +43,7 @@ NOT_WITH_DATA = {
     "--out-of-order": "rows are sent in the order of the file",
     **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
-"""Options of `insert` that mean nothing with a file -> why."""
+"""Option of `insert` that means nothing for a file -> why."""
 STANDARD_INPUT = "-"
 READ_BEFORE = "it was read when it was prepared"
 
@@ -56,7 +56,7 @@ class Decimal(StrEnum):
 
 
 class ReadingOptions(Options):
-    """The reading of a user's own file."""
+    """How a user's own file is read."""
 
     GROUP: ClassVar[str] = "Rows from a file"
 
@@ -69,12 +69,12 @@ class ReadingOptions(Options):
     that count from 1970.  [default: ISO 8601; the unit of numbers is recognised]
     """
     time_zone: Annotated[str, Opt(metavar="ZONE", repeats=True)] = ""
-    """Whose clocks show the times in --data that have no zone: a name such as Europe/Berlin, or an
-    offset such as +02:00.  [default: UTC]
+    """Zone of the times in --data that have none: a name such as Europe/Berlin, or an offset such
+    as +02:00.  [default: UTC]
     """
     repeated_hour: RepeatedHour = RepeatedHour.STOP
-    """Treatment of a time that the clocks of a zone show twice, when summer time ends: stop, or
-    take it as the first or the second one.
+    """Treatment of a time that occurs twice in its zone, when summer time ends: stop, or take the
+    first or the second one.
     """
     nanoseconds: Nanoseconds = Nanoseconds.STOP
     """Treatment of a time in --data finer than a microsecond: stop, cut it, or keep the
@@ -87,8 +87,8 @@ class ReadingOptions(Options):
     drop_columns: Annotated[Names, Opt(repeats=True)] = ()
     """Columns of --data that are left out.  [default: none]"""
     null: Annotated[tuple[str, ...], Opt(metavar="CELL", repeats=True)] = ()
-    """A cell of --data that means NULL, such as -999, in addition to empty ones and the usual
-    spellings. May be repeated.
+    """A cell of --data that means NULL, such as -999, in addition to empty cells and the usual
+    spellings; may be given several times.
     """
     delimiter: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
     """Separator of the cells of --data: a character, or comma, semicolon, tab, pipe.
@@ -97,15 +97,15 @@ class ReadingOptions(Options):
     decimal: Decimal = Decimal.POINT
     """Separator of the fraction of a number in --data: point or comma."""
     skip_lines: Annotated[Count, Opt(least=0, most=1_000_000)] = 0
-    """Lines of --data above the heading that are left out."""
+    """Number of lines of --data to skip above the heading."""
     comment: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
     """Leave out the lines of --data that begin with this character.  [default: none]"""
     heading: bool = True
-    """The first line of --data has the names of the columns; without, they are column_1, column_2
-    and so on.
+    """The first line of --data has the names of the columns; with --no-heading they are column_1,
+    column_2 and so on.
     """
     measurement: Annotated[str, Opt(metavar="NAME", repeats=True)] = ""
-    """Measurement of a --data file of line protocol that makes the table.  [default: the only one]
+    """Measurement to read from a --data file of line protocol.  [default: the only one]
     """
     on_error: OnError = OnError.STOP
     """Treatment of a cell of --data without its column's type: stop, store the
@@ -141,7 +141,7 @@ class FileRows(ReadingOptions):
     manifest: Annotated[Path | None, Opt(metavar="FILE", repeats=True)] = None
     """Description of the file of --data-format, here or in its volume claim; without it --workload
     and its options define the tables, and only the number of rows is verified.  [default:
-    FILE.json beside --data]
+    FILE.json next to --data]
     """
 
     @property
@@ -172,7 +172,7 @@ class FilesRequest:
         return table_name(self.named)
 
     def files(self) -> tuple[Path, ...]:
-        """Return the files that are meant, in order; ConfigError for what names none."""
+        """Return the named files in order; ConfigError for a name without files."""
         problems: list[str] = []
         found = [file for each in self.named for file in _find_files(each, problems)]
         seen: dict[object, Path] = {}
@@ -186,7 +186,7 @@ class FilesRequest:
         return tuple(found)
 
     def check(self) -> None:
-        """Raise ConfigError for what is wrong without looking into the files."""
+        """Raise ConfigError for problems that do not depend on the files' content."""
         problems = [
             *_character_problems("--delimiter", self.reading.delimiter),
             *_character_problems("--comment", self.reading.comment),
@@ -233,7 +233,7 @@ def _find_files(named: Path, problems: list[str]) -> list[Path]:
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    """Return what fits a pattern and is no folder, in order; at most one more than are read."""
+    """Return the files that match a pattern, in order; at most one more than are read."""
     try:
         return sorted(
             islice((each for each in folder.glob(pattern) if not each.is_dir()), _MOST_FILES + 1)
@@ -243,7 +243,7 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 
 def _identity(file: Path) -> object:
-    """Return what is equal for two names of a file."""
+    """Return the identity of a file, equal for all of its names."""
     if uri := uri_of(file):
         return uri
     try:

@@ -1,4 +1,4 @@
-"""Files of one table that are read portion by portion, in bounded memory."""
+"""Files of one table, read portion by portion in bounded memory."""
 
 import hashlib
 import lzma
@@ -26,7 +26,7 @@ from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
 
 SHOWN_CASES = 3
-"""Bad cells of a column that are shown and kept."""
+"""Number of bad cells of a column to show and store."""
 _MAX_SHOWN = 300
 _SHOWN_BYTES = 20
 _SHOWN_NAMES = 3
@@ -49,19 +49,19 @@ class Portion:
 
 @dataclass(slots=True)
 class Tally:
-    """Cells of a column that are bad, or records that are no rows, of one kind."""
+    """Bad cells of a column, or malformed records, of one kind."""
 
     expected: str
     action: OnError = OnError.SKIP
     column: str = ""
     count: int = 0
     lines: int = 0
-    """That the records take."""
+    """Number of lines of the records."""
     first: list[str] = field(default_factory=list)
     """Place and content of the first few."""
 
     def bad_cells(self) -> BadCells:
-        """Return what results keep of it."""
+        """Return the tally as results store it."""
         kept = {each: getattr(self, each) for each in BadCells.model_fields}
         return BadCells(**{**kept, "first": tuple(self.first)})
 
@@ -88,7 +88,7 @@ class FilePart(ABC):
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the rows in order, and the records among them that are no rows."""
+        """Yield these columns of the rows in order, and the malformed records among them."""
 
     @abstractmethod
     def no_rows(self) -> str:
@@ -106,10 +106,10 @@ class FileSource:
     names: tuple[str, ...]
     types: tuple[CellType, ...]
     first: Portion
-    """The first rows, to look at; `portions` yields them again."""
+    """The first rows, for inspection; `portions` yields them again."""
 
     def __init__(self, request: FilesRequest, parts: Sequence[FilePart]) -> None:
-        """Look at the first rows; ConfigError if there are none."""
+        """Inspect the first rows; ConfigError if there are none."""
         self._reading, self._name, self._parts = request.reading, request.name, parts
         self._rejects: dict[str, Tally] = {}
         self._places = [_places(part, parts[0]) for part in parts]
@@ -141,7 +141,7 @@ class FileSource:
         return self._parts[0].table
 
     def portions(self) -> Iterator[Portion]:
-        """Yield the rows in order, from the first each time; ConfigError for one that is none."""
+        """Yield the rows from the first on; ConfigError for a malformed record."""
         self._rejects = {}
         needed = sorted({place for _, sources in self.columns for place in sources})
         for number, (part, places) in enumerate(zip(self._parts, self._places, strict=True)):
@@ -191,7 +191,7 @@ class FileSource:
             raise refusal from error
 
     def _reject(self, number: int, malformed: Sequence[Malformed]) -> None:
-        """Count records that are no rows; ConfigError for the first unless they are left out."""
+        """Count malformed records; ConfigError for the first unless they are left out."""
         part = self._parts[number]
         cells = counted(len(part.names), "cell")
         for each in malformed:
@@ -231,7 +231,7 @@ class FileSource:
 
 
 def _places(part: FilePart, first: FilePart) -> list[int]:
-    """Return where a file has the columns of the first one; ConfigError if it has others."""
+    """Return the indices of the first file's columns in a file; ConfigError if they differ."""
     lacks = [name for name in first.names if name not in part.names]
     other = [name for name in part.names if name not in first.names]
     if lacks or other or bool(part.types) != bool(first.types):
@@ -247,7 +247,7 @@ def _places(part: FilePart, first: FilePart) -> list[int]:
 def _unify(parts: Sequence[FilePart]) -> Sequence[Any]:
     """Return the types that hold the columns of all files; empty: text.
 
-    Where none does, the first file's type is used: rows of another type are reported.
+    If no type does, the first file's type is used, and rows of another type are reported.
     """
     first = parts[0]
     if not first.types:

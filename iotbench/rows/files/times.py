@@ -51,7 +51,7 @@ class Instants(CellType):
         return micros, finer, valid & exists
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the instants, and which cells are none, or finer than they may be."""
+        """Return the instants, and the mask of cells that are not instants or are too fine."""
         micros, finer, valid = self.read_instants(cells)
         stops = self.reading.nanoseconds is Nanoseconds.STOP
         good = valid & (finer == 0) if stops else valid
@@ -59,7 +59,7 @@ class Instants(CellType):
         return pa.array(micros, pa.int64(), mask=~good).cast(_INSTANT), bad
 
     def wrong(self, cells: Any) -> Array:
-        """Return the mask of the cells that are no instants, however fine."""
+        """Return the mask of the cells that are not instants of any precision."""
         return self.present(cells) & ~self.read_instants(cells)[2]
 
     def present(self, cells: Any) -> Array:
@@ -77,7 +77,7 @@ class Instants(CellType):
 
 
 class Finer(CellType):
-    """The nanoseconds that instants in microseconds do not hold."""
+    """The nanoseconds beyond the microseconds of instants."""
 
     type = Type.INT16
     shown = "nanoseconds"
@@ -87,7 +87,7 @@ class Finer(CellType):
         self._instants = instants
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the nanoseconds; a cell that is no instant is reported with these."""
+        """Return the nanoseconds, and the mask of bad cells."""
         _, finer, valid = self._instants.read_instants(cells)
         return pa.array(finer.astype(np.int16), mask=~valid), none_of(cells)
 
@@ -148,7 +148,7 @@ class IsoTime(Instants):
 
 
 _FINER = re.compile(r"(.*[.,][0-9]{6})([0-9]{1,3})(?![0-9.,])(.*)", re.DOTALL)
-"""A time with seven to nine digits of its second."""
+"""A time with seven to nine decimals of the second."""
 _NAMES_ZONE = (
     rf"(?P<before>^|[^A-Za-z/])(?P<zone>{'|'.join(NAMED)}|{REGION})(?P<after>$|[^A-Za-z/_])"
 )
@@ -196,7 +196,7 @@ class FormattedTime(Instants):
         return pa.array(texts, pa.string()), finer
 
     def _impossible(self, cells: Any, values: Any) -> Array:
-        """Return the mask of times that Arrow takes, and Python does not.
+        """Return the mask of times that Arrow accepts and Python does not.
 
         Arrow takes 31 February as 2 March, 24 as the year 24, and second 60 as the next minute.
         """

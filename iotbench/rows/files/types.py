@@ -1,4 +1,4 @@
-"""The type of a column: what its cells look like, or what its file declares."""
+"""The type of a column, inferred from its cells or declared by its file."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +49,7 @@ class _Unstorable(CellType):
         self.shown = str(arrow_type)
 
     def parse(self, cells: Any) -> tuple[Any, Any]:
-        """Raise an error: such a column is refused before."""
+        """Raise an error: such a column is refused earlier."""
         raise AssertionError(self.shown)
 
 
@@ -68,7 +68,7 @@ def find_declared_type(arrow_type: Any) -> CellType:
 def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
     """Return the type that more than half of the cells have; text if there is none.
 
-    One bad cell among many good ones then is an error, and does not turn its column into text.
+    So one bad cell among many good ones is an error, and does not make the column text.
     """
     cells = trim(cells)
     present = len(cells) - cells.null_count
@@ -82,7 +82,7 @@ def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
         IsoTime(zoned=True),
     ]
     likely = max(types, key=lambda each: _count(cells, each.pattern))  # the first of equals
-    # Whether a time is too fine, or an integer no float, is said later.
+    # Times that are too fine, and integers that no float represents, are reported later.
     if isinstance(likely, WrittenFloat):
         bad = present - _count(cells, likely.pattern)
     else:

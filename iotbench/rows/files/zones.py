@@ -1,4 +1,4 @@
-"""Time zones: which instant it is when the clocks of a zone show a time."""
+"""Time zones: the instants of local times."""
 
 import re
 import zoneinfo
@@ -26,7 +26,7 @@ _SKIPPED_US = 1
 
 
 def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Array]:
-    """Return the instants of times on clocks, and the mask of the times that are one instant.
+    """Return the instants of local times, and the mask of the times with exactly one instant.
 
     `zones`: the zone of all clocks, or an Arrow array of them; empty: the zone of the reading.
     """
@@ -66,7 +66,7 @@ def _in_zone(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array,
 
 
 def _offset_s(zone: str) -> int | None:
-    """Return the seconds that clocks are ahead of UTC in winter and summer; None: they change."""
+    """Return a zone's constant offset from UTC in seconds; None if it changes in summer."""
     if zone in NAMED or not zone:
         return NAMED.get(zone, 0) * 3600
     if not re.fullmatch(OFFSET, zone):
@@ -76,7 +76,7 @@ def _offset_s(zone: str) -> int | None:
 
 
 def why_not(local_us: Array, zones: Any, reading: FileReading) -> str:
-    """Return what a time should be that its zone does not have once; empty: it has it once."""
+    """Return why a time is not exactly one instant in its zone; empty if it is."""
     _, exists = in_utc(local_us, zones, reading)
     if exists[0]:
         return ""

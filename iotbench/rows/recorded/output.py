@@ -31,7 +31,7 @@ _STANDARD_OUTPUT = 1
 COMPRESSIONS = {
     ".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4", ".zip": "zip",
 }  # fmt: skip
-"""Suffix of a file -> how it is compressed."""
+"""Suffix of a file -> its compression."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of a file in an archive: the same options give the same bytes."""
 
@@ -116,7 +116,7 @@ def to_standard_output(stream: Iterable[Buffer]) -> WrittenFile:
 
 
 def to_file(stream: Iterable[Buffer], path: Path) -> WrittenFile:
-    """Write a stream to a file, which has its name once it is whole; WriteError if that fails."""
+    """Write a stream to a file atomically; WriteError if that fails."""
     with _name_errors(path), whole(path) as handle:
         return copy_stream(stream, handle, path.name)
 
@@ -132,7 +132,7 @@ def _name_errors(path: Path) -> Iterator[None]:
 _SPAWN = multiprocessing.get_context("spawn")
 """A fork would copy the threads' locks."""
 _END_S = 5.0
-"""Time that a process may take to notice that its reader is gone."""
+"""Time for a process to notice that its reader is gone."""
 
 
 def encode_file(dataset: Dataset, form: FileFormat, processes: int) -> Chunks:

@@ -18,12 +18,12 @@ from simulator.records.manifest import MOST_BYTES, parse
 
 
 def beside(file: Path) -> Path:
-    """Return where the manifest of a file is, unless --manifest names another place."""
+    """Return the default path of a file's manifest."""
     return file.with_name(f"{file.name}.json")
 
 
 def read(path: Path) -> FileManifest:
-    """Read a manifest; ConfigError if it is none."""
+    """Read a manifest; ConfigError if it is not one."""
     return parse(read_bytes(path, MOST_BYTES), str(path))
 
 
@@ -38,7 +38,7 @@ class VolumeFile:
 
     claim: str
     path: str
-    """Below the claim's root."""
+    """Path below the claim's root."""
 
     def __str__(self) -> str:
         return f"{_PREFIX}{self.claim}/{self.path}"
@@ -88,7 +88,7 @@ _NEVER = {
         if field != "on_error"
     },
 }
-"""Options of `insert` that mean nothing with a file of records -> why."""
+"""Option of `insert` that means nothing for a file of records -> why."""
 _IN_MANIFEST = (
     "--workload", "--seed", "--start-time", "--num-inserts", "--out-of-order",
     *map(option_of, parameters()),
@@ -103,7 +103,7 @@ class RecordsRequest:
     form: RecordFormat
     manifest: Path | None
     skip: bool
-    """True if records that are damaged are left out."""
+    """True if damaged records are left out."""
 
     @property
     def is_standard_input(self) -> bool:
@@ -139,7 +139,7 @@ class RecordsRequest:
 
 
 def place_problems(file: Path, manifest: Path | None, form: str | None, runner: str) -> list[str]:
-    """Return why a file that lies there cannot be inserted by a runner, each with the remedy."""
+    """Return why a runner cannot insert a file from its place, each with a remedy."""
     problems: list[str] = []
     if not in_volume(file):
         problems += _local_problems(form, runner)
