@@ -123,7 +123,7 @@ def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256:
         for each in types:
             if isinstance(each, Instants):
                 each.reading = request.reading
-        columns = columns_of(request, time, source.names, types, source.first)
+        columns = columns_of(request, time, source, types)
         try:
             with readable(request.name):
                 return _write(request, source, columns, types, folder=folder, sha256=sha256)

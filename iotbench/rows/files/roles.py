@@ -4,13 +4,17 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import product
 
-from iotbench.rows.files.cells import CellType
+import pyarrow as pa
+
+from iotbench.rows.files.cells import CellType, present, trim
 from iotbench.rows.files.epochs import unit_of
 from iotbench.rows.files.request import FilesRequest
-from iotbench.rows.files.source import Portion
+from iotbench.rows.files.source import FileSource
+from iotbench.rows.files.times import FormattedTime
+from iotbench.rows.files.zones import NAMED
+from simulator.data.block import Array
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
 
@@ -20,16 +24,13 @@ _ISO = "timestamps are like 2024-05-01T10:00:00; --time-format describes others"
 
 
 def columns_of(
-    request: FilesRequest,
-    time: str,
-    names: Sequence[str],
-    cell_types: Sequence[CellType],
-    first: Portion,
+    request: FilesRequest, time: str, source: FileSource, cell_types: Sequence[CellType]
 ) -> tuple[Column, ...]:
     """Return the columns with types and roles; ConfigError with everything that is wrong.
 
     `time`: the column with the time; empty: the only timestamp.
     """
+    names = source.names
     wrong = _name_problems(names, request.primary_key)
     types: dict[str, Type] = {}
     for name, cell_type in zip(names, cell_types, strict=True):
@@ -41,10 +42,10 @@ def columns_of(
         else:
             types[name] = cell_type.type
     problems = [f"--data: {request.name}: {problem}" for problem in wrong]
-    dates = _dates(names, types, first)
+    dates = _dates(source, types, request.reading.time_column)
     counts = [
         name
-        for name, cells in zip(names, first.columns, strict=True)
+        for name, cells in zip(names, source.first.columns, strict=True)
         if types.get(name) in FLOATS | INTEGERS and unit_of(cells)
     ]
     found = _find_time(names, types, time or None, dates, counts, problems)
@@ -85,16 +86,18 @@ def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
     return problems
 
 
-def _dates(names: Sequence[str], types: Mapping[str, Type], first: Portion) -> dict[str, str]:
+def _dates(source: FileSource, types: Mapping[str, Type], wanted: str) -> dict[str, str]:
     """Return the text columns that look like dates -> how to read them."""
     found = {}
-    for name, cells in zip(names, first.columns, strict=True):
+    for name, column in zip(source.names, source.first.columns, strict=True):
         if types.get(name) is not Type.TEXT:
             continue
-        texts = [text for text in cells.slice(0, _SAMPLE_ROWS).to_pylist() if text]
+        cells = trim(column.slice(0, _SAMPLE_ROWS))
+        rows, texts = source.first.rows[: len(cells)][present(cells)], cells.drop_null().to_pylist()
         formats = suggest(texts)
         if formats is not None:
-            found[name] = f"column {name!r} looks like dates ({texts[0]!r}); {_advice(formats)}"
+            how = _advice(formats) if formats else _name_unlike(texts, rows, source, wanted or name)
+            found[name] = f"column {name!r} looks like dates ({texts[0]!r}); {how}"
     return found
 
 
@@ -102,7 +105,24 @@ def _advice(formats: Sequence[str]) -> str:
     shown = [f"--time-format '{each}'" for each in formats[:_MAX_FORMATS]]
     if len(shown) > 1:
         return f"the order of day and month is not known: use {' or '.join(shown)}"
-    return f"use {shown[0]}" if shown else "describe them with --time-format, as for strptime"
+    zone = re.search("[A-Z]{2,}$", formats[0])
+    named = f", and --time-zone with what {zone[0]} means, such as America/Chicago" if zone else ""
+    return f"use {shown[0]}{named}"
+
+
+def _name_unlike(texts: Sequence[str], rows: Array, source: FileSource, column: str) -> str:
+    """Return which cell does not have the form of the others, and what to do."""
+    first = _WRITTEN.fullmatch(texts[0])
+    masks = {each: _unlike(texts, each) for each in _formats(first)} if first else {}
+    likely = min(masks, key=lambda each: int(masks[each].sum()))
+    at = int(masks[likely].argmax())
+    wrong = f"{source.place(int(rows[at]))}: {texts[at]!r} is not a time in the format {likely}"
+    if masks[likely].all():
+        return f"{wrong}; correct it, or name another order of its parts with --time-format"
+    return (
+        f"{wrong}, and no format reads all; write all in one form, or leave the rows of others"
+        f" out: --time-column {shlex.quote(column)} --time-format '{likely}' --on-error skip"
+    )
 
 
 def _find_time(  # noqa: PLR0913, PLR0917
@@ -172,25 +192,29 @@ def _candidates(names: Sequence[str], types: Mapping[str, Type]) -> str:
 
 _WRITTEN = re.compile(
     r"(?P<a>\d{1,4})(?P<separator>[-./ ])(?P<b>\d{1,2}|[A-Za-z]{3,9})(?P=separator)(?P<c>\d{2,4})"
-    r"(?:(?P<gap>[T ]|, ?)(?P<clock>[\d:.]+)(?P<half> ?[AaPp][Mm])?(?P<zone> ?([Zz]|[+-][\d:]+))?)?"
+    r"(?:(?P<gap>[T ]|, ?)(?P<clock>[\d:.]+)(?P<half> ?[AaPp][Mm])?"
+    r"(?P<zone> ?([A-Za-z]{1,5}|[+-][\d:]+))?)?"
 )
 _CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
 
 
 def suggest(texts: Sequence[str]) -> list[str] | None:
     """Return the formats that all these texts have, or None if they do not look like dates."""
-    first = _WRITTEN.fullmatch(texts[0].strip()) if texts else None
-    if not first:
-        return None
-    return [each for each in _formats(first) if all(_has(text.strip(), each) for text in texts)]
+    first = _WRITTEN.fullmatch(texts[0]) if texts else None
+    return [each for each in _formats(first) if not _unlike(texts, each).any()] if first else None
+
+
+def _unlike(texts: Sequence[str], time_format: str) -> Array:
+    """Return the mask of the texts that do not have the format."""
+    return FormattedTime(time_format).wrong(pa.array(texts, pa.string()))
 
 
 def _formats(first: re.Match[str]) -> Iterator[str]:
     """Yield the formats that a first date could have."""
     year = "%Y" if len(first["c"]) == 4 else "%y"
-    months = ("%b", "%B") if first["b"].isalpha() else ("%m",)
-    orders = [("%Y", month, "%d") for month in months] if len(first["a"]) == 4 else []
-    orders += [("%d", month, year) for month in months]
+    month = ("%b" if len(first["b"]) == 3 else "%B") if first["b"].isalpha() else "%m"
+    orders = [("%Y", month, "%d")] if len(first["a"]) == 4 else []
+    orders.append(("%d", month, year))
     if not first["b"].isalpha():
         orders.append(("%m", "%d", year))
     clocks = [_clock(first, clock) for clock in _CLOCKS] if first["clock"] else [""]
@@ -199,15 +223,11 @@ def _formats(first: re.Match[str]) -> Iterator[str]:
 
 
 def _clock(first: re.Match[str], clock: str) -> str:
-    half, zone = first["half"] or "", first["zone"] or ""
+    half, zone = first["half"] or "", (first["zone"] or "").strip()
     if half:
         clock = clock.replace("%H", "%I") + half[:-2] + "%p"
-    return first["gap"] + clock + (" " * zone.startswith(" ") + "%z" if zone else "")
-
-
-def _has(text: str, time_format: str) -> bool:
-    try:
-        datetime.strptime(text, time_format)  # noqa: DTZ007 - only whether it fits
-    except ValueError:
-        return False
-    return True
+    if zone == "Z" or zone.startswith(("+", "-")):
+        zone = "%z"
+    elif zone in NAMED:
+        zone = "%Z"
+    return first["gap"] + clock + " " * (first["zone"] or "").startswith(" ") + zone

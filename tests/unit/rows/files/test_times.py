@@ -24,7 +24,8 @@ DAY = 86_400 * 10**6
         ("05-March-2024", ["%d-%B-%Y"]),
         ("12/25/2024 noon", None),
         ("25/03/2024 1 x 2", None),
-        ("99/99/2024", []),
+        ("25/03/2024 12:00 CET", ["%d/%m/%Y %H:%M %Z"]),
+        ("2024-03-25 12:00:00 CST", ["%Y-%m-%d %H:%M:%S CST"]),
     ],
 )
 def test_a_format_is_suggested_and_not_guessed(refused, time, formats):
@@ -35,10 +36,39 @@ def test_a_format_is_suggested_and_not_guessed(refused, time, formats):
         return
     assert f"no column is a timestamp; column 'at' looks like dates ('{time}')" in said
     assert re.findall("--time-format '(.*?)'", said) == formats
-    assert formats or "describe them with --time-format" in said
     assert f"--time-column: column 'at' looks like dates ('{time}')" in refused(
         f"v,at\n1,{time}\n", time="at"
     )
+
+
+@pytest.mark.parametrize("time", ["", "at"])
+def test_a_value_that_no_format_reads_is_named(refused, time):
+    said = refused("v,at\n0,\n1,2024-05-01 25:00:00\n2,2024-05-01 26:00:00\n", time=time)
+
+    assert "line 3: '2024-05-01 25:00:00' is not a time in the format %Y-%m-%d %H:%M:%S" in said
+    assert said.endswith("correct it, or name another order of its parts with --time-format")
+
+
+@pytest.mark.parametrize("other", ["2024-03-05 23:00:00", "2024-03-05T23:00:00 CST"])
+def test_the_first_value_of_another_form_is_named_with_what_reads_the_others(
+    prepare, refused, other
+):
+    content = "v,at\n" + f"1,2024-03-05T12:00:00Z\n2,{other}\n" * 2
+    said, time_format = refused(content), "%Y-%m-%dT%H:%M:%S%z"
+
+    assert f"line 3: {other!r} is not a time in the format {time_format}, and no format" in said
+    options = f"--time-column at --time-format '{time_format}' --on-error skip"
+    assert said.endswith(f"write all in one form, or leave the rows of others out: {options}")
+    file = prepare(content, time="at", time_format=time_format, on_error="skip")
+    assert file.values == {"v": [1, 1], "at": [NOON, NOON]}
+
+
+def test_a_zone_of_several_meanings_is_to_be_named(prepare, refused):
+    content = "v,at\n1,2024-03-05 06:00:00 CST\n"
+
+    assert "--time-zone with what CST means, such as America/Chicago" in refused(content)
+    said = {"time_format": "%Y-%m-%d %H:%M:%S CST", "time_zone": "America/Chicago"}
+    assert prepare(content, **said).values["at"] == [NOON]
 
 
 def test_all_dates_have_the_suggested_format():
