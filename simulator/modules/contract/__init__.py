@@ -1,9 +1,10 @@
 """The contract between the benchmark and a database: what a module implements and receives.
 
-Import it from here; its files are its own.
+A module has one Database and one Session. The collector uses the Database to prepare, compact and
+measure the tables; each worker opens a Session from it to insert or to query. Import from here.
 """
 
-from simulator.modules.contract.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.contract.abilities import AggregateOptions, intervals
 from simulator.modules.contract.addresses import (
     Address,
     addresses,
@@ -11,33 +12,38 @@ from simulator.modules.contract.addresses import (
     explain_unrelayed,
     redirect,
 )
-from simulator.modules.contract.aggregates import AggregateOptions, intervals
-from simulator.modules.contract.alike import Alike
-from simulator.modules.contract.base import Database, Session
-from simulator.modules.contract.changes import BY_SERIES, CORRECT, Changes
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.database import Database
 from simulator.modules.contract.options import Options
 from simulator.modules.contract.products import Product, recognize
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.contract.records import (
     BATCH,
+    BY_SERIES,
+    CORRECT,
     DRIVER,
     DRIVER_COPY,
+    EXISTS,
     IMPORT,
+    MOST_COUNTED,
     OWN,
     PREFILL_ROWS,
     SINGLE,
+    Alike,
     Capabilities,
+    Changes,
+    Contents,
     Encoder,
     Envelope,
+    Existing,
     Failure,
     MixedEncoder,
     Payload,
+    QueryPlan,
     ReadCounters,
+    RowCountMismatch,
     Server,
     Unsupported,
+    expect_rows,
 )
+from simulator.modules.contract.session import Session, Waits
 from simulator.modules.contract.signature import Columns, comment, signature
 from simulator.modules.contract.texts import StatementLanguage, TextLanguage
-from simulator.modules.contract.waits import Waits
-from simulator.modules.contract.wording import EXISTS

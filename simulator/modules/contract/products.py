@@ -7,7 +7,7 @@ from simulator.errors import ConfigError
 
 
 class Product(NamedTuple):
-    """A product, as a server names it in the answer of `Describing.identify`."""
+    """A product, as a server names it in the answer of `Database.identify`."""
 
     name: str
     pattern: str

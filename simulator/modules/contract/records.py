@@ -1,15 +1,14 @@
 """The records that modules and their callers exchange: abilities, servers, payloads, failures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from simulator.data.block import Block, Rows
+from simulator.data.changes import Deleting
 from simulator.data.features import Feature
-from simulator.data.schema import PrimaryKey
-from simulator.modules.contract.alike import Alike
-from simulator.modules.contract.changes import Changes
+from simulator.data.schema import FLOATS, PrimaryKey, Table
 from simulator.protocol.records import RecordFormat
 
 SINGLE = "single"
@@ -21,11 +20,17 @@ IMPORT = "import"
 DRIVER = "driver"
 DRIVER_COPY = "driver-copy"
 """Insert modes: Python objects, which the vendor's driver sends as its documentation advises."""
+CORRECT = "correct"
+"""Insert mode: a batch of rows, each in the place of the stored row that has its key."""
 
 PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the program's internal tables."""
+MOST_COUNTED = 1_000_000
+"""Rows of something that is not ours are counted up to here."""
+EXISTS = "run with --clean, which replaces what this program made and names anything else"
+"""The remedy if something exists that `create` would make."""
 
 
 class Failure(StrEnum):
@@ -37,6 +42,56 @@ class Failure(StrEnum):
     """They may be stored; they count as uncertain. Use this when in doubt."""
     FATAL = "fatal"
     """They are not stored, and a retry cannot succeed."""
+
+
+class Alike(StrEnum):
+    """Two values of a column of floats."""
+
+    ZEROS = "0.0 and -0.0"
+    NULLS = "NULL and NaN"
+
+    def concerns(self, tables: Iterable[Table]) -> bool:
+        """Return whether a column of the tables can have both values."""
+        floats = [c for table in tables for c in table.columns if c.type in FLOATS]
+        return any(c.nullable or self is Alike.ZEROS for c in floats)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A module's ways to change stored rows, and the reasons where it has none."""
+
+    corrects: str = ""
+    """The statement that replaces stored rows, such as "INSERT ... ON CONFLICT"."""
+    no_corrections: str = "this module does not replace rows"
+    keys: frozenset[PrimaryKey] = frozenset({PrimaryKey.CLIENT})
+    """Primary keys of the tables in which rows take the place of others."""
+    merges: bool = False
+    """True if a NULL leaves the stored value in its place, so that nullable fields are refused."""
+    retags: str = ""
+    """The statement that updates a tag of all rows of a series, such as "UPDATE"."""
+    no_retags: str = "this module does not update rows"
+    deletes: str = ""
+    """The statement that deletes rows before a time, such as "DELETE"."""
+    no_deletion: str = "this module does not delete rows by their time"
+    drops: str = ""
+    """The same in the database's own way, such as "drop_chunks"."""
+    no_retention: str = "the tables of this module have no unit of storage that can be dropped"
+
+    def how(self, by: Deleting) -> str:
+        """Return how rows before a time are deleted; empty: not in this way."""
+        return self.deletes if by is Deleting.STATEMENT else self.drops
+
+    def why_not(self, by: Deleting) -> str:
+        """Return why not."""
+        return self.no_deletion if by is Deleting.STATEMENT else self.no_retention
+
+
+BY_SERIES = Changes(
+    keys=frozenset({PrimaryKey.DB}),
+    merges=True,
+    no_retags="tags name the series, and a series is not renamed",
+)
+"""Changes where a row replaces another row with the same series and time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +176,42 @@ class Server:
     """True if the replica that replaces a lost node has each acknowledged row; None: unknown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """An object that already has a name."""
+
+    kind: str
+    """Such as "table", "view" or "bucket"."""
+    alike: bool = True
+    """True if `create` makes such objects: it may be ours, and `drop` can remove it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Size of an object's contents; None: unknown."""
+
+    rows: int | None = None
+    """Up to MOST_COUNTED + 1; or points, where there are no rows."""
+    size_bytes: int | None = None
+    noun: str = "row"
+    """The unit of the count."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if it is certain that nothing is stored."""
+        return self.rows == 0 or (self.rows is None and self.size_bytes == 0)
+
+
+class QueryPlan(NamedTuple):
+    """The plan of one statement."""
+
+    statement: str
+    text: str
+    """The plan as the database returns it."""
+    shape: str
+    """The plan without what differs between two runs of it: figures, literals, generated names."""
+
+
 class Payload(NamedTuple):
     """An encoded batch; only the module interprets `data`. A tuple is made fastest."""
 
@@ -142,3 +233,21 @@ MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[A
 
 class Unsupported(Exception):
     """This database cannot express a query; the text gives the reason."""
+
+
+class RowCountMismatch(Exception):
+    """The server reported success for another number of rows than were sent."""
+
+    def __init__(self, stored: int, sent: int, what: str, answer: str) -> None:
+        found = f": {answer}" if answer else ""
+        super().__init__(f"the server acknowledged {stored} of {sent} {what}{found}")
+        self.stored = stored
+
+
+def expect_rows(stored: int, sent: int, what: str = "rows", *, answer: str = "") -> None:
+    """Raise RowCountMismatch unless the server acknowledged as many rows as were sent.
+
+    `answer` is the server's message about the others.
+    """
+    if stored != sent:
+        raise RowCountMismatch(stored, sent, what, answer)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 from simulator.data.schema import ID, Table
-from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.records import Contents, Existing
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns, and the type of each in the words of the catalogue; empty: it has no type."""
