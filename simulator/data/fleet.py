@@ -78,9 +78,5 @@ class FleetTable:
 
     def candidates(self, selection: Selection) -> Rows | None:
         """Return the rows that have the selection's tags and times, ascending; None if too many."""
-        first = 0 if selection.since is None else self._ticks_before(selection.since)
-        stop = self.ticks if selection.until is None else self._ticks_before(selection.until)
-        return chosen_rows(self.tags, selection, range(first, stop), self.ticks)
-
-    def _ticks_before(self, instant: int) -> int:
-        return min(max(-((self.start - instant) // self.interval), 0), self.ticks)
+        ticks = selection.places(lambda t: -((self.start - t) // self.interval), self.ticks)
+        return chosen_rows(self.tags, selection, ticks, self.ticks)

@@ -5,13 +5,13 @@ converts those into a canonical Answer, which compares with == to the truth.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, TypeAlias, assert_never
+from typing import Any, ClassVar, TypeAlias, assert_never
 
 import numpy as np
 
@@ -66,6 +66,23 @@ class Selection:
     def fixed(self) -> frozenset[str]:
         """The tags of which all rows have the same value."""
         return frozenset(one.column for one in self.one_of if len(set(one.values)) == 1)
+
+    @property
+    def limits(self) -> tuple[tuple[Operator, int], ...]:
+        """The limits of the range of time, as comparisons."""
+        ends = ((Operator.AT_LEAST, self.since), (Operator.LESS, self.until))
+        return tuple((operator, end) for operator, end in ends if end is not None)
+
+    def places(self, before: Callable[[int], int], count: int) -> range:
+        """Return the places in the range of time of `count` ascending instants.
+
+        `before` returns how many instants are before one; more, or less than 0, beyond the ends.
+        """
+        start, stop = (
+            end if limit is None else min(max(before(limit), 0), count)
+            for limit, end in ((self.since, 0), (self.until, count))
+        )
+        return range(start, stop)
 
 
 EVERYTHING = Selection()
@@ -154,6 +171,7 @@ class DistinctQuery:
 
     table: Table
     columns: tuple[str, ...]
+    selection: ClassVar[Selection] = EVERYTHING
 
     @property
     def counts_rows(self) -> bool:
@@ -205,10 +223,9 @@ def columns_of(query: Query) -> frozenset[str]:
             found = {column.name for column in query.read}
         case _:
             assert_never(query)
-    if not isinstance(query, DistinctQuery):
-        found |= {one.column for one in query.selection.one_of}
-        for compared in query.selection.compared:
-            found |= {compared.column, *([compared.divisor] if compared.divisor else [])}
+    found |= {one.column for one in query.selection.one_of}
+    for compared in query.selection.compared:
+        found |= {compared.column, *([compared.divisor] if compared.divisor else [])}
     return frozenset({*found, *table.key} if ID.name in found else found)
 
 

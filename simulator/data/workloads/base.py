@@ -54,16 +54,13 @@ class Workload(ABC):
     incidental: ClassVar[frozenset[str]] = frozenset()
     """Parameters, `seed` and `start_ms` as far as the rows do not depend on them."""
 
+    tables: tuple[Table, ...]
+
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
         """Store the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""
         self.params = params
         self.seed = seed
         self.start_ms = start_ms
-
-    @property
-    @abstractmethod
-    def tables(self) -> tuple[Table, ...]:
-        """The tables."""
 
     @property
     def precision(self) -> Precision | None:

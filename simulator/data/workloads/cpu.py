@@ -75,14 +75,9 @@ class Cpu(Hosts):
         exact = params.precision is Precision.GRID
         names = USAGES[: params.fields]
         fields = [Column(name, kind, Role.FIELD, exact=exact) for name in names]
-        self._table = table_of_hosts(self.name, {}, fields)
+        self.tables = (table_of_hosts(self.name, {}, fields),)
         walks = dict.fromkeys(names, USAGE)
         self._walks = Walks(self.name, walks, seed, params.distribution, params.precision)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (self._table,)
 
     @property
     def precision(self) -> Precision | None:

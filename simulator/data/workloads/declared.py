@@ -122,14 +122,9 @@ class Declared(Workload):
     def __init__(self, params: DeclaredParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         self._declared = {each.name: each for each in params.tables}
-        self._tables = tuple(map(_table, params.tables))
+        self.tables = tuple(map(_table, params.tables))
         self._drawing = lru_cache(maxsize=None)(self._drawing_of)
         self._choosing = lru_cache(maxsize=None)(self._choosing_of)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables in the order of the file."""
-        return self._tables
 
     @property
     def precision(self) -> Precision | None:

@@ -216,6 +216,8 @@ class File(Workload):
     has_end = True
     incidental = frozenset({"source", "files", "folder", "kept", "claim", "seed", "start_ms"})
     params: FileParams
+    time_rises = False
+    """Rows are in the order of the file."""
 
     def __init__(self, params: FileParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
@@ -231,20 +233,10 @@ class File(Workload):
             indices=usual_indices(columns),
         )
         key = (*(tag.name for tag in table.tags), table.time.name) if params.unique else ()
-        self._table = replace(table, key=key)
+        self.tables = (replace(table, key=key),)
         self._places = {column.name: place for place, column in enumerate(columns)}
         self._folder = Path(params.folder)
         self._levels = lru_cache(maxsize=None)(self._read_levels)
-
-    @property
-    def time_rises(self) -> bool:
-        """Rows are in the order of the file."""
-        return False
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (self._table,)
 
     def size(self, table: Table) -> int:
         """Return the number of the file's rows."""

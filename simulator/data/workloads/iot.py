@@ -67,6 +67,9 @@ class Iot(Workload):
     version = 1
     params_model = IotParams
     params: IotParams
+    tables = (EVENTS,)
+    precision = Precision.GRID
+    """Temperatures are multiples of 1/64 degree."""
 
     def __init__(self, params: IotParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
@@ -74,16 +77,6 @@ class Iot(Workload):
         self._step_key = key_of(seed, "timestamp")
         self._temperature_key = key_of(seed, "temperature")
         self._names = lru_cache(maxsize=4)(self._draw_names)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (EVENTS,)
-
-    @property
-    def precision(self) -> Precision:
-        """Temperatures are multiples of 1/64 degree."""
-        return Precision.GRID
 
     def last_ms(self, rows: int) -> int:
         """Return a time that none of the first rows of a lane is after."""

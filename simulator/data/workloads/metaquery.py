@@ -123,7 +123,7 @@ class Metaquery(Workload):
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
         characters, key = len(_TAG % (MOST_SCALE - 1)), (*_TAGS, "time")
-        self._table = Table(
+        table = Table(
             _TABLE,
             (
                 Column("time", Type.TIMESTAMP, Role.TIME),
@@ -134,12 +134,8 @@ class Metaquery(Workload):
             indices=(Index("series", key),),
             distinct_times=True,
         )
+        self.tables = (table,)
         self._texts = lru_cache(maxsize=None)(self._draw_texts)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (self._table,)
 
     @property
     def precision(self) -> Precision:
@@ -173,14 +169,8 @@ class Metaquery(Workload):
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's time; None if most rows are."""
         step, points = self.params.step_ms, self.params.points
-        first, stop = (
-            min(max(-((self.start_ms - instant) // step), 0), points)
-            for instant in (
-                self.start_ms if selection.since is None else selection.since,
-                self.start_ms + points * step if selection.until is None else selection.until,
-            )
-        )
-        return None if 2 * (stop - first) > points else np.arange(first, stop)
+        chosen = selection.places(lambda t: -((self.start_ms - t) // step), points)
+        return None if 2 * len(chosen) > points else np.arange(chosen.start, chosen.stop)
 
     def _draw_texts(self) -> Array:
         return texts([_TAG % number for number in range(self.params.scale)])

@@ -90,18 +90,13 @@ class MultiMeasurement(Workload):
             Column("field_0", Type.FLOAT64, Role.FIELD, exact=params.precision is Precision.GRID),
         )
         key = ("time",)
-        self._tables = tuple(
+        self.tables = tuple(
             Table(
                 _NAME % number, columns, key, indices=(Index("series", key),), group=_GROUP,
                 distinct_times=True,
             )
             for number in range(params.tables)
         )  # fmt: skip
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Tables, as many as the scale requires."""
-        return self._tables
 
     @property
     def precision(self) -> Precision:

@@ -68,11 +68,7 @@ class _Nosql(Workload):
     def __init__(self, params: NosqlParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         self._start_s = start_ms // 1000
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (self.table,)
+        self.tables = (self.table,)
 
     @property
     def lane_rows(self) -> int:

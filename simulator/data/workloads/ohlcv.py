@@ -124,6 +124,7 @@ class Ohlcv(Workload):
     params_model = OhlcvParams
     has_end = True
     params: OhlcvParams
+    tables = (BARS,)
 
     def __init__(self, params: OhlcvParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
@@ -135,11 +136,6 @@ class Ohlcv(Workload):
     def _walks(self, name: str, walk: Clamped | Drifting) -> Walks:
         walks = {name: walk}
         return Walks(BARS.name, walks, self.seed, Distribution.UNPINNED, Precision.GRID)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The one table."""
-        return (BARS,)
 
     def size(self, table: Table) -> int:
         """Return the number of bars."""
@@ -231,18 +227,16 @@ class Ohlcv(Workload):
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the bars of the selection's stocks and times; None if most bars are."""
-        first = 0 if selection.since is None else self._ticks_before(selection.since)
         bars = self.params.bars
-        stop = bars if selection.until is None else self._ticks_before(selection.until)
-        return chosen_rows({"symbol": self._symbols}, selection, range(first, stop), bars)
+        chosen = selection.places(self._ticks_before, bars)
+        return chosen_rows({"symbol": self._symbols}, selection, chosen, bars)
 
     def _ticks_before(self, instant_ms: int) -> int:
         """Return how many bars of a stock begin before an instant."""
         date, time_ms = divmod(instant_ms, DAY_MS)
         days = _workdays_before(date) - self._first_day
         minutes = -((OPENING_MS - time_ms) // MINUTE_MS) if _is_workday(date) else 0
-        ticks = days * MINUTES + min(max(minutes, 0), MINUTES)
-        return min(max(ticks, 0), self.params.bars)
+        return days * MINUTES + min(max(minutes, 0), MINUTES)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all bars."""

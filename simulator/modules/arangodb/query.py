@@ -94,7 +94,7 @@ def _text(query: Query) -> str:
 
 def _documents(query: Query) -> list[str]:
     """Return the loop over the selected documents of each collection."""
-    filtered = "" if isinstance(query, DistinctQuery) else _filters(query)
+    filtered = _filters(query)
     return [f"FOR doc IN `{collection(name)}`{filtered}" for name in query.table.names]
 
 
@@ -176,7 +176,7 @@ def _aggregated(query: AggregateQuery) -> str:
     return _group(_documents(query), keys, wanted, f"[{', '.join(shown)}]", latest)
 
 
-def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
+def _filters(query: Query) -> str:
     selection, time = query.selection, attribute(query.table.time.name)
     conditions = []
     for one in selection.one_of:
@@ -189,10 +189,7 @@ def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
             conditions.append(f"{name} != null")  # which is less than every number
         sign = "==" if operator is Operator.EQUAL else operator.value
         conditions.append(f"{name} {sign} {compared.value!r}")
-    if selection.since is not None:
-        conditions.append(f"{time} >= {selection.since}")
-    if selection.until is not None:
-        conditions.append(f"{time} < {selection.until}")
+    conditions += [f"{time} {operator} {limit}" for operator, limit in selection.limits]
     return f"\nFILTER {' && '.join(conditions)}" if conditions else ""
 
 

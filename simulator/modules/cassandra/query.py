@@ -275,7 +275,7 @@ class Renderer:
         by_ranges: bool = True,
         many_rows: bool = True,
     ) -> Scan:
-        key, selection = self.key_of(query.table), _selection_of(query)
+        key, selection = self.key_of(query.table), query.selection
         conditions, parameters = self._conditions(query.table, selection)
         restricted = {one.column for one in selection.one_of}
         restricted |= {compared.column for compared in selection.compared}
@@ -307,19 +307,17 @@ class Renderer:
             conditions.append(f"{quote(compared.column)} {compared.operator} ?")
             parameters.append(compared.value)
         time = table.time
-        for comparison, limit in ((">=", selection.since), ("<", selection.until)):
-            if limit is not None:
-                conditions.append(f"{quote(time.name)} {comparison} ?")
-                parameters.append(convert_instant(limit, time, table.time_unit))
+        for operator, limit in selection.limits:
+            conditions.append(f"{quote(time.name)} {operator} ?")
+            parameters.append(convert_instant(limit, time, table.time_unit))
         return conditions, parameters
 
     def _in_place(self, table: Table, selection: Selection) -> bool:
         """Return whether the rows are whole partitions or adjacent in them: nothing to filter."""
         key = self.key_of(table)
-        by_time = selection.since is not None or selection.until is not None
         if selection.compared or {one.column for one in selection.one_of} != set(key.partition):
             return False
-        return not by_time or key.clustering[:1] == (table.time.name,)
+        return not selection.limits or key.clustering[:1] == (table.time.name,)
 
     def _rows(self, query: RowsQuery) -> Scan:
         """Select rows; of the newest ones, as many of each partition as may be among them."""
@@ -418,10 +416,6 @@ class _WithTime(PartialGroups):
             for place in ends:
                 cells[place] = row[time], cells[place]
             super().add([cells])
-
-
-def _selection_of(query: Query) -> Selection:
-    return EVERYTHING if isinstance(query, DistinctQuery) else query.selection
 
 
 def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:

@@ -139,15 +139,14 @@ def _search(
     count: bool = False,
 ) -> str:
     body: Body = {"size": 0, "track_total_hits": count}
-    filters = [] if isinstance(query, DistinctQuery) else _filters(query)
-    if filters:
+    if filters := _filters(query):
         body["query"] = {"bool": {"filter": filters}}
     if aggregations:
         body["aggs"] = aggregations
     return post(query.table.names, "&".join(filter(None, (SEARCH, parameters))), body)
 
 
-def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> list[Body]:
+def _filters(query: Query) -> list[Body]:
     selection = query.selection
     found: list[Body] = [
         {"terms": {one.column: [*one.values]}}
@@ -161,9 +160,8 @@ def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> list[Body]:
             found.append({"term": {name: value}})
         else:
             found.append({"range": {name: {_RANGES[compared.operator]: value}}})
-    limits = {"gte": selection.since, "lt": selection.until}
-    if set(limits.values()) != {None}:
-        limits = {name: limit for name, limit in limits.items() if limit is not None}
+    if selection.limits:
+        limits = {_RANGES[operator]: limit for operator, limit in selection.limits}
         found.append({"range": {query.table.time.name: limits}})
     return found
 

@@ -340,7 +340,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
     return PlannedQuery.of(query, fetches, partial(PartialGroups, query, partials))
 
 
-def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:
+def _where(query: Query, clock: Clock) -> str:
     table, selection = query.table, query.selection
     conditions = [
         f"{quote(one.column)} IN ({', '.join(map(_DIALECT.text, one.values))})"
@@ -350,9 +350,9 @@ def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str
         column = table.column(compared.column)
         number = _time(clock) if column is table.time else _number_of(column)
         conditions.append(f"{number} {compared.operator} {compared.value!r}")
-    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
-        if limit is not None:
-            conditions.append(f"{quote(_TIME)} {comparison} {clock.bound(limit)}")
+    conditions += [
+        f"{quote(_TIME)} {operator} {clock.bound(limit)}" for operator, limit in selection.limits
+    ]
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 

@@ -14,7 +14,6 @@ from typing import Any, assert_never
 
 from simulator.data.query import (
     ENDS,
-    EVERYTHING,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -135,7 +134,13 @@ class TableDocuments:
             is_date = self._is_date(self._table.column(each.column))
             value = date(int(each.value)) if is_date else each.value
             found.append(self._condition(each.column, {_OPERATORS[each.operator]: value}))
-        return found + self._between(selection.since, selection.until)
+        for operator, limit in selection.limits:
+            comparison, time = _OPERATORS[operator], self._table.time
+            found.append({time.name: {comparison: self.instant(limit)}})
+            if self.time_field != time.name:  # the server finds its buckets by the Date
+                near = date(limit * 1000 // self._table.time_unit.per_second)
+                found.append({self.time_field: {comparison.rstrip("e") + "e": near}})
+        return found
 
     def _condition(self, name: str, wanted: Any) -> dict[str, Any]:
         column = self._table.column(name)
@@ -145,19 +150,6 @@ class TableDocuments:
                     return {group: {"$elemMatch": {"key": name, "val": wanted}}}
         is_meta = self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG
         return {f"{self._tags}.{name}" if is_meta else _name(column): wanted}
-
-    def _between(self, since: int | None, until: int | None) -> list[dict[str, Any]]:
-        """Return the conditions that select rows in a half-open range of time."""
-        time, conditions = self._table.time, []
-        limits = {"$gte": since, "$lt": until}
-        for comparison, limit in limits.items():
-            if limit is None:
-                continue
-            conditions.append({time.name: {comparison: self.instant(limit)}})
-            if self.time_field != time.name:  # the server finds its buckets by the Date
-                near = date(limit * 1000 // self._table.time_unit.per_second)
-                conditions.append({self.time_field: {comparison.rstrip("e") + "e": near}})
-        return conditions
 
     def indices(self) -> dict[str, list[tuple[str, int]]]:
         """Return the table's secondary indices: the fields that each of them sorts by."""
@@ -227,8 +219,7 @@ def _free(name: str, table: Table) -> str:
 def render(query: Query, layout: DocumentFormat) -> Statement:
     """Return a query as an `aggregate` command in extended JSON."""
     table, documents = query.table, TableDocuments(query.table, layout)
-    selection = EVERYTHING if isinstance(query, DistinctQuery) else query.selection
-    conditions = documents.conditions(selection)
+    conditions = documents.conditions(query.selection)
     pipeline = [*match_stages(table, conditions), *_stages(query, documents)]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))

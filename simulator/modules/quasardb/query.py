@@ -101,7 +101,7 @@ def _select(table: Table, selection: Selection) -> str:
 
 
 def _range(table: Table, selection: Selection) -> str:
-    if selection.since is None and selection.until is None:
+    if not selection.limits:
         return ""
     since, until = (
         end if limit is None else nanoseconds(limit, table.time_unit)

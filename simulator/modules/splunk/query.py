@@ -105,7 +105,7 @@ def _searches(query: Query) -> list[str]:
             assert_never(query)
 
 
-def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
+def _filters(query: Query) -> str:
     table, selection = query.table, query.selection
     conditions = []
     for one in selection.one_of:
@@ -117,12 +117,10 @@ def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
             raise Unsupported("searches calculate in doubles, which do not hold such integers")
         sign = "==" if compared.operator is Operator.EQUAL else compared.operator.value
         conditions.append(f"tonumber({_value(compared.column)}){sign}{compared.value!r}")
-    limits = [(">=", selection.since), ("<", selection.until)]
-    given = [(comparison, limit) for comparison, limit in limits if limit is not None]
-    if given or (isinstance(query, AggregateQuery) and query.bucket is not None):
+    if selection.limits or (isinstance(query, AggregateQuery) and query.bucket is not None):
         _refuse_nanoseconds(table)
     time = f"tonumber({_value(table.time.name)})"
-    conditions += [f"{time}{comparison}{limit}" for comparison, limit in given]
+    conditions += [f"{time}{operator}{limit}" for operator, limit in selection.limits]
     return f" | where {' AND '.join(conditions)}" if conditions else ""
 
 

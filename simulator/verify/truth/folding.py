@@ -18,7 +18,7 @@ from typing import TypeAlias
 from simulator.data.block import Rows
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.derived import innermost
-from simulator.data.query import EVERYTHING, DistinctQuery, Query, RowsQuery
+from simulator.data.query import EVERYTHING, Query, RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.host import usable_cores
@@ -238,7 +238,7 @@ def truths(
 
 def _find_rows(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None:
     query = innermost(query)
-    if isinstance(query, DistinctQuery) or query.selection == EVERYTHING:
+    if query.selection == EVERYTHING:
         return None
     rows = reader.candidates(query.table, query.selection)
     return None if rows is None else rows[dataset.holds(reader.place(query.table), rows)]

@@ -207,9 +207,7 @@ class Oracle:
         """Return the true answer to a query that reads the answer to another one."""
         conditions: tuple[Condition, ...] = ()
         if isinstance(table, DerivedTable):
-            source = table
-            if not isinstance(query, DistinctQuery):
-                conditions = query.selection.compared
+            source, conditions = table, query.selection.compared
         else:
             source, conditions = table.periods, (table.holds,)
         below = self.truth(source.source)

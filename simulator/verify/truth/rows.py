@@ -29,10 +29,7 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
         values = np.array([value.encode() for value in one.values])
         found.append(_matching(block.data[one.column], np.isin, values))
     found += [satisfies(block, compared) for compared in selection.compared]
-    if selection.since is not None:
-        found.append(_times(block) >= selection.since)
-    if selection.until is not None:
-        found.append(_times(block) < selection.until)
+    found += [_COMPARE[operator](_times(block), limit) for operator, limit in selection.limits]
     return reduce(np.logical_and, found) if found else None
 
 

@@ -134,7 +134,7 @@ class Homes(FleetWorkload):
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
         self._kinds = {kind.name: kind for kind in kinds(exact=exact)}
-        self._tables = tuple(kind.table for kind in self._kinds.values())
+        self.tables = tuple(kind.table for kind in self._kinds.values())
         self._walks = {
             name: Walks(name, kind.walks, seed, params.distribution, params.precision)
             for name, kind in self._kinds.items()
@@ -153,11 +153,6 @@ class Homes(FleetWorkload):
         first, homes = self.params.scale_offset, self.params.scale
         found = sensors_of(self.seed, first + homes)
         return {name: sensors.since(first) for name, sensors in found.items()}
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The thirteen tables."""
-        return self._tables
 
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
@@ -202,15 +197,12 @@ class Homes(FleetWorkload):
                 params.interval_ms,
             )
             return fleet.candidates(selection)
-        first, stop = 0, self._changes.rows
-        if selection.since is not None:
-            first = min(self._changes.before(selection.since - self.start_ms), stop)
-        if selection.until is not None:
-            stop = min(self._changes.before(selection.until - self.start_ms), stop)
+        changes = self._changes
+        seen = selection.places(lambda t: changes.before(t - self.start_ms), changes.rows)
         homes = chosen_members(tags, selection)
         if len(homes) == params.scale:
-            return None if 2 * (stop - first) > self._changes.rows else np.arange(first, stop)
-        return self._changes.rows_of_homes(homes, first, stop)
+            return None if 2 * len(seen) > changes.rows else np.arange(seen.start, seen.stop)
+        return changes.rows_of_homes(homes, seen.start, seen.stop)
 
     def _number(self, table: str, name: str, values: Array) -> ColumnData:
         """Return a walk, on its grid if the precision requires it, coded if that has few levels."""

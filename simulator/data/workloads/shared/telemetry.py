@@ -186,7 +186,7 @@ class Telemetry(Hosts):
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
         self._measurements = {m.name: m for m in self._measure(exact=exact)}
-        self._tables = tuple(
+        self.tables = tuple(
             table_of_hosts(m.name, m.tags, m.columns, self.name, self.common_tags)
             for m in self._measurements.values()
         )
@@ -202,11 +202,6 @@ class Telemetry(Hosts):
     def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
         """Return the measurements in the document's order; `exact`: doubles are on a grid."""
         return measurements(exact=exact)
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables, in the document's order."""
-        return self._tables
 
     def _tags(self, table: str) -> dict[str, Array]:
         return {**super()._tags(table), **self._own_tags(table)}

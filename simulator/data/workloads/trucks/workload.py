@@ -131,10 +131,11 @@ class Trucks(FleetWorkload):
     version = 1
     params_model = TrucksParams
     params: TrucksParams
+    time_rises = False
 
     def __init__(self, params: TrucksParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
-        self._tables = tuple(
+        self.tables = tuple(
             table_of_trucks(
                 name,
                 exact=params.precision is Precision.GRID,
@@ -151,12 +152,7 @@ class Trucks(FleetWorkload):
             name: Walks(name, walks, seed, params.distribution, params.precision)
             for name, walks in WALKS.items()
         }
-        self._absent = {table.name: self._absences(table) for table in self._tables}
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Readings and diagnostics."""
-        return self._tables
+        self._absent = {table.name: self._absences(table) for table in self.tables}
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int:
         """Return how many values are NULL in these rows: all fields, all tags, or both."""
@@ -167,11 +163,6 @@ class Trucks(FleetWorkload):
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
         return self._sends[table.name].rows
-
-    @property
-    def time_rises(self) -> bool:
-        """Points arrive late and out of order."""
-        return False
 
     def series(self, table: Table) -> int:
         """Return 0: trucks send batches, and their number grows."""
@@ -192,19 +183,14 @@ class Trucks(FleetWorkload):
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's trucks and times, and some more; None if most."""
-        since, until = selection.since, selection.until
-        first = 0 if since is None else self._ticks_before(since)
-        stop = self._ticks if until is None else self._ticks_before(until)
-        return self._sends[table.name].candidates(
-            chosen_members(self._tags, selection), first, stop
-        )
+        start, interval = self.start_ms, self.params.interval_ms
+        ticks = selection.places(lambda t: -((start - t) // interval), self._ticks)
+        members = chosen_members(self._tags, selection)
+        return self._sends[table.name].candidates(members, ticks.start, ticks.stop)
 
     @property
     def _ticks(self) -> int:
         return self.params.batches * POINTS
-
-    def _ticks_before(self, instant: int) -> int:
-        return min(max(-((self.start_ms - instant) // self.params.interval_ms), 0), self._ticks)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""

@@ -292,7 +292,7 @@ def _instants(
             yield _subquery(read, [selected], source, where=where, by=by)
 
 
-def conditions(query: AggregateQuery | NewestQuery | RowsQuery) -> list[str]:
+def conditions(query: Query) -> list[str]:
     """Return the conditions that select a query's rows."""
     found = []
     for one in query.selection.one_of:
@@ -325,7 +325,7 @@ def _comparison(table: Table, compared: Condition) -> str:
     return f"{identifier(column.name)} {compared.operator} {number}"
 
 
-def limits_ns(query: AggregateQuery | NewestQuery | RowsQuery) -> tuple[int | None, int | None]:
+def limits_ns(query: Query) -> tuple[int | None, int | None]:
     """Return since and until in nanoseconds, as far as those reach."""
     unit = unit_ns(query.table)
     since, until = (

@@ -373,13 +373,10 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
         f"{_operand(dialect, table, compared)} {compared.operator} {compared.value}"
         for compared in selection.compared
     ]
-    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
-        if limit is not None:
-            time = dialect.name(table.time.name)
-            literal = str(limit)
-            if table.time.type is Type.TIMESTAMP:
-                literal = dialect.instant(limit, table.time_unit)
-            found.append(f"{time} {comparison} {literal}")
+    for operator, limit in selection.limits:
+        is_instant = table.time.type is Type.TIMESTAMP
+        literal = dialect.instant(limit, table.time_unit) if is_instant else str(limit)
+        found.append(f"{dialect.name(table.time.name)} {operator} {literal}")
     return found
 
 
