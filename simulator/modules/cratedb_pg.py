@@ -34,7 +34,7 @@ from simulator.modules.cratedb.database import (
     CrateTables,
 )
 from simulator.modules.cratedb.query import CrateDialect, check_values
-from simulator.modules.cratedb.session import EXPLAIN, shape_of_plan
+from simulator.modules.cratedb.session import shape_of_plan
 from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
 
@@ -52,7 +52,7 @@ class CratedbPgOptions(WireOptions, CrateOptions):
 class CratedbPgSession(PostgresSession):
     """A connection that speaks PostgreSQL's protocol, without transactions."""
 
-    explains: ClassVar[str] = EXPLAIN
+    explains: ClassVar[str] = "EXPLAIN"
 
     def __init__(self, connection: Any, dialect_of: Callable[[Table], CrateDialect]) -> None:
         super().__init__(connection, dialect_of)
@@ -137,7 +137,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
         late="a query sees rows after the next refresh (refresh_interval)",
-        plans=EXPLAIN,
+        plans=CratedbPgSession.explains,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions

@@ -23,7 +23,7 @@ from simulator.modules.influxdb.database import (
     open_client,
     wait_until_compacted,
 )
-from simulator.modules.influxdb.plans import EXPLAIN
+from simulator.modules.influxdb.query import EXPLAIN
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.shared.http.client import Http, HttpOptions, basic
 from simulator.modules.shared.influx import influxql

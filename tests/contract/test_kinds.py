@@ -16,7 +16,7 @@ from simulator.control.database.marks import TABLE as MARKS
 from simulator.errors import ConfigError
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded
 from simulator.modules.contract import Database
-from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.database import indices_of
 from simulator.modules.victoriametrics.wire import LAST_MS
 from tests.contract.harness import SCRATCH, drop
 from tests.contract.targets import STORING, TARGETS
@@ -468,7 +468,7 @@ def test_every_kind_of_thing_is_refused_or_has_names_of_its_own(request, target,
     table = wide.tables[0]
     name = database.objects(table)[-1] if kind.shown == "metric" else table.names[0]
     if kind.of_index and has_indices:
-        name = sql_tables.indices([table])[0][0]
+        name = indices_of([table])[0][0]
     own = database.for_own_tables()
     spec = next(runs(wide, database))
     made = False

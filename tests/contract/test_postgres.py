@@ -13,7 +13,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.database import indices_of
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, drop, encoded, refusal
@@ -122,7 +122,7 @@ def test_names_of_indices_of_a_table_with_the_longest_name_differ(open_postgres)
     """PostgreSQL cuts names after 63 bytes, of a longer index to that of its table."""
     database = open_postgres(create_indices=True)
     table = replace(EVENTS, name="\u00e9" * 31 + "x")
-    names = [name for name, _, _ in sql_tables.indices([table])]
+    names = [name for name, _, _ in indices_of([table])]
     try:
         database.create([table], 100)
         database.create_indices([table])

@@ -6,7 +6,7 @@ that CQL cannot answer exactly, or not at all, are answered from ranges of token
 
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +19,6 @@ from simulator.errors import SetupError
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.cassandra.signatures import Signatures
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.contract import (
     BATCH,
@@ -27,11 +26,14 @@ from simulator.modules.contract import (
     SINGLE,
     Capabilities,
     Changes,
+    Columns,
     Contents,
+    Database,
     Existing,
     ReadCounters,
     Server,
     recognize,
+    signature,
 )
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 
@@ -56,7 +58,7 @@ _READ_BACK = {
 """Consistency of writes -> the lowest one of reads that finds every row; ALL for the others."""
 
 
-class Cassandra(Signatures):
+class Cassandra(Database["CassandraSession"]):
     """A keyspace of a cluster."""
 
     name = "cassandra"
@@ -242,6 +244,24 @@ class Cassandra(Signatures):
         with self.administration() as session:
             views = session.nodes.list_views(self.options.keyspace)
         return sorted(f"materialized view {v} on {of}" for v, of in views.items() if of in names)
+
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        comments = self._of_schema("tables", "table_name, comment")
+        known = {name for name, _ in comments}
+        return {n: (n, signature(n)) in comments for n in names if n in known}
+
+    def columns_in(self, name: str) -> Columns:
+        columns = self._of_schema("columns", "table_name, column_name, type")
+        return {column: kind for each, column, kind in columns if each == name}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        for table in tables:
+            yield {c.name: cql.type_name(c, table.time_unit) for c in table.columns}
+
+    def _of_schema(self, kind: str, asked: str) -> list[tuple[str, ...]]:
+        statement = f"SELECT {asked} FROM system_schema.{kind} WHERE keyspace_name = %s"
+        with self.administration() as session:
+            return [tuple(row) for row in session.nodes.rows(statement, self.options.keyspace)]
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size: to count the rows of a table takes as long as to read it."""

@@ -132,7 +132,7 @@ class CassandraSession(PlannedSession):
         self.nodes = ClusterNodes(cluster, session)
         session.client_protocol_handler = EncodedProtocol
         self._layout = layout
-        self._in_flight = in_flight
+        self.in_flight = in_flight
         self._request_timeout_s = request_timeout_s
         self._prepared: dict[str, PreparedStatement] = {}
         self._repeatable = True
@@ -150,10 +150,6 @@ class CassandraSession(PlannedSession):
         return any(state["open_count"] for state in self.session.get_pool_state().values())
 
     # --- writing
-
-    @property
-    def in_flight(self) -> int:
-        return self._in_flight
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of blocks as requests: one per partition among the rows of a payload.

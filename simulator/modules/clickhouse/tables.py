@@ -12,13 +12,13 @@ from simulator.data.query import Output, Query, Statement
 from simulator.data.row_hash import MurmurHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.clickhouse.aggregates import (
+from simulator.modules.clickhouse.query import (
     READING_AGGREGATES,
     VIEW,
     AggregatesDialect,
+    ClickhouseDialect,
     creating,
 )
-from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
 from simulator.modules.contract import (
     BATCH,

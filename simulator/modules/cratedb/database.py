@@ -31,7 +31,7 @@ from simulator.modules.contract import (
     Session,
 )
 from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names, quote
-from simulator.modules.cratedb.session import EXPLAIN, CratedbSession
+from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
 from simulator.modules.shared.waits import wait_until
@@ -276,7 +276,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
         late="a query sees rows after the next refresh (refresh_interval)",
-        plans=EXPLAIN,
+        plans="EXPLAIN",
         in_client="decodes JSON",
         limits=LIMITS,
     )

@@ -10,27 +10,26 @@ from typing import Any
 from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import Table
+from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
-from simulator.encode.text import TextEncoder, ValueStyle
-from simulator.modules.contract import SINGLE, Encoder, Failure, Payload, QueryPlan
+from simulator.encode.text import TextEncoder
+from simulator.modules.contract import SINGLE, Encoder, Failure, Payload
 from simulator.modules.cratedb.query import CrateDialect, check_values, quote
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import portions
-from simulator.modules.shared.http.client import Http, HttpError, HttpSession, Refused, classify
+from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
+from simulator.modules.shared.http.sql import HttpSqlSession
 
 _STORED = b'"rowcount":1}'
 UNKNOWN_RELATION = (4041, 4045)
 """Table or schema unknown: for some seconds after a restart also where they exist."""
 _TOO_MANY_REQUESTS = 4290
+_FIGURES = re.compile(r"\s*\(rows=[^)]*\)")
 
 
-def _escape(text: bytes) -> bytes:
-    return json.dumps(text.decode(), ensure_ascii=False)[1:-1].encode()
-
-
-JSON = ValueStyle(
-    b"null", b"false", b"true", None, b'"', special=bytes(range(0x20)) + b'"\\', escape=_escape
-)
+def shape_of_plan(text: str) -> str:
+    """Return the operators of a plan, with their conditions and columns."""
+    return shapes.of_text(text, lambda line: _FIGURES.sub("", line))
 
 
 class CrateRowsRefused(HttpError):
@@ -54,8 +53,10 @@ class RequestsFailed(HttpError):
         super().__init__(f"{len(errors)} of {requests} requests failed; {errors[0]}")
 
 
-class CratedbSession(HttpSession):
+class CratedbSession(HttpSqlSession):
     """One or more connections; a batch's requests use all of them at the same time."""
+
+    shape_of = staticmethod(shape_of_plan)
 
     def __init__(
         self, connections: Sequence[Http], dialect_of: Callable[[Table], CrateDialect]
@@ -64,10 +65,6 @@ class CratedbSession(HttpSession):
         self._connections = connections
         self._dialect_of = dialect_of
         self._pool = ThreadPoolExecutor(len(connections)) if len(connections) > 1 else None
-
-    def greet(self) -> None:
-        """Run a statement, which shows whether the server accepts the user."""
-        self.ask("SELECT 1")
 
     def close(self) -> None:
         with suppress(Exception):
@@ -168,15 +165,6 @@ class CratedbSession(HttpSession):
         rows: Sequence[Sequence[Any]] = reply.json().get("rows", [])
         return rows
 
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        with self.in_client():
-            return self.ask(statement.text)
-
-    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, which the server does not carry out for that."""
-        text = "\n".join(str(line) for (line,) in self.ask(f"{EXPLAIN} {statement.text}"))
-        yield QueryPlan(statement.text, text, shape_of_plan(text))
-
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.
 
@@ -224,14 +212,3 @@ def _insert(connection: Http, rows: int, body: bytes) -> None:
     results = answer.get("results", [answer])
     if len(results) != rows or any(result.get("rowcount") != 1 for result in results):
         raise CrateRowsRefused(results)
-
-
-# --- query plans
-
-EXPLAIN = "EXPLAIN"
-_FIGURES = re.compile(r"\s*\(rows=[^)]*\)")
-
-
-def shape_of_plan(text: str) -> str:
-    """Return the operators of a plan, with their conditions and columns."""
-    return shapes.of_text(text, lambda line: _FIGURES.sub("", line))

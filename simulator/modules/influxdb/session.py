@@ -21,7 +21,7 @@ from simulator.modules.contract import (
     Payload,
     QueryPlan,
 )
-from simulator.modules.influxdb import driver, plans
+from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment
 from simulator.modules.shared.client.driver import DriverBatch
@@ -208,14 +208,14 @@ class InfluxSession(PlannedSession, HttpSession):
         for fetch in self.plan(statement).fetches:
             assert isinstance(fetch, Subquery)
             if fetch.language is Language.FLUX:
-                with closing(self.client.flux(plans.PROFILED + fetch.text)) as pieces:
-                    text = plans.of_flux(lines(pieces))
-                shape = plans.shape_of_flux(text)
+                with closing(self.client.flux(flux.PROFILED + fetch.text)) as pieces:
+                    text = flux.plan_of_flux(lines(pieces))
+                shape = flux.shape_of_flux(text)
             else:
-                asked = f"{plans.EXPLAIN} {fetch.text}"
+                asked = f"{flux.EXPLAIN} {fetch.text}"
                 with closing(self.client.influxql(asked, influxql.CHUNK_ROWS)) as pieces:
-                    text = plans.of_influxql(lines(pieces))
-                shape = plans.shape_of_influxql(fetch.text)
+                    text = flux.plan_of_influxql(lines(pieces))
+                shape = flux.shape_of_influxql(fetch.text)
             yield QueryPlan(fetch.text, text, shape)
 
     def influxql(

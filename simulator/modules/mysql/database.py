@@ -35,8 +35,7 @@ from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import ANALYZE, ANALYZE_JSON, MySqlSession
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 from simulator.modules.shared.sql import hashes as sql_hashes
-from simulator.modules.shared.sql import tables as sql_tables
-from simulator.modules.shared.sql.database import SqlDatabase
+from simulator.modules.shared.sql.database import SqlDatabase, indices_of
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 
 if TYPE_CHECKING:
@@ -321,7 +320,7 @@ class MySql(SqlDatabase[MySqlSession]):
                 "WHERE table_schema = DATABASE()"
             )
         )
-        for index, name, columns in sql_tables.indices(tables):
+        for index, name, columns in indices_of(tables):
             if (name, index) not in existing:
                 on = f"{self.dialect.name(name)} ({self.dialect.index_key(columns)})"
                 connection.query(f"CREATE INDEX {self.dialect.name(index)} ON {on}")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Statement
 from simulator.data.row_hash import JenkinsHash
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
@@ -27,13 +28,12 @@ from simulator.modules.contract import (
     Options,
     ReadCounters,
     Server,
+    Session,
+    signature,
 )
 from simulator.modules.postgres import driver, server
-from simulator.modules.postgres.durability import durability as durability_of
-from simulator.modules.postgres.durability import is_synchronous
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
-from simulator.modules.postgres.signatures import Signatures
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.http.tls import CERTIFICATES
 from simulator.modules.shared.sql import (
@@ -42,10 +42,7 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     hashes as sql_hashes,
 )
-from simulator.modules.shared.sql import (
-    tables as sql_tables,
-)
-from simulator.modules.shared.sql.database import SqlDatabase
+from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase, table_statement
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql.transactions import TransactionOptions
 
@@ -237,7 +234,7 @@ class PostgresOptions(WireOptions, TransactionOptions):
     )
 
 
-class Postgres(Signatures, PostgresWire):
+class Postgres(PostgresWire):
     """A PostgreSQL database."""
 
     name = "postgres"
@@ -283,6 +280,13 @@ class Postgres(Signatures, PostgresWire):
     hash_probe = sql_hashes.JENKINS_PROBE
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
     attachments = server.ATTACHED
+    comments = (
+        "SELECT name, obj_description(oid, 'pg_class') FROM unnest(%s) AS name "
+        "JOIN pg_class ON oid = to_regclass(name) WHERE relkind IN ('r', 'p')"
+    )
+    columns = STANDARD_COLUMNS
+    locks_tables: ClassVar[bool] = True
+    """True if LOCK TABLE keeps others from renaming a table until it is dropped."""
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
@@ -317,7 +321,7 @@ class Postgres(Signatures, PostgresWire):
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
         key = self.key(table, batch_rows)
-        return [sql_tables.create_table(self.dialect_of(table), table, name, *key)]
+        return [table_statement(self.dialect_of(table), table, name, *key)]
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
         """Return the definition of the column that the database fills, and the constraint."""
@@ -341,6 +345,29 @@ class Postgres(Signatures, PostgresWire):
             for name, code, schema in found
         }
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
+
+    def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the tables bear their signature, by their comments."""
+        quoted = {self.dialect.name(name): name for name in names}
+        rows = session.run(Statement(self.comments, (), ([*quoted],)))
+        return {quoted[name]: comment == signature(quoted[name]) for name, comment in rows}
+
+    def drop_signed(self, names: Collection[str]) -> None:
+        """Drop the tables that have their signature, locked against renaming."""
+        if not self.locks_tables:
+            super().drop_signed(names)
+            return
+        names = [name for name, bears in self.find_signed(names).items() if bears]
+        if not names:
+            return
+        with self.administration() as session, session.connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            for name in sorted(names):
+                cursor.execute(
+                    f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE"
+                )
+            signed = [name for name, bears in self.find_signed_in(session, names).items() if bears]
+            cursor.execute("; ".join((*self.dropping(signed), "COMMIT")))
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
@@ -373,9 +400,9 @@ class Postgres(Signatures, PostgresWire):
             settings = dict(cursor.fetchall())
             cursor.execute("SELECT count(*) FROM pg_stat_replication")
             ((standbys,),) = cursor.fetchall()
-        durable, durability = durability_of(settings)
+        durable, durability = server.durability(settings)
         buffers = _bytes_of(settings.get("shared_buffers", ""))
-        survives = is_synchronous(settings) if standbys else None
+        survives = server.is_synchronous(settings) if standbys else None
         if survives is False:
             durability += f"; a failover loses what its {counted(standbys, 'asynchronous replica')}"
             durability += " did not receive"

@@ -1,4 +1,4 @@
-"""The catalogue of PostgreSQL: which names are in use, and by what."""
+"""The catalogue of PostgreSQL, and what its settings mean for an acknowledged row."""
 
 KINDS = {
     "f": "foreign table",
@@ -40,8 +40,6 @@ NAMESAKES_OF_INDICES = (
     "AND nspname = current_schema() LEFT JOIN pg_index ON indexrelid = relation.oid "
     "LEFT JOIN pg_class AS indexed ON indexed.oid = indrelid"
 )
-
-
 ATTACHED = """
 WITH RECURSIVE ours (class, id) AS (
     SELECT 'pg_class'::regclass::oid, to_regclass(quote_ident(name))::oid
@@ -79,3 +77,24 @@ SELECT relname::text, relkind::text, relpersistence::text FROM pg_class JOIN hel
 ORDER BY relname
 """
 """Lists tables of these names with their partitions and children: name, kind, persistence."""
+
+
+def is_synchronous(settings: dict[str, str]) -> bool:
+    """Return whether commits wait for standbys."""
+    waits = settings.get("synchronous_commit") not in ("off", "local")
+    return bool(settings.get("synchronous_standby_names")) and waits
+
+
+def durability(settings: dict[str, str]) -> tuple[bool, str]:
+    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
+    shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
+    found = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
+    commit = settings.get("synchronous_commit")
+    if settings.get("fsync") == "off":
+        meaning = "survives a crash of the server, but not of the machine: nothing is synced"
+        return False, f"an acknowledged row {meaning} ({found})"
+    if commit == "off":
+        return False, f"an acknowledged row may be lost in a crash: it is synced later ({found})"
+    with_standbys = "on disk here and with the synchronous standbys"
+    where = with_standbys if is_synchronous(settings) else "on disk"
+    return True, f"an acknowledged row is in the write-ahead log {where} ({found})"

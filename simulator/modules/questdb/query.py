@@ -22,7 +22,7 @@ from simulator.encode.text import ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.shared import names
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.database import table_statement
 from simulator.modules.shared.sql.preaggregated import combine, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
@@ -176,7 +176,7 @@ class QuestSql(sql.Dialect):
         table, marker = self._table, LINES.marker(self._table)
         more = f"{self.name(marker)} BOOLEAN" if marker else None
         time = self.name(table.time.name)
-        made = sql_tables.create_table(self, table, name, None, more)
+        made = table_statement(self, table, name, None, more)
         made += f" TIMESTAMP({time}) PARTITION BY {partition_by} WAL"
         if not dedup:
             return made

@@ -22,24 +22,22 @@ from simulator.modules.contract import (
     Envelope,
     Failure,
     Payload,
-    QueryPlan,
     expect_rows,
 )
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
-from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.http.client import (
     Body,
     Http,
-    HttpSession,
     NoAnswer,
     NotConnected,
     Refused,
     gzip_body,
 )
+from simulator.modules.shared.http.sql import HttpSqlSession
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.protocol.records import RecordFormat
 
@@ -50,7 +48,7 @@ _COMMITTED = 204
 _SHOWN_BYTES = 500
 
 
-class QuestSession(HttpSession):
+class QuestSession(HttpSqlSession):
     """A connection that sends lines as the bytes of requests."""
 
     correcting: ClassVar[str] = BATCH
@@ -81,10 +79,6 @@ class QuestSession(HttpSession):
         if "sender" in self.__dict__:
             with suppress(Exception):  # of the vendor's client
                 self.sender.close(flush=False)
-
-    def greet(self) -> None:
-        """Run a statement, which shows whether the server accepts the user."""
-        self.ask("SELECT 1")
 
     # --- rows in
 
@@ -171,10 +165,6 @@ class QuestSession(HttpSession):
                 row[place] = None if row[place] is None else Decimal(row[place])
         return rows
 
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        with self.in_client():
-            return self.ask(statement.text)
-
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         """Append the updates of a tag to the log; return the number of rows they concern.
 
@@ -196,11 +186,6 @@ class QuestSession(HttpSession):
         older = sql_changes.before(QuestSql(kept), kept, until)
         for name in table.names:
             self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {older}")
-
-    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, which the server does not carry out for that."""
-        text = "\n".join(str(line) for (line,) in self.ask(f"EXPLAIN {statement.text}"))
-        yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, part by part.

@@ -1,11 +1,11 @@
 """Contents of payloads, which may be files (mode IMPORT), and of answers, cut into portions."""
 
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Content: TypeAlias = bytes | mmap.mmap
@@ -27,3 +27,13 @@ def portions(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
     arriving = iter(rows)
     while portion := list(islice(arriving, size)):
         yield portion
+
+
+def separate_blobs(rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """Return rows in which a BLOB equals no text."""
+    kinds = {*map(type, chain.from_iterable(rows))}
+    return [[*map(_separate, row)] for row in rows] if bytes in kinds else rows
+
+
+def _separate(value: Any) -> Any:
+    return bytearray(value) if isinstance(value, bytes) else value

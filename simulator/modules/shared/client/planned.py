@@ -8,10 +8,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 from simulator.data.query import Query, Statement, outputs
 from simulator.modules.contract import Session
+from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.client.partials import Collected, Combiner, Row
 
 
@@ -83,12 +85,6 @@ class PlannedSession(Session):
         if plan.combiner is not Collected:
             yield from super().stream(statement, rows)
             return
-        waiting: list[Row] = []
         with closing(self.answers(plan, rows)) as answers:
-            for fetch, portion in filter(None, answers):
-                waiting += fetch.read(portion)
-                while len(waiting) >= rows:
-                    yield waiting[:rows]
-                    waiting = waiting[rows:]
-        if waiting:
-            yield waiting
+            arriving = (fetch.read(portion) for fetch, portion in filter(None, answers))
+            yield from portions(chain.from_iterable(arriving), rows)

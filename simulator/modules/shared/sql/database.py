@@ -1,4 +1,4 @@
-"""Code that SQL databases share, apart from their language (sql.py)."""
+"""Code that SQL databases share, apart from their language (language.py)."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing_extensions import TypeVar
 
 from simulator.data.derived import innermost
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import Column, PrimaryKey, Table, index_name
 from simulator.modules.contract import (
     MOST_COUNTED,
     Columns,
@@ -23,9 +23,30 @@ from simulator.modules.contract import (
     signature,
 )
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql import tables as sql_tables
 from simulator.modules.shared.sql.language import Dialect
 from simulator.modules.shared.sql.texts import SqlTexts
+
+
+def table_statement(
+    dialect: Dialect, table: Table, name: str, id_column: str | None, constraint: str | None
+) -> str:
+    """Return the statement that creates one physical table.
+
+    `id_column` defines the column that the database fills; `constraint` follows the columns.
+    """
+    columns = [f"{dialect.name(c.name)} {dialect.type_of(c)}" for c in table.columns]
+    parts = [part for part in (id_column, *columns, constraint) if part]
+    return f"CREATE TABLE {dialect.name(name)} ({', '.join(parts)})"
+
+
+def indices_of(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
+    """Return name, table and columns of the secondary indices that the tables declare."""
+    return [
+        (index_name(name, index), name, [*map(table.column, index.columns)])
+        for table in tables
+        for name in table.names
+        for index in table.indices
+    ]
 
 
 class SqlOptions(Options):
@@ -103,7 +124,7 @@ class SqlDatabase(Database[SqlSession_co]):
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
         """Return the statements that create one physical table."""
         dialect = self.dialect_of(table)
-        return [sql_tables.create_table(dialect, table, name, *dialect.key(table, name))]
+        return [table_statement(dialect, table, name, *dialect.key(table, name))]
 
     def sign(self, table: Table, name: str) -> list[str]:
         """Return the statements that store the signature of a table that was created."""
@@ -118,13 +139,16 @@ class SqlDatabase(Database[SqlSession_co]):
         self.change(self._index_statements(tables, missing=True))
 
     def _index_statements(self, tables: Sequence[Table], *, missing: bool) -> list[str]:
-        return [
-            statement
-            for table in tables
-            for statement in sql_tables.create_indices(
-                self.dialect_of(table), [table], missing=missing
-            )
-        ]
+        """Return the statements that create the secondary indices, or those that are missing."""
+        create = "CREATE INDEX IF NOT EXISTS" if missing else "CREATE INDEX"
+        statements = []
+        for table in tables:
+            dialect = self.dialect_of(table)
+            for index, name, columns in indices_of([table]):
+                names = dialect.names([column.name for column in columns])
+                on = f"{dialect.name(name)} ({names})"
+                statements.append(f"{create} {dialect.name(index)} ON {on}")
+        return statements
 
     def drop(self, names: Collection[str]) -> None:
         if statements := self.dropping(names):
@@ -183,9 +207,7 @@ class SqlDatabase(Database[SqlSession_co]):
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
         """Return what bears the names of indices that will be created, and is not one of them."""
-        wanted = (
-            sql_tables.indices(tables) if getattr(self.options, "create_indices", False) else []
-        )
+        wanted = indices_of(tables) if getattr(self.options, "create_indices", False) else []
         if not wanted or not self.namesakes_of_indices:
             return {}
         fold = str.lower if self.folds_names else str
