@@ -81,7 +81,7 @@ class Connections(Session):
         _expect_files(connections)
         self.opened_ns: list[int] = []
         """How long it took to open each connection."""
-        self._open_one, self._callers = open_one, callers
+        self._open_one, self.in_flight = open_one, callers
         self._lock = threading.Lock()
         self._free: deque[_Inbox] = deque()
         """Free connections, the longest free first."""
@@ -110,6 +110,7 @@ class Connections(Session):
             self.close()
             raise failed
         self._first = next(each for each in found if isinstance(each, Session))
+        self.makes_objects = self._first.makes_objects
 
     # --- a connection -----------------------------------------------------------------------------
 
@@ -190,16 +191,6 @@ class Connections(Session):
     def alive(self) -> bool:
         """True if every connection works, or a new one has taken its place."""
         return self._lost is None
-
-    @property
-    def in_flight(self) -> int:
-        """Return the number of callers."""
-        return self._callers
-
-    @property
-    def makes_objects(self) -> bool:
-        """True if payloads are Python objects."""
-        return self._first.makes_objects
 
     def begin(self, payload: Payload, done: Done) -> None:
         """Send a payload by the connection that has been free for longest, or by the next one."""

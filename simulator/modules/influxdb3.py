@@ -323,10 +323,6 @@ _OF_A_RUN = re.compile(
 """Parts of a plan that differ by run: the files and parts that are read."""
 
 
-def _plan_line(line: str) -> str:
-    return _OF_A_RUN.sub("", line)
-
-
 _JSON = {"Content-Type": "application/json"}
 _TYPES = {
     **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "int64"),
@@ -369,7 +365,8 @@ class Influx3Session(InfluxSession):
         """Yield the plans of a statement, which the server does not carry out for that."""
         asked = replace(statement, text=f"{_EXPLAIN} {statement.text}")
         text = "\n".join(f"{row['plan_type']}:\n{row['plan']}" for row in self._answers(asked))
-        yield QueryPlan(statement.text, text, shapes.of_text(text, _plan_line))
+        shape = shapes.of_text(text, lambda line: _OF_A_RUN.sub("", line))
+        yield QueryPlan(statement.text, text, shape)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         return portions(self._rows(statement), rows)

@@ -87,10 +87,6 @@ class Null(Database):
     def drop(self, names: Collection[str]) -> None:
         """Do nothing."""
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: there is nothing to measure."""
-        return None
-
     def describe(self) -> Server:
         return Server(version="null", nodes=0, durability="no row is stored", durable=False)
 
@@ -102,19 +98,14 @@ class Null(Database):
 class NullSession(Session):
     """Encodes, and drops the payloads."""
 
+    alive = True
+
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
+        self.makes_objects = encoding is Encoding.OBJECTS
 
     def close(self) -> None:
         """Do nothing."""
-
-    @property
-    def alive(self) -> bool:
-        return True
-
-    @property
-    def makes_objects(self) -> bool:
-        return self._encoding is Encoding.OBJECTS
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         return _encoder(self._encoding, table)

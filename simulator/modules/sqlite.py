@@ -38,6 +38,7 @@ from simulator.modules.contract import (
     signature,
 )
 from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import separate_blobs
 from simulator.modules.shared.sql import (
     changes as sql_changes,
 )
@@ -47,7 +48,6 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     language as sql,
 )
-from simulator.modules.shared.sql.blobs import separate_blobs
 from simulator.modules.shared.sql.database import SqlFile, SqlOptions
 from simulator.modules.shared.waits import wait_until
 
@@ -339,6 +339,7 @@ class SqliteSession(sql_changes.ChangingSession):
     """A connection to the file."""
 
     dialect_of = staticmethod(lambda _table: _DIALECT)
+    alive = makes_objects = True
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -346,14 +347,6 @@ class SqliteSession(sql_changes.ChangingSession):
     def close(self) -> None:
         """Close the connection; the last one to close also removes the log."""
         self.connection.close()
-
-    @property
-    def alive(self) -> bool:
-        return True
-
-    @property
-    def makes_objects(self) -> bool:
-        return True
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         marks = ", ".join("?" * len(table.columns))

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from simulator.data.ranges import share
 from simulator.errors import ConfigError
 from simulator.protocol.records import Edge, Scanned
-from simulator.records.cutting import UNKNOWN, starts_of
-from simulator.records.layout import Layout
+from simulator.records.cutting import UNKNOWN, Layout, starts_of
 
 _CHUNK_BYTES = 8 << 20
 _LONGEST_BYTES = 64 << 20

@@ -17,7 +17,7 @@ from simulator.data.ranges import RowRange, parts_between
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
 from simulator.protocol.spec import InsertTask
-from simulator.records.layout import layout_of, tables_in
+from simulator.records.cutting import layout_of, tables_in
 from simulator.records.manifest import compression_in
 from simulator.records.scan import scan
 

@@ -17,7 +17,7 @@ from simulator.errors import BenchError, ConfigError
 from simulator.modules.contract import BATCH, OWN, Database
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, format_shown
 from simulator.protocol.spec import RunSpec
-from simulator.records.layout import layout_of, tables_in
+from simulator.records.cutting import layout_of, tables_in
 from simulator.records.manifest import MOST_BYTES, compression_in, parse
 from simulator.records.prepared import read_prepared_file
 from simulator.records.scan import scan

@@ -1,7 +1,7 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -106,15 +106,7 @@ class DatabaseWork:
         if stored:
             own = self._database.describe_stored(facts, self._reader.tables)
             facts = own or (_unsure(facts) if self._spec.setup else facts)
-        return ServerFacts(
-            version=facts.version,
-            nodes=facts.nodes,
-            durability=facts.durability,
-            durable=facts.durable,
-            settings=dict(facts.settings),
-            buffer_bytes=facts.buffer_bytes,
-            survives_failover=facts.survives_failover,
-        )
+        return ServerFacts(**asdict(facts))
 
     def _create(self) -> None:
         """Create the tables; they replace the tables of earlier inserts."""

@@ -17,7 +17,7 @@ from simulator.load.write.batch import Held
 from simulator.modules.contract import BATCH, Envelope, Payload, Session
 from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import InsertTask
-from simulator.records.layout import layout_of
+from simulator.records.cutting import layout_of
 from simulator.records.scan import ScanFindings, scan_part, without
 
 _AT_ONCE = 1024

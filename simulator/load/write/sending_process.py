@@ -182,17 +182,19 @@ class _Place(NamedTuple):
 class SessionElsewhere(Session):
     """A session in another process, over a pipe."""
 
+    alive = True
+
     def __init__(
         self, pipe: Pipe, ready: Ready, wait: Callable[[], int], note_cpu: Callable[[float], None]
     ) -> None:
         """`wait` returns the exit code once the process has ended."""
-        self._pipe, self._ready, self._wait, self._note_cpu = pipe, ready, wait, note_cpu
+        self._pipe, self._wait, self._note_cpu = pipe, wait, note_cpu
         self.opened_ns = list(ready.opened_ns)
         self._lock = threading.Lock()
         self._last = 0
         self._sends: dict[int, Done] = {}
         self._encodes: dict[int, SimpleQueue[Encoded | None]] = {}
-        self._alive = True
+        self.in_flight, self.makes_objects = ready.in_flight, ready.makes_objects
         self._is_gone = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -206,7 +208,7 @@ class SessionElsewhere(Session):
             code = self._wait()
         cause = _KILLED if code < 0 else f"the process that had it ended with exit code {code}"
         with self._lock:
-            self._alive, self._is_gone = False, True
+            self.alive, self._is_gone = False, True
             sends, self._sends = self._sends, {}
         for waiting in self._encodes.values():
             waiting.put(None)
@@ -223,23 +225,8 @@ class SessionElsewhere(Session):
         if problem is None:
             done(None)
             return
-        self._alive = self._alive and problem.alive
+        self.alive = self.alive and problem.alive
         done(FailedElsewhere(problem.cause, problem.failure, may_pass=problem.may_pass))
-
-    @property
-    def alive(self) -> bool:
-        """True if the process runs, and its session is usable."""
-        return self._alive
-
-    @property
-    def in_flight(self) -> int:
-        """Return the limit of the session."""
-        return self._ready.in_flight
-
-    @property
-    def makes_objects(self) -> bool:
-        """True if the session's payloads are Python objects."""
-        return self._ready.makes_objects
 
     def close(self) -> None:
         """Make the process close its session, and exit."""

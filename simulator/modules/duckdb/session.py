@@ -28,9 +28,9 @@ from simulator.modules.contract import (
 )
 from simulator.modules.duckdb.query import dialect_of
 from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import separate_blobs
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.blobs import separate_blobs
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -51,20 +51,15 @@ class DuckDbSession(sql_changes.ChangingSession):
     """A connection to the file."""
 
     dialect_of = staticmethod(dialect_of)
+    alive = True
 
     def __init__(self, connection: "Connection") -> None:
         self.connection = connection
-        self._broken = False
 
     def close(self) -> None:
         """Close the connection; the last one to close releases the file."""
         with suppress(Exception):
             self.connection.close()
-
-    @property
-    def alive(self) -> bool:
-        """True if the connection works; a fatal error breaks all connections of the process."""
-        return not self._broken
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         into = sql.target(dialect_of(table), table, name)
@@ -111,7 +106,7 @@ class DuckDbSession(sql_changes.ChangingSession):
         import duckdb  # noqa: PLC0415
 
         if isinstance(error, duckdb.FatalException | duckdb.InternalException):
-            self._broken = True
+            self.alive = False  # for all connections of the process
         if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.FATAL
         if isinstance(error, duckdb.TransactionException):

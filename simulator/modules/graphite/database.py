@@ -213,10 +213,6 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
             )
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: graphite-web does not report the size of the files."""
-        return None
-
     def describe(self) -> Server:
         with self.administration() as session:
             version = session.http.request("GET", "/version").body.decode().strip()

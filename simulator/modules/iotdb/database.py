@@ -276,10 +276,6 @@ class IotDb(Database["IotDbSession"]):
         with self.administration() as session:
             session.link.execute(f"FLUSH {quote(self.options.database)}")
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the server reports only a whole database, rounded and seconds late."""
-        return None
-
     # --- the server
 
     def describe(self) -> Server:

@@ -99,6 +99,8 @@ class _Documents(RawBSONDocument):
 class MongodbSession(Session):
     """A client with one connection for commands; the driver's monitoring has others."""
 
+    alive = True
+
     def __init__(
         self,
         client: "MongoClient[dict[str, Any]]",
@@ -113,17 +115,12 @@ class MongodbSession(Session):
         self._write = write
         self._layout = layout
         self._query_timeout_s = query_timeout_s
-        self._lost = False
         self._stored = 0
         """Rows of the current send that earlier commands have stored."""
 
     def close(self) -> None:
         with suppress(Exception):
             self.client.close()
-
-    @property
-    def alive(self) -> bool:
-        return not self._lost
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         elements = TableDocuments(table, self._layout).elements
@@ -168,7 +165,7 @@ class MongodbSession(Session):
                     {"insert": collection, "documents": [_Documents(documents)], **self._write}
                 )
             except ConnectionFailure as error:
-                self._lost = not isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
+                self.alive = isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
                 raise
             self._stored += int(reply["n"])
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
@@ -223,7 +220,7 @@ class MongodbSession(Session):
         try:
             found = into.insert_many(batch.rows, ordered=self._write["ordered"])
         except ConnectionFailure as error:
-            self._lost = not isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
+            self.alive = isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
             raise
         expect_rows(len(found.inserted_ids), len(batch.rows))
 

@@ -228,10 +228,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     def _counts(self, session: OpenTsdbSession, tables: Iterable[Table]) -> list[Any]:
         return [session.run(self.render(AggregateQuery(table, _COUNT))) for table in tables]
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the TSD does not report the size of HBase's tables."""
-        return None
-
     def describe(self) -> Server:
         with self.administration() as session:
             version = session.call("GET", "/api/version")

@@ -223,10 +223,6 @@ class QuasarDb(Database[QuasarSession]):
             session.cluster.compact_full()
             session.cluster.wait_for_compaction()
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the client reports no table's size."""
-        return None
-
     def describe(self) -> Server:
         with self.administration() as session:
             nodes = session.cluster.endpoints()

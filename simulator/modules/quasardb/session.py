@@ -25,21 +25,18 @@ _NULL_INTEGER = np.iinfo(np.int64).min
 class QuasarSession(PlannedSession):
     """A connection to the cluster, and a writer."""
 
+    alive = True
+
     def __init__(self, driver: Any, cluster: Any, *, write_through: bool) -> None:
         self.cluster = cluster
         self._driver = driver
         self._writer = cluster.writer()
         self._write_through = write_through
-        self._broken = False
         self._handles: dict[str, Any] = {}
 
     def close(self) -> None:
         with suppress(Exception):
             self.cluster.close()
-
-    @property
-    def alive(self) -> bool:
-        return not self._broken
 
     # --- rows
 
@@ -88,7 +85,7 @@ class QuasarSession(PlannedSession):
         if isinstance(error, wrong):
             return Failure.FATAL
         busy = (driver.TryAgainError, driver.AsyncPipelineFullError)
-        self._broken = not isinstance(error, busy)
+        self.alive = isinstance(error, busy)
         return Failure.UNKNOWN
 
     # --- queries

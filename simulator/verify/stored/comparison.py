@@ -41,15 +41,15 @@ from simulator.verify.stored.checks import (
     uncountable,
 )
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, windows_of
-from simulator.verify.stored.statistics import (
-    TableStatistics,
-    is_wide,
-    one_row,
-    sums_fields,
-)
+from simulator.verify.stored.statistics import TableStatistics, is_wide, one_row, sums_fields
 from simulator.verify.stored.uncertain import absent_rows
-from simulator.verify.stored.unseen import list_unseen
-from simulator.verify.stored.whole_tables import HASHES, UNCLEAR, RowHashes, SeriesCounts
+from simulator.verify.stored.whole_tables import (
+    HASHES,
+    UNCLEAR,
+    RowHashes,
+    SeriesCounts,
+    list_unseen,
+)
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS, Folding, FoldTasks, fold_here, truths
 from simulator.verify.truth.needed import statistics_of

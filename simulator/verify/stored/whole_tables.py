@@ -4,15 +4,15 @@ Rows are counted with each combination of tags where the database computes no ha
 altered, or that changed places with another one, is in no sum and may be no extreme.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from simulator.data.block import Block
 from simulator.data.dataset import Dataset
 from simulator.data.query import AggregateQuery, Answer, Query, RowsQuery, answer
 from simulator.data.schema import Table
-from simulator.modules.contract import Database, Session, Unsupported
-from simulator.protocol.verdict import Check
+from simulator.modules.contract import Alike, Database, Session, Unsupported
+from simulator.protocol.verdict import Check, VerifyMode
 from simulator.verify.truth.folding import Folding, truths
 from simulator.verify.truth.needed import series_of
 from simulator.verify.truth.oracle import Oracle, Truth
@@ -149,3 +149,14 @@ class RowHashes:
                 for label, expected, value in pairs
             ]
         return checks
+
+
+def list_unseen(database: Database, tables: Sequence[Table], level: VerifyMode) -> Iterator[str]:
+    """Yield what the hashes of the database, or its stored rows, do not show."""
+    hashing = database.row_hash
+    has_floats = Alike.ZEROS.concerns(tables)
+    if level is VerifyMode.HASHES and hashing and hashing.unseen and has_floats:
+        yield f"{HASHES}: {hashing.unseen}"
+    if level is VerifyMode.FULL:
+        alike = database.capabilities.alike
+        yield from (f"{each}: {alike[each]}" for each in alike if each.concerns(tables))

@@ -13,8 +13,8 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError
 from simulator.protocol.records import RecordFormat
 from simulator.records import scan as scanning
+from simulator.records.cutting import layout_of
 from simulator.records.formats import FORMATS
-from simulator.records.layout import layout_of
 from simulator.records.scan import scan, scan_part, without
 
 TEXTS = [
