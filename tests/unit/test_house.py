@@ -18,13 +18,11 @@ FILES = {
     "options.py",
     "signatures.py",
     "driver.py",
-    "plans.py",
     "query.py",
     "server.py",
     "texts.py",
     "wire.py",
     "durability.py",
-    "aggregates.py",
     "tables.py",
 }
 LONGEST_LINES = 460

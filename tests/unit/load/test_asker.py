@@ -14,7 +14,8 @@ from simulator.load.ask.callers import OneCaller
 from simulator.load.connections import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
-from simulator.modules.contract import Session, waits
+from simulator.modules.contract import Session
+from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import MOST_ANSWERS, digest_of
 from simulator.protocol.spec import FIRST_INSTANCE, Ask
@@ -50,7 +51,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(asking, "time", clock)
-    monkeypatch.setattr(waits, "time", clock)
+    monkeypatch.setattr(contract_session, "time", clock)
 
     def wait_until(due_ns, _):
         clock.now_ns = max(clock.now_ns, due_ns)

@@ -17,7 +17,8 @@ from simulator.load.connections import Stopped
 from simulator.load.meter import Meter, StageMeter, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
-from simulator.modules.contract import BATCH, waits
+from simulator.modules.contract import BATCH
+from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
@@ -241,7 +242,7 @@ def test_a_sender_that_is_stopped_in_a_pause_ends():
 def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(asking, "time", clock)
-    monkeypatch.setattr(waits, "time", clock)
+    monkeypatch.setattr(contract_session, "time", clock)
 
     def wait_until(due_ns, _):
         clock.now_ns = max(clock.now_ns, due_ns)

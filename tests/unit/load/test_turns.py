@@ -13,7 +13,7 @@ from simulator.load.ask.callers import OneCaller
 from simulator.load.connections import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
-from simulator.modules.contract import waits
+from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask
 from tests.unit.load.test_asker import FIXED, VARYING, Clock, Scripted
@@ -24,7 +24,7 @@ TASK = Ask(place=0, every=1, runs=0, most=5)
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
-    for module in (asking, waits, pacing, turning):
+    for module in (asking, contract_session, pacing, turning):
         monkeypatch.setattr(module, "time", clock)
     return clock
 

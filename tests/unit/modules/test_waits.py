@@ -12,7 +12,8 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.clickhouse import session as clickhouse
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
-from simulator.modules.contract import Waits, waits
+from simulator.modules.contract import Waits
+from simulator.modules.contract import session as contract_session
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
@@ -40,7 +41,9 @@ TABLE = Table(
 def waited(monkeypatch):
     """Waits with a clock that goes on by a second with each reading."""
     seconds = count()
-    monkeypatch.setattr(waits, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
+    monkeypatch.setattr(
+        contract_session, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds)))
+    )
     return Waits()
 
 

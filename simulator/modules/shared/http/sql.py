@@ -11,7 +11,7 @@ from simulator.modules.shared.http.client import HttpSession
 
 
 class HttpSqlSession(HttpSession):
-    """A session whose statements are texts."""
+    """A session that runs statements as texts."""
 
     shape_of: Callable[[str], str] = staticmethod(shapes.of_text)
     """Returns the shape of a plan."""
