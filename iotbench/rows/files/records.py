@@ -2,8 +2,7 @@
 
 Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and a quote in
 it is doubled. pyarrow, which fills the columns, gets well-formed records only, and must find as
-many as are counted here. DuckDB took twice the memory and lost rows after an unclosed quote without
-reporting them; Polars stops at such a row.
+many as are counted here. docs/performance.md compares it with other readers.
 """
 
 from collections.abc import Iterator
