@@ -5,8 +5,10 @@ import re
 import click
 import pytest
 
+from simulator.data.schema import Type
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
+from tests.unit.handed_over import read_handed_over
 from tools.reference import DOCUMENTS, GENERATED, PARTS, ROOT, every_command, renew
 
 
@@ -72,6 +74,13 @@ def test_every_module_and_every_server_it_was_verified_on_stands_in_the_document
         for record in evidence(module).records:
             assert f"| {record.server} | {record.cases} | {record.kill} |" in section
         assert ("Draft" in section) == (stores and evidence(module).draft)
+
+
+def test_what_every_driver_hands_over_stands_in_the_documentation_for_every_type():
+    handed = read_handed_over()
+
+    assert {*handed} == {each for each in MODULES if database_class(each).capabilities.stores}
+    assert {name for name, types in handed.items() if {*types} != {*Type}} == set()
 
 
 def test_the_readme_names_as_many_drafts_as_there_are():
