@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from iotbench.figures.rows import describe_verdict
 from iotbench.results.result import Result, RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status, Verdict, VerifyMode
 
@@ -27,6 +28,11 @@ def verdict_of(result: Result) -> str:
     return worst(result.runs).value if done else result.status
 
 
+def describe_result(result: Result) -> str:
+    """Return the worst verdict for display: `verified` with what was compared."""
+    return describe_verdict(verdict_of(result), level_of(result.runs))
+
+
 def worst(runs: Sequence[RunRecord]) -> Status:
     """Return the worst verdict of runs."""
     verdicts: list[Verdict | None] = [run.outcome.verdict for run in runs]
@@ -36,8 +42,13 @@ def worst(runs: Sequence[RunRecord]) -> Status:
 def level_of(runs: Iterable[RunRecord]) -> VerifyMode | None:
     """Return the least verification level of these runs; None: unknown."""
     verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in runs]
-    levels = [verdict.level for verdict in verdicts if verdict]
-    return next((level for level in VerifyMode if level in levels), None)
+    return least_of(verdict.level for verdict in verdicts if verdict)
+
+
+def least_of(levels: Iterable[VerifyMode | None]) -> VerifyMode | None:
+    """Return the level that compares least; None if none is known."""
+    found = {*levels}
+    return next((level for level in VerifyMode if level in found), None)
 
 
 def worst_status(statuses: Iterable[Status]) -> Status:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from iotbench.comparison.statistics import precision
+from iotbench.figures.verdicts import level_of
 from iotbench.plans.engine import Found, MeasuredItem, verdict_of, worst_of
 from iotbench.plans.items import Item, Pair
 from iotbench.plans.measures import measures_of
@@ -11,6 +12,7 @@ from iotbench.plans.plan import Plan
 from iotbench.plans.record import ItemRecord, PlanLine
 from iotbench.results.result import much_other_work
 from simulator.errors import counted
+from simulator.protocol.verdict import VerifyMode
 
 
 def item_records(found: Found) -> tuple[ItemRecord, ...]:
@@ -22,6 +24,7 @@ def item_records(found: Found) -> tuple[ItemRecord, ...]:
             setting=item.setting.name,
             repeat=item.repeat,
             verdict=verdict_of(each),
+            verify=_level_of([each]),
             cause=each.failure,
             other_work=much_other_work(*(result for _, result in each.results)),
             exit_code=each.results[-1][1].exit_code if each.results else 0,
@@ -53,7 +56,12 @@ def _line(setting: str, target: str, found: Found) -> PlanLine:
         repeats=len(whole),
         measures={name: tuple(m[name] for m in measured if name in m) for name in names},
         verdict=worst_of(own),
+        verify=_level_of(own),
     )
+
+
+def _level_of(found: Sequence[MeasuredItem]) -> VerifyMode | None:
+    return level_of(run for each in found for _, result in each.results for run in result.runs)
 
 
 def hardware_of(*found: MeasuredItem) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from iotbench.figures.rows import describe_verdict
 from iotbench.machine.bystanders import OtherWork
 from iotbench.machine.machine import Machine
 from iotbench.plans.settings import Sought
@@ -14,6 +15,7 @@ from iotbench.results.result import FileBeside
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
 from simulator.protocol import verdict
+from simulator.protocol.verdict import VerifyMode
 
 OWN = re.compile(rb'\s*\{\s*"kind":\s*"plan",\s*"format_version":')
 """First bytes of a plan's record."""
@@ -30,6 +32,8 @@ class ItemRecord(Frozen):
     setting: str
     repeat: int
     verdict: str
+    verify: VerifyMode | None = None
+    """Extent of the comparison of stored rows; None: unknown."""
     cause: str = ""
     exit_code: int = 0
     """Exit code of its last sweep."""
@@ -72,6 +76,13 @@ class PlanLine(Frozen):
     """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
     verdict: str
     """The worst of the repeats."""
+    verify: VerifyMode | None = None
+    """Least extent of the comparison of stored rows; None: unknown."""
+
+    @property
+    def judged(self) -> str:
+        """The verdict for display: `verified` with what was compared."""
+        return describe_verdict(self.verdict, self.verify)
 
 
 class InstallRecord(Frozen):

@@ -35,7 +35,7 @@ def _inserts(lines: Sequence[PlanLine]) -> Table:
     for setting, target, line in _group(lines):
         cells = (_mean(name, line.measures.get(name, ())) for name in _INSERTS)
         spread = _spread(line.measures.get("rows_per_s", ()))
-        table.add_row(setting, target, str(line.repeats), *cells, spread, line.verdict)
+        table.add_row(setting, target, str(line.repeats), *cells, spread, line.judged)
     return table
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from math import isfinite
 
 from iotbench.figures.figures import FIGURES
-from iotbench.figures.verdicts import verdict_of
+from iotbench.figures.verdicts import level_of, verdict_of
 from iotbench.measurements import kind_of, summary_of
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName
@@ -14,6 +14,7 @@ from iotbench.store.gathered import GATHERED
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
+from simulator.protocol.verdict import VerifyMode
 
 _LONGEST_PROBLEM = 300
 
@@ -41,6 +42,8 @@ class ResultEntry(Frozen):
     """Workload, workers and batch, or the queries that were asked."""
     headline: Head | None = None
     verdict: str = ""
+    verify: VerifyMode | None = None
+    """Extent of the comparison of stored rows; None: unknown."""
     tags: tuple[str, ...] = ()
     tables: tuple[str, ...] | None = ()
     """That its insert wrote; None: not known, as of a workload of another version."""
@@ -81,6 +84,7 @@ def _sweep(name: ResultName) -> ResultEntry:
         what=what_of(result),
         headline=head,
         verdict=verdict_of(result),
+        verify=level_of(result.runs),
         tags=tuple(result.tags),
         tables=_tables(result),
     )
@@ -111,4 +115,5 @@ def _gather(name: ResultName) -> ResultEntry:
         target=",".join(outline.targets),
         what=outline.what,
         verdict=outline.verdict,
+        verify=outline.verify,
     )

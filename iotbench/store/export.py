@@ -117,14 +117,14 @@ def _csv(found: Sequence[Exported]) -> str:
             **row.place.dimensions,
             "runs": row.runs,
             **content,
-            "verdict": row.verdict,
+            **_judge(row),
             **each.origin,
         }
         for each in found
         for row, measured in each.rows
         for content in [_content(*item) for item in measured.items()] or [{}]
     ]
-    names = (*_FACTS, "status", *dimensions, "runs", *_FIGURE, "verdict", *ORIGIN)
+    names = (*_FACTS, "status", *dimensions, "runs", *_FIGURE, "verdict", "verify", *ORIGIN)
     return csv_text(records, names)
 
 
@@ -142,7 +142,12 @@ def _row(each: Exported, row: Row) -> dict[str, Any]:
         figures[name] = {**_content(name, row.figures["p50_ms"]), **unknown}
     checked = {"expected": row.expected, "found": row.found} if row.place.check else {}
     return {**row.place.dimensions, "runs": row.runs, "figures": figures, **checked,
-            "verdict": row.verdict}  # fmt: skip
+            **_judge(row)}  # fmt: skip
+
+
+def _judge(row: Row) -> dict[str, str]:
+    """Return the verdict of a row, and how much of the stored rows was compared."""
+    return {"verdict": row.verdict, "verify": row.level.value if row.level else ""}
 
 
 def _json(found: Sequence[Exported]) -> str:
@@ -178,7 +183,7 @@ def _format_markdown(each: Exported) -> Iterator[str]:
         [
             str(row.place),
             *(_cell(find_figure(name), measured.get(name)) for name in names),
-            row.verdict,
+            row.judged,
         ]
         for row, measured in each.rows
     )
@@ -251,6 +256,6 @@ def _labels(each: Exported, row: Row, number: int) -> str:
     facts = {name: value for name, value in each.facts.items() if name != "created"}
     place = {name: str(value) for name, value in row.place.dimensions.items()}
     origin = {name: str(value) for name, value in each.origin.items()}
-    end = {"verdict": row.verdict, "row": str(number)}
+    end = {**_judge(row), "row": str(number)}
     labels: Mapping[str, str] = {**facts, **origin, **place, **end}
     return labels_of(labels)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from iotbench.comparison.sides import Side
+from iotbench.figures.verdicts import least_of
 from iotbench.plans.capacity import Capacity
 from iotbench.plans.capacity import format_record as capacity_text
 from iotbench.plans.engine import worst
@@ -21,6 +22,7 @@ from iotbench.results import packed, result_files
 from iotbench.results.names import id_of
 from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
+from simulator.protocol.verdict import VerifyMode
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 """First bytes of the file of a plan or a capacity."""
@@ -34,6 +36,8 @@ class Outline:
     targets: Collection[str]
     what: str
     verdict: str
+    verify: VerifyMode | None = None
+    """Extent of the comparison of stored rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,9 @@ def _of_items(record: Reproduction | PlanRecord) -> Outline:
         what = f"{record.document}, size {record.size}"
     done = record.status == "done" and record.items
     verdict = worst(item.verdict for item in record.items) if done else record.status
-    return Outline(record.last, dict.fromkeys(item.target for item in record.items), what, verdict)
+    targets = dict.fromkeys(item.target for item in record.items)
+    verify = least_of(item.verify for item in record.items)
+    return Outline(record.last, targets, what, verdict, verify)
 
 
 def _of_capacity(record: Capacity) -> Outline:

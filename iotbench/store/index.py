@@ -44,7 +44,7 @@ class _Read(Frozen):
 class _Index(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     program_version: str = __version__
     files: dict[str, _Read] = {}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from iotbench.figures.numbers import significant
+from iotbench.figures.rows import describe_verdict
 from iotbench.machine.cleaning import csv_text
 from iotbench.store.entry import Head, ResultEntry
 
@@ -27,7 +28,7 @@ _COLUMNS = (
     _Column("Target", lambda entry, _: entry.target),
     _Column("What", lambda entry, _: f"{entry.kind} {entry.what}", drop=2),
     _Column("Headline", lambda entry, _: headline_text(entry.headline)),
-    _Column("Verdict", lambda entry, _: entry.verdict),
+    _Column("Verdict", lambda entry, _: describe_verdict(entry.verdict, entry.verify)),
     _Column("Tags", lambda entry, _: ",".join(entry.tags) or "-", drop=1),
 )
 

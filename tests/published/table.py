@@ -117,7 +117,7 @@ def _figures(row: Row, is_tied: bool) -> Iterator[str]:  # noqa: FBT001
     yield row.waits_of_iot()
     yield row.waits_of_cpu()
     yield row.set_size()
-    yield ", ".join(dict.fromkeys(line.verdict for line in row.record.lines))
+    yield ", ".join(dict.fromkeys(line.judged for line in row.record.lines))
 
 
 def _known(rates: Sequence[float]) -> str:

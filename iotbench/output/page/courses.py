@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
 from iotbench.figures.resources import client_in, machine_in, server_in
+from iotbench.figures.rows import describe_verdict
 from iotbench.machine.resources import AFTER, BEFORE, Resources, Used
 from iotbench.measurements import kind_of
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
@@ -155,7 +156,7 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
             "Highest rows/s": f"{max(rates):,.0f}",
             "n (seconds)": f"{len(rates)}",
             **{f"{n} s": "-" if s is None else significant(s) for n, s in lengths_s.items()},
-            "Verdict": verdict.status.value if verdict else "unknown",
+            "Verdict": describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
         })  # fmt: skip
     return table_of_records(rows)
 
@@ -216,8 +217,9 @@ def _resources(each: PageResult) -> Picture | None:
     title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
     phases = {"phase": _join(spans)}
     svg = course(title, Axis("cores"), series, phases)
-    verdict = run.outcome.verdict.status.value if run.outcome.verdict else "unknown"
-    note = f"One run, {verdict}. Server: {run.resources.server}."
+    verdict = run.outcome.verdict
+    judged = describe_verdict(verdict.status, verdict.level) if verdict else "unknown"
+    note = f"One run, {judged}. Server: {run.resources.server}."
     return Picture(title, svg, _resources_table(run.resources), note)
 
 

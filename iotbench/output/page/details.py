@@ -5,7 +5,7 @@ from typing import Any
 
 from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
-from iotbench.figures.verdicts import level_of, verdict_of
+from iotbench.figures.verdicts import describe_result
 from iotbench.output.page.content import Detail, PageTable, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
@@ -29,18 +29,13 @@ def detail_of(each: PageResult) -> Detail:
     return Detail(
         id=each.anchor,
         title=f"{each.label}: {each.about}",
-        verdict=describe_judged(each),
+        verdict=describe_result(each.result),
         alerts=_alerts(each),
         facts=[*_facts(each)],
         plans={name: plan_text(plans) for name, plans in result.query_plans.items()},
         tables=[table for table in (_rows(each), _runs(each)) if table.rows],
         options={title: values for title, values in options.items() if values},
     )
-
-
-def describe_judged(each: PageResult) -> str:
-    """Return the worst verdict for display."""
-    return describe_verdict(verdict_of(each.result), level_of(each.result.runs))
 
 
 def _alerts(each: PageResult) -> list[tuple[str, str]]:

@@ -85,7 +85,7 @@ def _picture(
         target = each.result.target
         styles.setdefault(target, each.style)
         points[target].append(ChartPoint(counts[each.index], found))
-        verdict = each.summary.rows[-1].verdict
+        verdict = each.summary.rows[-1].judged
         rows.append({
             "Result": each.label, "Series": f"{counts[each.index]:,}", unit: significant(found),
             "Verdict": verdict,

@@ -102,7 +102,7 @@ def _sizes(group: Sequence[PageResult]) -> Picture:
         sizes = [on_disk.bytes_per_row for on_disk in repeats]
         mean, ends = sum(sizes) / len(sizes), (min(sizes), max(sizes)) if sizes[1:] else ()
         bars.append(Bar(each.label, each.style, (mean,), *ends))
-        verdict = each.summary.rows[-1].verdict
+        verdict = each.summary.rows[-1].judged
         rows.append({"Result": each.label, **_describe_sizes(repeats), "Verdict": verdict})
     if len(bars) > charts.MOST_SERIES:
         bars.sort(key=lambda bar: bar.parts[0])

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from iotbench.figures.figures import FIGURES, FigureValue
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
+from iotbench.figures.verdicts import describe_result
 from iotbench.measurements.warnings import merge_warnings
 from iotbench.output.page.content import Card, PageTable, table_of_records
-from iotbench.output.page.details import describe_judged
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import figure_text, spread_text
 from simulator.errors import counted
@@ -42,7 +42,7 @@ def cards_of(found: Sequence[PageResult]) -> list[Card]:
 
 
 def _card(each: PageResult) -> Card:
-    name, verdict = f"{each.about}: {each.label}", describe_judged(each)
+    name, verdict = f"{each.about}: {each.label}", describe_result(each.result)
     row, colour = each.summary.headline, each.style.colour
     if not row:
         checks = len(each.summary.rows)
@@ -71,7 +71,7 @@ def overview_of(found: Sequence[PageResult]) -> PageTable:
 def line_of(each: PageResult, row: Row | None) -> dict[str, str]:
     """Return the line of a result with the figures of one of its rows."""
     on_disk, measured = on_disk_of(each.result), dict.fromkeys(_MEASURED, "-")
-    judged = describe_judged(each)
+    judged = describe_result(each.result)
     if row:
         figure = FIGURES[each.summary.subject.listed_by]
         found = row.figures.get(figure.name)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from iotbench.figures.verdicts import verdict_of
+from iotbench.figures.rows import describe_verdict
+from iotbench.figures.verdicts import describe_result
 from iotbench.machine.cleaning import escape_markdown, in_shell, line_of, plain, quote_markdown_code
 from iotbench.output.published.configuration import Targets, left_out
 from iotbench.output.published.folder import RESULTS
@@ -69,7 +70,7 @@ def _lines(
     yield "## Verdict\n"
     for path, result in found.singles:
         about = escape_markdown(f"{result.kind} on {result.target}")
-        yield f"- {_file(path)}: {about}: **{escape_markdown(verdict_of(result))}**"
+        yield f"- {_file(path)}: {about}: **{escape_markdown(describe_result(result))}**"
         for warning in result.warnings:
             yield f"  - warning: {escape_markdown(warning)}"
     for path, kind, record in found.records:
@@ -111,10 +112,11 @@ def _file(path: Path) -> str:
 def _verdict(path: Path, kind: Gathered, record: Any, found: BundledResults) -> Iterator[str]:
     """Yield the verdict of a record, and the warnings of its results, each once."""
     outline, names = kind.outline(record), {*kind.files(record)}
+    judged = describe_verdict(outline.verdict, outline.verify)
     own = [result for each, result in found.parts if each.name in names]
     warnings = Counter(warning for result in own for warning in result.warnings)
     yield (
-        f"- {_file(path)}: {_title(outline)}: **{escape_markdown(outline.verdict)}**,"
+        f"- {_file(path)}: {_title(outline)}: **{escape_markdown(judged)}**,"
         f" {counted(len(own), 'result file')}"
     )
     for warning, n in warnings.items():

@@ -19,6 +19,7 @@ from iotbench.results.result import Manifest
 from iotbench.store.export import FORMATS
 from iotbench.store.listing import age_of
 from simulator.errors import ConfigError
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests import ROOT
 from tests.unit.output.terminal import made
 from tests.unit.store.made import FIRST, id_of, plan_of, store, timed
@@ -210,6 +211,29 @@ def test_markdown_has_a_table_for_each_result(folder, run):
     assert "| 38 (n=2, spread 66.7%) |" in lines[-1]
     assert lines[-1].endswith("| verified |")
     assert {line.count("|") for line in lines if line.startswith("|")} == {lines[-1].count("|")}
+
+
+@pytest.mark.parametrize(
+    ("level", "judged"),
+    [("hashes", "verified, hash"), ("counts", "verified, sums"), ("full", "verified, every row")],
+)
+def test_a_verdict_says_what_was_compared(folder, run, level, judged):
+    verdict = Verdict(status=Status.VERIFIED, level=VerifyMode(level))
+    runs = [made.run(made.outcome(made.worker(0), verdict=verdict))]
+    file = store(folder, 0, found=made.result(runs)).name
+    fields = {"id": "i", "target": "lite", "setting": "s", "repeat": 1, "verdict": "verified"}
+    plan = plan_of([ItemRecord(**fields, verify=level, files=(file,))], first=FIRST, last=FIRST)
+    result_files.write(folder / "plan-nightly-0123abcd.json", plan)
+
+    first, *lines = run("list").stdout.splitlines()
+    at = first.index("Verdict")
+    assert [line[at:] for line in lines] == [judged, judged]
+    assert exported(run, "markdown").rstrip().endswith(f"| {judged} |")
+    listed, rows = (
+        list(csv.DictReader(io.StringIO(text)))
+        for text in (run("list", "--format=csv").stdout, exported(run, "csv"))
+    )
+    assert {(row["verdict"], row["verify"]) for row in [*listed, *rows]} == {("verified", level)}
 
 
 def test_openmetrics_is_what_prometheus_reads(folder, run):

@@ -56,7 +56,7 @@ def test_what_is_removed_is_forgotten(tmp_path):
     [
         lambda _: "",
         lambda text: text[:-50],
-        lambda text: text.replace('"version": 2', '"version": 1'),
+        lambda text: text.replace('"version": 3', '"version": 1'),
         lambda text: text.replace('"program_version": "', '"program_version": "0.0.'),
         lambda text: text.replace('"kind": "insert"', '"kind": 7'),
     ],
