@@ -10,7 +10,7 @@ from tests.unit.control.interleaved import BEFORE, FAULTS, Event, History, User,
 pytestmark = [pytest.mark.server("postgres"), pytest.mark.rare]  # SQLite has all of them
 
 NAMES = ("events", "events0")
-CALLS = 14
+CALLS = 20
 SOME = 5
 """Histories of each length."""
 
@@ -54,10 +54,15 @@ def play(server_options):
 def test_what_a_user_does_after_a_failure_is_respected(play):
     for before, replaces in (("", ()), ("foreign", NAMES)):
         calls = play(History((), before, replaces=replaces))
-        assert calls > 3
-        for call, fault in zip(range(3, calls), FAULTS * calls, strict=False):
+        assert calls > 4
+        for call, fault in zip(range(4, calls), FAULTS * calls, strict=False):
             events = (Event(call, fault), Event(call, "swap"))
             play(History(events, before, replaces=replaces))
+
+
+def test_a_consent_ends_with_an_insert_that_a_view_of_the_users_stops(play):
+    for call in range(play(History((), "foreign", replaces=NAMES))):
+        play(History((Event(call, "view"),), "foreign", replaces=NAMES))
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

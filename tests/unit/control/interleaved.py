@@ -18,7 +18,10 @@ from simulator.protocol.spec import InsertTask
 from tests.unit.specs import dataset, run_spec
 
 _OF_DATABASE = (
+    "inspect",
     "existing",
+    "obstacles",
+    "find_attached",
     "find_signed",
     "resembles",
     "contents",
@@ -26,6 +29,8 @@ _OF_DATABASE = (
     "drop_signed",
     "drop_unsigned",
     "create",
+    "carry_out",
+    "describe_stored",
 )
 _OF_MARKS = ("read", "foreign", "open", "write", "replace")
 _WAIT_S = 60
@@ -55,9 +60,12 @@ class User:
         self._numbers = count()
         self.mine: dict[str, object] = {}
         """Table -> its rows."""
+        self._views: list[str] = []
 
     def act(self, what: str) -> None:
         """Do one of the things in USER with the names that inserts need, as far as possible."""
+        if what in {"drop", "rename", "swap"}:  # a view is in the way of these
+            self.drop_views()
         for name in self._needed:
             exists = name in self._connection.tables()
             match what:
@@ -70,11 +78,21 @@ class User:
                 case "drop" if exists:
                     self._connection.execute(f"DROP TABLE {name}")
                     self.mine.pop(name, None)
+                case "view" if exists:
+                    self._views.append(f"view{next(self._numbers)}")
+                    self._connection.execute(
+                        f"CREATE VIEW {self._views[-1]} AS SELECT * FROM {name}"
+                    )
                 case "rename" if exists:
                     self._rename(name)
                 case "swap":
                     self._rename(name)
                     self._create(name, COLUMNS, "'mine', 1, 1, 0.5")
+
+    def drop_views(self) -> None:
+        """Drop the views on tables, which keep some databases from dropping these."""
+        while self._views:
+            self._connection.execute(f"DROP VIEW {self._views.pop()}")
 
     def _create(self, name: str, columns: str, row: str) -> None:
         self._connection.execute(f"CREATE TABLE {name} ({columns})")
@@ -97,7 +115,7 @@ class User:
         return [n for n, rows in self.mine.items() if n not in there or self._contents(n) != rows]
 
 
-USER = ("create", "alike", "empty", "drop", "rename", "swap")
+USER = ("create", "alike", "empty", "view", "drop", "rename", "swap")
 FAULTS = ("fail", "fail after", "kill")
 
 
@@ -109,7 +127,7 @@ class Inserting:
     ) -> None:
         spec = run_spec(
             workers=(InsertTask(timed=(lane_range(0, 0, 5),)),), dataset=dataset(parts=parts),
-            replace_tables=replaces,
+            replace_tables=replaces, setup=("SELECT 1",),
         )  # fmt: skip
         self._user = user
         self._replaces = replaces
@@ -260,6 +278,7 @@ class World:
 
     def _look_around(self) -> None:
         """Have each kind of insert run once more, without consent to anything."""
+        self.user.drop_views()
         for parts in (2, 1):
             needed = {"events"} if parts == 1 else {"events0", "events1"}
             in_the_way = needed & self.user.mine.keys()
