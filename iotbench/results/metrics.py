@@ -24,7 +24,7 @@ _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 class InsertMetrics(BaseModel):
     """The metrics of a run of inserts."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     rows: int
     """Rows acknowledged in the measured part."""

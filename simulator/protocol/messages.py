@@ -70,7 +70,7 @@ def hold_s(workers: int) -> float:
 class Message(Frozen):
     """Base of all messages."""
 
-    model_config = ConfigDict(allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False, defer_build=True)
 
 
 def _cut(text: str) -> str:

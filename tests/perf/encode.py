@@ -229,14 +229,10 @@ _POINTS = {
 }
 
 
-def encoded(encoder, rows_per_batch: int, block: Block) -> list:
-    return encoder.encode(block, rows_per_batch)
-
-
-def main() -> None:
-    keep_freed_memory()
+def encoders() -> dict[str, Callable[[Block, int], list]]:
+    """Return what encodes a block in batches of some rows, by name."""
     of = (TABLE.columns, TABLE.time_unit)
-    encoders = {
+    ours = {
         "PgCopy": PgCopy(*of),
         "CSV": TextEncoder.of(*of, CSV),
         "TSV": TextEncoder.of(*of, TSV),
@@ -253,6 +249,18 @@ def main() -> None:
         "RowBinary": RowBinary(TABLE.columns),
         "Objects": Objects(*of),
     }
+    return {
+        **{name: encoder.encode for name, encoder in ours.items()},
+        **{name: partial(points, encoder) for name, encoder in _POINTS.items()},
+        "Series": series,
+        "Tablet": tablets,
+        "CQL": cql,
+    }
+
+
+def main() -> None:
+    keep_freed_memory()
+    drivers = {"Native (drv)": clickhouse_connect, "Tablet (drv)": iotdb}
     for device_count in (1, 1000):
         drawn = blocks(device_count)
         loop_s, _ = measure(python_csv, drawn[:2])
@@ -261,26 +269,13 @@ def main() -> None:
         show("Python loop", BATCH_ROWS, python_csv, drawn[:2], loop_s)
         show("bson.encode", BATCH_ROWS, driver_bson, drawn[:2], loop_s)
         for batch_rows in (BATCH_ROWS, 1):
-            for name, encoder in encoders.items():
-                encode = partial(encoded, encoder, batch_rows)
-                show(name, batch_rows, encode, drawn, loop_s)
-            for name, encoder in _POINTS.items():
-                encode = partial(points, encoder, batch_rows=batch_rows)
-                show(name, batch_rows, encode, drawn, loop_s)
-            show("Series", batch_rows, partial(series, batch_rows=batch_rows), drawn, loop_s)
-            driver = partial(clickhouse_connect, batch_rows=batch_rows)
-            show("Native (drv)", batch_rows, driver, drawn, loop_s)
-            show(
-                "Tablet",
-                batch_rows,
-                partial(tablets, batch_rows=batch_rows),
-                drawn,
-                loop_s,
-            )
-            if batch_rows > 1:  # it would take minutes
-                vendors = partial(iotdb, batch_rows=batch_rows)
-                show("Tablet (drv)", batch_rows, vendors, drawn[:2], loop_s)
-            show("CQL", batch_rows, partial(cql, batch_rows=batch_rows), drawn, loop_s)
+            for name, encode in encoders().items():
+                show(name, batch_rows, partial(encode, batch_rows=batch_rows), drawn, loop_s)
+            if batch_rows > 1:  # single rows of a driver would take minutes
+                for name, encode in drivers.items():
+                    show(
+                        name, batch_rows, partial(encode, batch_rows=batch_rows), drawn[:2], loop_s
+                    )
     wide.show()
 
 

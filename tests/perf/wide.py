@@ -12,6 +12,7 @@ A row's cost has a bound that no encoder here can beat. It is measured beside th
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
+from typing import Any
 
 import numpy as np
 import orjson
@@ -119,23 +120,27 @@ def tuples(block: Block) -> None:
         list(zip(*(objects.take(part).tolist() for _ in block.table.columns), strict=True))
 
 
+def encoders(of: Table) -> dict[str, Any]:
+    """Return the encoders for a table, by name."""
+    columns = (of.columns, of.time_unit)
+    return {
+        "Lines": LineProtocol(of, "cpu"),
+        "CSV": TextEncoder.of(*columns, CSV),
+        "TSV": TextEncoder.of(*columns, TSV),
+        "PgCopy": PgCopy(*columns),
+        "NDJSON": documents(*columns, None),
+        "Objects": Objects(*columns),
+    }
+
+
 def show() -> None:
     """Print the rates of the encoders and of their bounds."""
     _settle_memory()
     for kind, title in ((Type.INT64, "integers of a grid"), (Type.FLOAT64, "full doubles")):
         drawn = blocks(kind)
-        of = (drawn[0].table.columns, drawn[0].table.time_unit)
-        encoders = {
-            "Lines": LineProtocol(drawn[0].table, "cpu"),
-            "CSV": TextEncoder.of(*of, CSV),
-            "TSV": TextEncoder.of(*of, TSV),
-            "PgCopy": PgCopy(*of),
-            "NDJSON": documents(*of, None),
-            "Objects": Objects(*of),
-        }
         print(f"wide rows: ten tags, ten fields: {title}; batches of {BATCH_ROWS}; CPU time")
         print("  encoder          ns/row   Mrows/s  Mvalues/s      MB/s")
-        for name, encoder in encoders.items():
+        for name, encoder in encoders(drawn[0].table).items():
             row_ns = cpu_ns(lambda block, e=encoder: e.encode(block, BATCH_ROWS), drawn)
             _line(name, row_ns, 0 if name == "Objects" else _row_bytes(encoder, drawn[0]))
         bounds = {"bound: copies": copies, "bound: tuples": tuples}

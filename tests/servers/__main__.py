@@ -17,7 +17,7 @@ def listed() -> None:
             where = str(server.installed())
         except NotInstalled as error:
             where = str(error)
-        print(f"{name:<16}{server.version:<12}{where}")
+        print(f"{name:<22}{server.version:<12}{where}")
 
 
 def run(name: str) -> None:

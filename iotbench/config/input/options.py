@@ -137,7 +137,9 @@ def outside(*limits: tuple[str, float, float, float]) -> list[str]:
 class Options(Record):
     """A group of options, from which commands and plans derive theirs."""
 
-    model_config = ConfigDict(alias_generator=_word, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(
+        alias_generator=_word, validate_by_name=True, validate_by_alias=True, defer_build=True
+    )
     GROUP: ClassVar[str] = "Other options"
     """Group of the help text for the options that the class itself declares."""
 

@@ -132,7 +132,9 @@ def _duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> Iterat
 class Record(Frozen):
     """A mapping in a file, with these keys only; the docstring of a key describes it."""
 
-    model_config = ConfigDict(hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        hide_input_in_errors=True, use_attribute_docstrings=True, defer_build=True
+    )
 
 
 _Record = TypeVar("_Record", bound=Record)
