@@ -14,7 +14,7 @@ import pyarrow as pa
 from simulator.errors import ConfigError
 from simulator.records.manifest import FIRST_BYTES, compression_in, compression_of
 
-_PARQUET = b"PAR1"
+PARQUET = b"PAR1"
 _MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8, which some programs write first."""
 _SHOWN_MEMBERS = 3
@@ -22,7 +22,6 @@ _UNPACK, _EXPORT = "unpack it", "export it as CSV or Parquet"
 _OTHERS = {
     b"7z\xbc\xaf": ("a 7z archive", _UNPACK), b"Rar!": ("a rar archive", _UNPACK),
     b"\x1f\x9d": ("compressed by `compress`", _UNPACK),
-    _PARQUET: ("a compressed Parquet file", _UNPACK),
     b"SQLite format 3": ("an SQLite database", _EXPORT), b"ARROW1": ("an Arrow file", _EXPORT),
     b"ORC": ("an ORC file", _EXPORT), b"Obj\x01": ("an Avro file", _EXPORT),
     b"\x89HDF": ("an HDF5 or NetCDF file", _EXPORT), b"CDF": ("a NetCDF file", _EXPORT),
@@ -36,7 +35,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet."""
     with path.open("rb") as file:
-        return file.read(len(_PARQUET)) == _PARQUET
+        return file.read(len(PARQUET)) == PARQUET
 
 
 @contextmanager

@@ -142,6 +142,7 @@ def convert_file(
     from iotbench.rows.files.convert import (  # noqa: PLC0415 - pyarrow is loaded only for a file
         convert,
     )
+    from iotbench.rows.files.source import unpacked  # noqa: PLC0415 - loads pyarrow
 
     if not quiet:
         say(f"reading {request.name}", err=True)
@@ -157,7 +158,11 @@ def convert_file(
             )
         if request.content_sha256 not in ("", digest):
             _expect_content(request, copies[0])
-        found = convert(request, copies, folder, digest)
+        readable = [
+            stack.enter_context(unpacked(copy, name_of(file)))
+            for file, copy in zip(files, copies, strict=True)
+        ]
+        found = convert(request, readable, folder, digest)
         changed = [
             file
             for file, copy, was in zip(files, copies, before, strict=True)

@@ -3,10 +3,11 @@
 import hashlib
 import lzma
 import shlex
+import shutil
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from zipfile import BadZipFile
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from iotbench.machine.scratch import scratch_folder
 from iotbench.rows.files.cells import CellType, invalid_utf8
-from iotbench.rows.files.content import open_content
+from iotbench.rows.files.content import PARQUET, open_content
 from iotbench.rows.files.names import named
 from iotbench.rows.files.records import Malformed
 from iotbench.rows.files.request import FilesRequest
@@ -24,6 +26,7 @@ from iotbench.rows.files.types import find_declared_type, guess
 from simulator.data.block import Array
 from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
+from simulator.records.manifest import compression_in
 
 SHOWN_CASES = 3
 """Number of bad cells of a column to show and store."""
@@ -335,6 +338,23 @@ def readable(name: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"--data: {name}: cannot be read: {reason}") from error
+
+
+@contextmanager
+def unpacked(path: Path, name: str) -> Iterator[Path]:
+    """Yield the path of a file; of compressed Parquet, that of a copy, removed at the end.
+
+    Parquet is read at any place, a compressed file only from its start.
+    """
+    with ExitStack() as stack:
+        with readable(name):
+            if compression_in(path):
+                with open_content(path, f"--data: {name}") as content:
+                    if content.peek(len(PARQUET)).startswith(PARQUET):
+                        path = stack.enter_context(scratch_folder("unpacked")) / path.name
+                        with path.open("wb") as file:
+                            shutil.copyfileobj(content, file)
+        yield path
 
 
 def digest_of(path: Path, name: str) -> str:

@@ -100,7 +100,7 @@ def test_compression_is_known_by_content_whatever_the_name(prepare, name, conten
         (packed("a.csv", "b.csv"), "expected an archive of one file, found 2 (a.csv, b.csv)"),
         (packed("[Content_Types].xml", "a"), "is a workbook; save the sheet as CSV"),
         (packed("a.csv")[:-30], "cannot be read: File is not a zip file"),
-        (gzip.compress(b"PAR1\0\0"), "is a compressed Parquet file; unpack it"),
+        (gzip.compress(b"PAR1\0\0"), "cannot be read: Parquet file size is 6 bytes"),
         (b"SQLite format 3\0", "is an SQLite database; export it as CSV or Parquet"),
         (b"\x89HDF\r\n\x1a\n\0", "is an HDF5 or NetCDF file; export it as CSV or Parquet"),
         (b"7z\xbc\xaf\x27\x1c\0\4", "is a 7z archive; unpack it"),

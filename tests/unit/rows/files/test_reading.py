@@ -1,6 +1,9 @@
 """What is said about a file: its times, columns, NULLs, numbers and lines."""
 
+import bz2
+import gzip
 import io
+import lzma
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -107,6 +110,15 @@ def test_nanoseconds_are_refused_cut_or_kept(prepare, refused):
     assert kept.types["t_ns"] == "int16"
     said = refused(FINE.replace(",x\n", ",T_ns\n"), nanoseconds=Nanoseconds.KEEP)
     assert "column 't_ns': --nanoseconds keep needs that name; rename the column" in said
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_parquet_is_read_in_a_compressed_file(prepare, pack):
+    stored = written(t=pa.array([NOON], pa.timestamp("us")), x=[1])
+
+    file = prepare(pack(stored), name="bars.parquet.gz")
+    assert file.values == {"t": [NOON], "x": [1]}
+    assert file.params.table == "bars"
 
 
 def test_nanoseconds_of_parquet_of_counts_and_of_a_format_are_alike(prepare, refused):
