@@ -13,7 +13,7 @@ PAUSE_S = 1.0
 """A longer gap between two readings is a pause of this process."""
 _TICK_S = 0.25
 _ahead_s: list[float] = []
-"""None before the first call of `ahead_s`."""
+"""Empty before the first call of `ahead_s`."""
 
 
 def ahead_s() -> float:

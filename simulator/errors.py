@@ -58,7 +58,7 @@ class UnverifiableError(BenchError):
 
 
 class Interrupted(BenchError):
-    """The user, or a signal, stopped it."""
+    """The user or a signal stopped the program."""
 
     exit_code = 130
 
@@ -70,7 +70,7 @@ _COMPARED = 100
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint with the known word nearest to `word`, or with all known words.
 
-    Near is what is spelt alike, or the only name of several words of which `word` is one.
+    A known word is near if it is spelt alike, or is the only one with `word` between its hyphens.
     """
     choices = sorted(known)
     folded = {choice.casefold(): choice for choice in choices}

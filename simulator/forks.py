@@ -1,16 +1,16 @@
 """Starts collectors and workers as forks, and continues a collector that a signal has killed.
 
-To load their program takes each about half a second of CPU time, which is more than a short run,
-and minutes for hundreds of workers. A fork takes some milliseconds. Each message on the socket of
-the fork server asks for one:
+Loading their program takes half a second of CPU time: more than a short run, and minutes for
+hundreds of workers. A fork takes a few milliseconds. Each message on the fork server's socket asks
+for one fork:
 
     {"name": "worker-0", "role": ["worker", "--index=0"], "options": ["--fd", ...]}
 
-with open files: where its exit code is to be written, its standard input, output and error, and one
-for each option. The answer is its process id, or a negative error number.
+and passes open files: one that receives the exit code, standard input, output and error, and one
+for each option. The reply is the process id, or a negative error number.
 
-In a pod the container's first process continues a killed collector; on one machine the command line
-does.
+A killed collector is continued by the container's first process in a pod, and by the command line
+on one machine.
 """
 
 import gc
@@ -33,10 +33,7 @@ _STANDARD = 3
 
 
 def fork(control: socket.socket) -> list[str] | None:
-    """Serve until the socket's other end closes; return in each fork what its arguments are.
-
-    None: it has closed.
-    """
+    """Serve until the socket's other end closes, then return None; in a fork, its arguments."""
     continue_without_parent()
     allow_many_files()
     woken, waker = socket.socketpair()
@@ -81,7 +78,7 @@ def _fork() -> int:
 
 
 def _become(message: bytes, files: list[int]) -> list[str]:
-    """Make of this fork what was asked for; return its arguments."""
+    """Set up this fork as the message asks; return its arguments."""
     wanted = json.loads(message)
     os.setsid()
     name_process(wanted["name"])
@@ -129,7 +126,7 @@ def supervise(serve: Callable[[BinaryIO], int]) -> int:
 
 
 def _status_of(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
-    """Call it in a new process, which gets the SIGTERM of this one; return how that has ended."""
+    """Call `serve` in a child, which gets this process's SIGTERM; return its wait status."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     child = os.fork()
     if child == 0:

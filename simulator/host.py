@@ -26,7 +26,7 @@ def boot_id() -> str:
 
 
 def allow_many_files() -> None:
-    """Allow this process as many open files and connections as it may have."""
+    """Raise the limit of open files, which include connections, as far as this process may."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -60,21 +60,21 @@ def end_with_parent() -> None:
 
 
 def name_process(name: str) -> None:
-    """Give this process a name of up to 15 bytes, as `top` shows it. Only on Linux, see above."""
+    """Give this process a name of up to 15 bytes, which `top` shows (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
 def memory_peak_bytes() -> int:
     """Return this process's peak memory; getrusage would include the parent's before exec."""
-    peak_kib = _word(Path("/proc/self/status"), "VmHWM:")
+    peak_kib = _read_number(Path("/proc/self/status"), "VmHWM:")
     if peak_kib is None:
         peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_kib * 1024
 
 
 def allow_open_files(wanted: int) -> int:
-    """Raise the limit of open files as far as this process may; return it, if that is fewer."""
+    """Raise the limit of open files to `wanted`; return how many of them this process may open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if wanted <= soft or soft == resource.RLIM_INFINITY:
         return wanted
@@ -96,13 +96,13 @@ def read_throttled_s() -> float:
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)
     """
     for path, name, unit_s in _CPU_STATS:
-        value = _word(path, name)
+        value = _read_number(path, name)
         if value is not None:
             return value * unit_s
     return 0.0
 
 
-def _word(path: Path, name: str) -> int | None:
+def _read_number(path: Path, name: str) -> int | None:
     """Return the number after a name in a kernel file."""
     try:
         lines = path.read_text().splitlines()

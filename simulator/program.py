@@ -45,7 +45,7 @@ def _arguments() -> argparse.Namespace:
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
-    roles.add_parser(_FORK_SERVER, help="start both as forks, as a socket on standard input asks")
+    roles.add_parser(_FORK_SERVER, help="fork both, as messages on standard input ask")
     for role in (collector, worker):
         role.add_argument(
             "--spec", type=Path, help="the run's specification; without it, read standard input"
@@ -54,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     listen = collector.add_mutually_exclusive_group(required=True)
     listen.add_argument("--port", type=int, help="listen on this port")
     listen.add_argument("--fd", type=int, help="serve this listening socket")
-    collector.add_argument("--journal", type=int, help="an open file, to go on from if it is lost")
+    collector.add_argument("--journal", type=int, help="open file; another collector continues it")
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
@@ -91,8 +91,9 @@ def _collector(
     else:
         listener = socket.create_server(("", arguments.port), backlog=1024)
     given = process.given
-    kept = Journal(journal)
-    collector = Collector(given.spec, process.database, given.token, process.clock, kept)
+    collector = Collector(
+        given.spec, process.database, given.token, process.clock, Journal(journal)
+    )
 
     async def serve() -> NoReturn:
         outcome = await collector.serve(listener, process.parent)
@@ -130,7 +131,7 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
 
 
 def _load() -> None:
-    """Import what collectors and workers do, and what most of their runs need."""
+    """Import what most runs need, once for all forks."""
     for name in _LOADED_BY_RUNS:
         importlib.import_module(name)
 

@@ -1,4 +1,4 @@
-"""Credentials out of texts: every form in which a driver or a server may repeat one.
+"""Redacts credentials in texts, in every form in which a driver or a server may repeat one.
 
 A form is the credential as it is or escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
 base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time.
@@ -123,7 +123,7 @@ def _cut(secret: str) -> list[str]:
 
 
 def _first(text: str) -> list[str]:
-    """Return the pattern of the start of a text, as long as it goes; none if it is all words."""
+    """Return a pattern for the start of a text, if it can be distinguished from words."""
     least = _least(text)
     if least == len(text):
         return []
@@ -134,7 +134,7 @@ def _first(text: str) -> list[str]:
 
 
 def _last(text: str) -> list[str]:
-    """Return the pattern of the end of a text, as long as it goes; none if it is all words."""
+    """Return a pattern for the end of a text, if it can be distinguished from words."""
     least = _least(text[::-1])
     if least == len(text):
         return []
@@ -145,13 +145,13 @@ def _last(text: str) -> list[str]:
 
 
 def _least(text: str) -> int:
-    """Return how many of the first characters of a text cannot be words of a message."""
+    """Return the fewest first characters of a text that cannot be words of a message."""
     ends = range(CUT_CHARACTERS, len(text))
     return next((end for end in ends if _NO_WORDS.search(text, 0, end)), len(text))
 
 
 def _steps(text: str) -> list[str]:
-    """Return a text in steps by which a match may become longer; regular expressions bound them."""
+    """Return a text in pieces by which a match may grow; regular expressions limit their number."""
     size = -(-len(text) // _STEPS) or 1
     return [text[start : start + size] for start in range(0, len(text), size)]
 
@@ -168,7 +168,7 @@ def _escape(secret: str) -> str:
 
 
 def _kind(letter: str) -> str:
-    """Return what is escaped together: letters, gaps, or one character repeated."""
+    """Return the kind of a character; neighbours of one kind are escaped together."""
     if letter.isspace() or letter == "\\":
         return _GAP
     if letter.isascii():
@@ -196,7 +196,7 @@ def _gap(run: str) -> str:
     if slashes == len(run):
         return f"{_BACKSLASH}{{{slashes},{_most(run)}}}"
     blanks = sorted(set(run) - {"\\"})
-    alone = "|".join(way for letter in blanks for way in _standing(letter))
+    alone = "|".join(way for letter in blanks for way in _without_backslash(letter))
     escaped = "|".join(way for letter in blanks for way in _after_backslash(letter))
     if slashes:  # one of them alone, or with a letter
         escape = rf"{_BACKSLASH}(?:[{_BLANK_LETTERS}]|{escaped})?"
@@ -206,7 +206,7 @@ def _gap(run: str) -> str:
 
 
 def _most(run: str) -> int:
-    """Return how long a gap may become where it is escaped: bounded, so that matching is fast."""
+    """Return the most characters of an escaped gap; the limit keeps matching fast."""
     return min(16 * len(run), 16 + 2 * len(run))
 
 
@@ -216,10 +216,10 @@ def _any(ways: Iterable[str]) -> str:
 
 def _ways(letter: str) -> list[str]:
     """Return the patterns of all ways to write a character, without a backslash before it."""
-    return [re.escape(letter), *_standing(letter), *_after_backslash(letter)]
+    return [re.escape(letter), *_without_backslash(letter), *_after_backslash(letter)]
 
 
-def _standing(letter: str) -> list[str]:
+def _without_backslash(letter: str) -> list[str]:
     """Return the ways to write a character without a backslash: percent, HTML, wrong decoding."""
     code, octets = ord(letter), _utf8(letter)
     ways = [_percent(octets), f"&#0{{0,4}}{code};", f"&#x0{{0,4}}{code:x};"]

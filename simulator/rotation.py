@@ -15,7 +15,7 @@ from simulator.modules.contract import Database
 from simulator.protocol.spec import read_credential
 
 LOOK_S = 2.0
-"""Between two looks at the files."""
+"""Interval at which the files are read."""
 
 
 class Rotation:
@@ -37,7 +37,7 @@ class Rotation:
         """Credential that was read last and is invalid for the options."""
 
     def follow(self) -> None:
-        """Look at the files now, and from now on, in a thread that ends with the process.
+        """Read the files now, and then at intervals in a thread that ends with the process.
 
         A sweep may have read them hours before this run.
         """
@@ -51,7 +51,7 @@ class Rotation:
             self.renew()
 
     def renew(self) -> None:
-        """Give the database what has changed; a file that is missing has not changed."""
+        """Give the database the changed credentials; a missing file counts as unchanged."""
         found = {}
         for name, path in self._files.items():
             try:

@@ -56,7 +56,7 @@ class FreshAnswers(ArrivalPart):
     answers: Packed
     """ANSWER_COLUMNS."""
     keys: Annotated[tuple[tuple[Scalar, ...], ...], Field(max_length=_MOST_KEYS)] = ()
-    """Values of its tags that occur in this part."""
+    """Combinations of its tags that occur in this part."""
     values: Packed
-    """The number of the key, then the other columns of a row of the answers; 64-bit floats as
-    the integers that have the same bits."""
+    """For each row of the answers: the number of its key, then its other columns; floats as the
+    64-bit integers with the same bits."""

@@ -121,14 +121,14 @@ class ShownAnswer(Message):
     statement: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
-    """The first ones, of a wrong answer from the first difference on."""
+    """The first rows; of a wrong answer, the rows from the first difference on."""
     skipped: int = 0
     """Rows before these."""
     all_rows: int
     ok: bool | None
     """None: no truth is known."""
     truth: tuple[tuple[Scalar, ...], ...] | None = None
-    """The same rows of the true answer, if it is another one."""
+    """The same rows of the truth, if the answer differs from it."""
 
 
 class AnswerDigest(Message):
@@ -190,7 +190,7 @@ class Freshness(Message):
     delays: tuple[tuple[int, int], ...]
     """Delays of the rows that were seen: simulator.protocol.numbers."""
     unseen: tuple[tuple[int, int], ...] = ()
-    """Times for which the others were watched, in the same form; empty in older results."""
+    """Times for which unseen rows were watched, in the same form; empty in older results."""
 
 
 class RampEnd(StrEnum):
@@ -259,7 +259,7 @@ class Outcome(Message):
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     rows_verdict: Verdict | None = None
-    """That of the rows alone, where queries were asked meanwhile; `verdict` is of both."""
+    """Verdict on the rows alone, where queries were asked meanwhile; `verdict` is on both."""
     queries: tuple[QueryVerdict, ...] = ()
     plans: tuple[QueryPlans, ...] = ()
     freshness: tuple[Freshness, ...] = ()
@@ -281,12 +281,9 @@ class Outcome(Message):
     steady: bool | None = None
     """True if the rate became steady in the warm-up; None: not awaited."""
     background: dict[str, int] = Field(default_factory=dict)
-    """Number of times that the server did background work in the timed part, as far as it counts
-    it.
-    """
+    """Counter of background work -> how often the server did it in the timed part."""
     occurrences: tuple[Occurrence, ...] = ()
-    """Times of background work, and of failures of the run; each worker reports its own failures.
-    """
+    """Background work, and failures of the run; each worker reports its own failures."""
     scanned: Scanned | None = None
     """Result of a run that scans a file of records."""
 

@@ -39,8 +39,7 @@ _KNOWN = (
     b':"client","primary_key":"none","primary_key":"db","parts":1,"ranges":[[0,1,0,10000]]},'
     b'"version":"0.2.0","by":"root@'
 )
-"""Common contents of records: a compressor that knows it needs half the bytes. Part of the format.
-"""
+"""Contents common to records: they halve the compressed size. Part of the format."""
 
 
 class State(StrEnum):
@@ -73,13 +72,13 @@ class Mark(BaseModel):
     uncertain: tuple[RowRange, ...] = ()
     """Rows with an unknown outcome when the insert ended: all others were acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
-    """Table -> what this program has made for it, or is about to make or to drop, by its names in
-    the database. Empty in marks of earlier versions."""
+    """Table -> names in the database of what this program has made for it, or is about to make or
+    drop. Empty in marks of earlier versions."""
     signed: bool = False
     """True if the objects bear signatures, where the database has a place for them. False in marks
-    of earlier versions, and in later ones about tables that those made."""
+    of earlier versions, and in later marks of the tables that they made."""
     intended: bool = False
-    """True if nothing bore the objects' names when this was recorded: they were to be created."""
+    """True if nothing had the objects' names when this was recorded: they were to be created."""
     version: str
     """Version of the program."""
     by: str
@@ -91,7 +90,7 @@ class Mark(BaseModel):
         """Return which insert it was, by whom and when, and how it ended."""
         at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
         rows = counted(self.dataset.rows, "row")
-        if self.state is not State.COMPLETE:  # of a run that ends by time, far more than it writes
+        if self.state is not State.COMPLETE:  # a run by time plans more than it writes
             rows = f"up to {rows}"
         ended = _ENDED[self.state]
         by = f" by {self.by}" if self.by else ""
@@ -110,11 +109,11 @@ _ENDED = {
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
     """Return whether two datasets are the same rows, wherever their file was read from."""
-    return one.origin == other.origin and _describe_rows(one) == _describe_rows(other)
+    return one.origin == other.origin and _without_origin(one) == _without_origin(other)
 
 
-def _describe_rows(dataset: Dataset) -> Dataset:
-    """Return how and which of its rows are stored, whatever they are."""
+def _without_origin(dataset: Dataset) -> Dataset:
+    """Return a dataset without what determines its rows: which of them are stored, and how."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)
 
@@ -211,7 +210,7 @@ class Marks:
         return cls(tuple(_mark_of(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
 
     def newest(self, tables: Iterable[str]) -> Mark | None:
-        """Return the newest mark of any of these tables; None if there is none that is sure."""
+        """Return the newest mark of any of these tables; None if a newer one is damaged."""
         wanted = set(tables)
         for mark in self.entries:
             if mark is None or wanted & {*mark.tables}:
@@ -220,7 +219,7 @@ class Marks:
 
     @property
     def claiming(self) -> tuple[Mark, ...]:
-        """Those that are the newest of one of their tables."""
+        """The marks that are the newest one of at least one of their tables."""
         found: list[Mark] = []
         known: set[str] = set()
         for mark in filter(None, self.entries):
@@ -231,7 +230,7 @@ class Marks:
 
     @property
     def current(self) -> tuple[Mark, ...]:
-        """The newest mark of each table, as far as no damaged one is newer."""
+        """The newest mark of each table, unless a damaged one is newer."""
         found: list[Mark] = []
         known: set[str] = set()
         for mark in self.entries:

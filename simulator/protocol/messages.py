@@ -31,7 +31,7 @@ TIMEOUT_GRACE_S = 5.0
 NO_COLLECTOR = "the collector cannot be reached"
 """Start of the last message of a worker that has lost the collector."""
 HOLD_S = 2.0
-"""Time for which the collector holds a waiting request of few workers, which then repeat it."""
+"""Time for which the collector holds a waiting request, which the worker then repeats."""
 WARMUP = "warmup"
 """The phase between the barrier and the measured part."""
 MOST_FAILURES = 300
@@ -123,9 +123,9 @@ class Heartbeat(Message):
     uncertain_rows: Count = 0
     retried: Count = 0
     errors: Count = 0
-    """Batches that failed, each as often as it did."""
+    """Failed attempts to send a batch."""
     runs: Count = 0
-    """Timed ones, of the query that it asks now; of all queries in a mixed run."""
+    """Timed runs of the query that it asks now; in a mixed run, of all queries."""
     waited_s: Duration = 0.0
     """Time for which these runs have waited for their answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
@@ -135,7 +135,7 @@ class Heartbeat(Message):
 
 
 class Reply(Message):
-    """The collector's reply to each of them, and to a report."""
+    """The collector's reply to most messages."""
 
     go: bool = True
     """False: wait, and repeat the request."""
@@ -144,11 +144,11 @@ class Reply(Message):
     stop: str | None = None
     """Reason why the run is over, if it is; the worker stops and reports."""
     over: str = ""
-    """The query with the last ramp to end: the worker asks it no more."""
+    """Query of the ramp that ended last; the worker stops asking it."""
     measured_s: float | None = None
     """Start of the measured part, on the collector's clock, once the rate is steady."""
     newest_ms: int | None = None
-    """The newest time of such a row, of any worker."""
+    """Newest time of an acknowledged row of any worker."""
     now_s: float
     """The collector's clock, seconds since 1970."""
     now_ns: int = 0
@@ -190,7 +190,7 @@ class AnswerRows(Message):
 
 
 class Known(Message):
-    """The collector's reply to both: for each of the answers, whether it has it now."""
+    """The collector's reply about answers: for each, whether it has it now."""
 
     known: tuple[bool, ...]
 
@@ -214,7 +214,7 @@ class StageTimes(Message):
     count: Count
     """Batches or queries."""
     unsent: Count = 0
-    """Further ones, which fell due in the stage and did not begin before its end."""
+    """Further batches or queries that fell due in the stage and did not begin before its end."""
     due_until_s: float | None = None
     """Due time of the next one in the schedule; None: there is no rate."""
     latency: Histogram
@@ -311,7 +311,7 @@ class Clocked(Message):
     ended_s: float | None = None
     """Time of the last acknowledgement."""
     duration_s: float = 0.0
-    """Between them, without the time between the stages in which it was active."""
+    """Time between them, without stages in which the worker was idle."""
     cpu_s: Duration = 0.0
     throttled_s: Duration = 0.0
     """Time for which a CPU limit throttled the worker while the clock ran."""
@@ -397,7 +397,7 @@ class Troubles(Message):
     failures: Annotated[tuple[BatchFailures, ...], Field(max_length=MOST_FAILURES)] = ()
     """Failures in the timed part, by second; the first ones."""
     more_failures: Count = 0
-    """Those after the listed ones."""
+    """Number of failures after the listed ones."""
 
 
 class WorkerReport(Clocked, Timings, Acknowledged, Troubles):

@@ -19,7 +19,7 @@ _PARTS = 16
 BUCKETS = 32 * _PARTS
 """Buckets from 1 us to 1.2 h."""
 _FRACTION_SHIFT = 23 - 4
-"""Bits of a 32-bit float below its exponent and four bits of its fraction, which are the bucket."""
+"""Bits of a 32-bit float below those of its bucket: exponent and four bits of the fraction."""
 _ONE = 127 * _PARTS
 """The bucket of 1.0, counted from the smallest float's."""
 
@@ -28,9 +28,9 @@ Counts: TypeAlias = NDArray[np.int64]
 
 
 def counts_of(durations_ns: NDArray[np.int64], weights: NDArray[np.int64] | None = None) -> Counts:
-    """Return durations, counted by bucket; shorter and longer ones in the first and the last.
+    """Return the number of durations in each bucket; the first and last include those outside.
 
-    Weights are the number of times that each counts.
+    Each duration counts as often as its weight.
     """
     return np.bincount(buckets_of(durations_ns), weights, BUCKETS).astype(np.int64)
 
@@ -89,7 +89,7 @@ def unpack(text: str, columns: int) -> Columns:
     except (zlib.error, ValueError) as error:
         raise ValueError(f"packed columns are damaged: {error}") from error
     if not reader.eof and len(content) <= _MOST_BYTES:
-        raise ValueError("packed columns are damaged: they end before their end")
+        raise ValueError("packed columns are damaged: they are truncated")
     if len(content) > _MOST_BYTES or len(content) % (8 * columns):
         raise ValueError(f"expected {columns} columns of whole numbers, got {len(content)} bytes")
     return np.frombuffer(content, np.int64).reshape(columns, -1)

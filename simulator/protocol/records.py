@@ -65,7 +65,7 @@ class RecordsFile(Frozen):
     @property
     def name(self) -> str:
         """Name of the file in messages."""
-        return format_shown(self.path, self.volume_claim)
+        return shown_path(self.path, self.volume_claim)
 
 
 class ScanTask(Frozen):
@@ -106,8 +106,8 @@ class Scanned(Frozen):
     """Parameters of a prepared file."""
 
 
-def format_shown(path: str, volume_claim: str) -> str:
-    """Return a file as the user names it."""
+def shown_path(path: str, volume_claim: str) -> str:
+    """Return a path as the user wrote it."""
     if not volume_claim:
         return path
     return f"claim:{volume_claim}/{Path(path).relative_to(VOLUME_FOLDER)}"

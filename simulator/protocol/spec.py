@@ -29,7 +29,7 @@ from simulator.protocol.verdict import VerifyMode
 MOST_INSTANCES = 10_000
 """Different timed instances of a query type in a run; more runs ask them again."""
 FIRST_INSTANCE = 1 << 20
-"""Number from which instances of first runs and of the warm-up begin."""
+"""Smallest number of an instance of first runs and of the warm-up."""
 MOST_WARMUP = 300
 """Different instances of the warm-up of a worker; more runs ask them again."""
 
@@ -99,7 +99,7 @@ class Ask(Frozen):
     burn_in: int = Field(default=0, ge=0)
     """Runs of each query between the first one and the timed ones, at least."""
     most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)
-    """Different timed instances of a query, of all workers."""
+    """Different timed instances of a query, over all workers."""
 
     def weighted(self, weight: int) -> "Ask":
         """Return the task for a query that is asked `weight` times as often."""
@@ -172,19 +172,18 @@ class Clocking(Frozen):
     """The limits of a run's measured part, and the rates of its workers."""
 
     duration_s: float = 0.0
-    """The measured part ends after this time even if rows or runs are left; where queries are asked
-    one after the other, the part of each; 0: no limit. With stages, the sum of their lengths."""
+    """Longest measured part; of each query, where they are asked one after the other. 0: no limit.
+    With stages, the sum of their lengths."""
     warmup_s: float = 0.0
     """Load due in this time before the measured part is not measured."""
     until_steady: bool = False
-    """True if the warm-up ends before that once the rate of all workers is steady."""
+    """True if the warm-up ends early once the rate of all workers is steady."""
     rows_per_s: float = 0.0
     """Rate of all workers that write; 0: as fast as possible."""
     queries_per_s: float = 0.0
     """Rate of all workers that ask; 0: as fast as possible."""
     stages: tuple[LoadStage, ...] = ()
-    """One after the other, after the warm-up; for each query again. Empty: all workers are always
-    active."""
+    """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
 
     def weighted(self, weight: int) -> "Clocking":
         """Return the clocking of a query type with this weight: its rates are that much higher."""
@@ -213,7 +212,7 @@ class PlannedFault(Frozen):
     network: Weather | None = None
     """Condition of the workers' connections meanwhile; None: the network does not fail."""
     kills_workers: bool = False
-    """The processes that have the connections of workers that write are killed."""
+    """True if the sending processes of workers that write are killed."""
 
     def is_on(self, elapsed_s: float) -> bool:
         """Return whether it is on, `elapsed_s` after the beginning of the measured part."""
@@ -232,8 +231,8 @@ class QueryLoad(Frozen):
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     fresh_ms: int = 0
-    """Length of the newest acknowledged time that queries are about; 0: queries are about the rows
-    that were stored before, up to `until_ms`."""
+    """Queries are about rows of this length of time, up to the newest acknowledged one; 0: about
+    rows stored before the run, up to `until_ms`."""
     aligned: bool = False
     """True if windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
@@ -275,7 +274,7 @@ class RunSpec(Frozen):
     """Insert mode of the timed rows."""
     batch_rows: int = Field(1, ge=1)
     scratch: str = ""
-    """Folder of these files; empty: the folder of temporary files."""
+    """Folder of the files of --import; empty: the folder of temporary files."""
     clocking: Clocking = Clocking()
     several: Several = Several()
     fault: PlannedFault | None = None
@@ -284,11 +283,11 @@ class RunSpec(Frozen):
     connection, at least; 0: a few times."""
     clean: bool = True
     replace_tables: tuple[str, ...] = ()
-    """Names in the database of what this program did not make and the user wants replaced."""
+    """Names in the database of foreign objects that the user wants replaced."""
     setup: tuple[str, ...] = ()
-    """Statements of the user's own, which are carried out once the tables are created."""
+    """The user's own statements, carried out once the tables are created."""
     teardown: tuple[str, ...] = ()
-    """Those that are carried out at the end, also of a run that has failed."""
+    """The user's own statements, carried out at the end, also after a failure."""
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0
@@ -348,7 +347,7 @@ class RunSpec(Frozen):
 
     @cached_property
     def changed(self) -> Dataset:
-        """Return the rows stored before that are left after the changes."""
+        """The rows stored before the run, as they are after its changes."""
         found = self.dataset
         if ranges := [item for task in self.changes for item in task.correct]:
             found = corrected(found, ranges)
@@ -364,9 +363,9 @@ class RunSpec(Frozen):
         return self.stored(())
 
     def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
-        """Return what its workers can ask: the workload's types, and the user's own queries.
+        """Return the types that workers can ask: the workload's, and the user's own queries.
 
-        Or those about fresh rows, as they are asked first.
+        In a run about fresh rows: the types about these, as they are asked first.
         """
         aligned, until_ms = self.load.aligned, self.load.until_ms
         if self.load.fresh_ms:

@@ -12,10 +12,10 @@ _MAX_REASONS = 5
 
 
 class Depth(NamedTuple):
-    """Words for people about the rows that a level compares."""
+    """A level of verification, described for people."""
 
     short: str
-    """Behind the verdict `verified`."""
+    """Shown after the verdict `verified`."""
     compares: str
     means: str
     """Facts that hold if the verdict is `verified`."""
@@ -56,7 +56,7 @@ class VerifyMode(StrEnum):
 
     @property
     def depth(self) -> Depth:
-        """Words about the rows that this level compares."""
+        """This level, described for people."""
         return _DEPTHS[self.value]
 
 
@@ -187,7 +187,7 @@ class Verdict(BaseModel):
         )
 
     def beside(self, other: "Verdict") -> "Verdict":
-        """Return the verdict on what this one and another one are about: the worse of both."""
+        """Return the joint verdict of this one and another one, which has the worse status."""
         both = sorted((self, other), key=lambda each: WORST_FIRST.index(each.status))
         return Verdict(
             status=both[0].status,

@@ -1,4 +1,4 @@
-"""The ends of records, and the table of each: a scan's knowledge of a format."""
+"""Cutters: where the records of a format end, and which table each belongs to."""
 
 import re
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
 
 UNKNOWN = -1
-"""Place instead of a table's: the record cannot belong to one."""
+"""Place of a record that belongs to no table."""
 _NEWLINE, _QUOTE, _BACKSLASH = b'\n"\\'
 _FIELDS, _LENGTH = 2, 4
 

@@ -1,7 +1,7 @@
 """The formats of `--format`: which encoder writes a row, and what begins and ends a file.
 
-The encoders belong to the modules that send rows so; they are imported when a
-format is used, since few runs need it.
+An encoder belongs to the module that sends rows in this format; few runs need it, so it is
+imported when the format is used.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A user's file that `prepare` has converted: a folder of plain arrays, and what they are."""
+"""A user's file that `prepare` has converted: a folder of plain arrays, and their description."""
 
 import hashlib
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def key_columns(params: FileParams) -> list[FileColumn]:
 
 
 def has_key(params: FileParams) -> bool:
-    """Return whether the rows have a key, and are few enough to know it."""
+    """Return whether the rows have a key; False if there are too many rows to search."""
     key = key_columns(params)
     searched = params.rows <= MAX_ROWS and not any(column.nullable for column in key)
     return searched and are_distinct(params, [column.name for column in key], PrimaryKey.NONE)
@@ -95,7 +95,7 @@ def describe(folder: Path, params: FileParams) -> PreparedFile:
 
 
 def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
-    """Return what is in a folder, named `shown`; ConfigError unless it is as it was written."""
+    """Return the description of a folder, named `shown`; ConfigError if the folder has changed."""
     try:
         _expect_own(folder / NAME)
         with (folder / NAME).open("rb") as source:
@@ -149,6 +149,6 @@ def _content(folder: Path) -> tuple[int, str]:
 
 
 def _expect_own(path: Path) -> None:
-    """Raise OSError if something in the folder is elsewhere, or may be read for ever."""
+    """Raise OSError for a link, pipe or device: it may lead elsewhere, or never end."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError(ENOTSUP, f"{path.name} is a link, pipe or device, expected a file")

@@ -1,4 +1,4 @@
-"""Finds every record of a file, and that each of them is one: where batches begin, and their rows.
+"""Scans a file of records: checks each of them, and finds where batches begin.
 
 The whole file is scanned once before a sweep, which gives the part of each worker. A worker scans
 its part before the clock of each run starts, so no index is stored or sent.
@@ -7,6 +7,7 @@ its part before the clock of each run starts, so no index is stored or sent.
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,11 +85,11 @@ class _Scan:
         self.skipped_rows = 0
 
     def begin(self, content: bytes) -> None:
-        """Read the header of the file; ConfigError if it is another one."""
+        """Check the header of the file; ConfigError if it differs."""
         header = self._layout.header
         if content != header:
             raise ConfigError(
-                f"--data: {self._name}: begins with {_format(content)}, expected {_format(header)}"
+                f"--data: {self._name}: begins with {_quote(content)}, expected {_quote(header)}"
             )
         self._at = len(header)
 
@@ -105,7 +106,7 @@ class _Scan:
             record = content[starts[number] : ends[number]]
             problem = (
                 f"record {self._seen + number + 1:,} (byte {offset + int(starts[number]):,}):"
-                f" {_format(record)} is not {cutter.expected}"
+                f" {_quote(record)} is not {cutter.expected}"
             )
             if not self._skip:
                 raise ConfigError(
@@ -140,11 +141,11 @@ class _Scan:
         self._kept += len(places)
 
     def expect_end(self, rest: bytes, offset: int, trailer: bytes) -> None:
-        """Raise ConfigError if the bytes do not end as whole ones do."""
+        """Raise ConfigError if the file is truncated; with `skip`, count a damaged record."""
         if rest == trailer:
             return
-        found = f"ends with {_format(rest)}" if rest else "ends"
-        problem = f"record {self._seen + 1:,} (byte {offset:,}): the file {found} before its end"
+        found = f"ends with {_quote(rest)}" if rest else "ends"
+        problem = f"record {self._seen + 1:,} (byte {offset:,}): the file {found} within a record"
         if not self._skip:
             raise ConfigError(
                 f"--data: {self._name}: {problem}: it is truncated or damaged; generate it again,"
@@ -175,16 +176,16 @@ class _Scan:
 def scan(  # noqa: PLR0913
     path: str, name: str, layout: Layout, *, batch_rows: int, limit: int | None, skip: bool
 ) -> ScanFindings:
-    """Read a file to its end; ConfigError names the first record that is none.
+    """Read a file to its end; ConfigError names the first damaged record.
 
-    With `skip`, such records are left out of the batches.
+    With `skip`, damaged records are left out of the batches.
     """
     found = _Scan(name, layout, batch_rows, limit, skip=skip, at=0)
     digest, size = hashlib.sha256(), 0
 
     def chunks() -> Iterator[bytes]:
         nonlocal size
-        for chunk in _chunks(handle, size, None):
+        for chunk in _chunks(handle, size):
             digest.update(chunk)
             size += len(chunk)
             yield chunk
@@ -208,7 +209,7 @@ def scan_part(  # noqa: PLR0913
     skip: bool,
     tick: Callable[[], None],
 ) -> ScanFindings:
-    """Scan a part of an open file again; ConfigError if it is not what it was.
+    """Scan a part of an open file again; ConfigError if it has changed.
 
     `tick` is called now and then; it may raise an error that ends the scan.
     """
@@ -224,22 +225,18 @@ def scan_part(  # noqa: PLR0913
     return found.found(stop - start, "")
 
 
-def _chunks(handle: int, at: int, stop: int | None) -> Iterator[bytes]:
+def _chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[bytes]:
     """Yield the bytes of a file from a place on, up to `stop` or its end."""
-    while chunk := os.pread(handle, _next(at, stop), at):
+    while chunk := os.pread(handle, min(_CHUNK_BYTES, stop - at), at):
         at += len(chunk)
         yield chunk
 
 
-def _next(at: int, stop: int | None) -> int:
-    return _CHUNK_BYTES if stop is None else min(_CHUNK_BYTES, stop - at)
-
-
 @contextmanager
 def _open(path: str, name: str) -> Iterator[int]:
-    """Open a regular file; ConfigError if it is none, or cannot be read."""
+    """Open a regular file; ConfigError if it is not one, or cannot be read."""
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
+        # Without O_NONBLOCK, opening a FIFO would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -253,7 +250,7 @@ def _open(path: str, name: str) -> Iterator[int]:
 
 
 def without(content: bytes, offset: int, gaps: Sequence[tuple[int, int]]) -> bytes:
-    """Return bytes that begin at `offset` of a file without what is between the edges of gaps."""
+    """Return the bytes from `offset` of a file, without those in the gaps."""
     kept, at = [], 0
     for start, stop in gaps:
         kept.append(content[at : start - offset])
@@ -261,5 +258,5 @@ def without(content: bytes, offset: int, gaps: Sequence[tuple[int, int]]) -> byt
     return b"".join([*kept, content[at:]])
 
 
-def _format(content: bytes) -> str:
+def _quote(content: bytes) -> str:
     return repr(content[:_SHOWN_BYTES])[1:] + ("..." if len(content) > _SHOWN_BYTES else "")

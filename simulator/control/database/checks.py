@@ -15,7 +15,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, ConfigError
 from simulator.modules.contract import BATCH, OWN, Database
-from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, format_shown
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, shown_path
 from simulator.protocol.spec import RunSpec
 from simulator.records.cutting import layout_of, tables_in
 from simulator.records.manifest import MOST_BYTES, compression_in, parse
@@ -124,7 +124,7 @@ def _expect_plain(file: RecordsFile) -> None:
 
 def _read_prepared(task: ScanTask) -> Scanned:
     """Return what is in the folder of a prepared file."""
-    name = format_shown(task.prepared, task.volume_claim)
+    name = shown_path(task.prepared, task.volume_claim)
     found = read_prepared_file(Path(task.prepared), name)
     where = {"source": name, "claim": task.volume_claim}
     params = found.params.model_copy(update=where)
@@ -143,7 +143,7 @@ def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
         return None
     if not task.needs_manifest and not _exists(Path(task.manifest_path)):
         return None
-    name = format_shown(task.manifest_path, file.volume_claim)
+    name = shown_path(task.manifest_path, file.volume_claim)
     _expect_file(task.manifest_path, file, "--manifest")
     try:
         with Path(task.manifest_path).open("rb") as source:
@@ -177,4 +177,4 @@ def _expect_file(path: str, file: RecordsFile, option: str) -> None:
         beside = sorted(each.name for each in place.parent.iterdir())
     listed = ", ".join(beside[:_LISTED]) + (", ..." if len(beside) > _LISTED else "")
     there = f"; its folder has: {listed}" if listed else ""
-    raise ConfigError(f"{option}: {format_shown(path, file.volume_claim)}: {problem}{there}")
+    raise ConfigError(f"{option}: {shown_path(path, file.volume_claim)}: {problem}{there}")
