@@ -64,7 +64,7 @@ class Resumed(NamedTuple):
 
 
 def resume(gate: Gate, follower: Follower) -> Resumed:
-    """Bring a new collector to where the run is, and note that it has begun."""
+    """Restore the progress of the run from its journal, and note that this collector has begun."""
     journal = gate.run.journal
     began: list[float] = []
     prepared = None
@@ -164,7 +164,7 @@ class Collector:
         return outcome
 
     async def _tear_down(self) -> None:
-        """End what the run has set up, though it failed; not for longer than a moment."""
+        """Carry out --teardown after a failure, within _TEARDOWN_S."""
         try:
             async with asyncio.timeout(_TEARDOWN_S):
                 await asyncio.to_thread(self._work.tear_down)
@@ -177,7 +177,7 @@ class Collector:
         try:
             self._resumed = resume(self._gate, self._follower)
         except RunError:
-            self._work.touched = True  # perhaps; and how many came before is not known either
+            self._work.touched = True  # perhaps: its progress is unknown, and so is its number
             self._writer.follow(MOST_COLLECTORS)
             raise
         self._writer.follow(len(self._resumed.replaced_s))
@@ -253,7 +253,7 @@ class Collector:
         )
 
     def _stall_text(self) -> str:
-        """Return for how long the database has acknowledged no row, if that is long."""
+        """Return how long the database has acknowledged no row, as text; empty if that is short."""
         stalled_s = self._run.compute_stalled_s(self._phases.entered_s)
         inserts = self._phases.now in (self._spec.barrier, WARMUP, "prefill")
         if not inserts or stalled_s < _STALLED_S:
@@ -304,8 +304,8 @@ class Collector:
     # --- events --------------------------------------------------------------------------------
 
     def _enter_from_thread(self, phase: str) -> None:
-        """Enter a phase, which begins now, in the loop's thread: two would mix their lines."""
-        self._loop.call_soon_threadsafe(self._phases.enter, phase, "", now_s())
+        """Enter a phase, which begins now, in the loop's thread: lines of two would mix."""
+        self._loop.call_soon_threadsafe(self._phases.enter, phase, now_s())
 
     def _fold_from_thread(self, names: Names, tasks: FoldTasks) -> None:
         """Fold in threads of this process, and in the workers that have reported."""

@@ -54,7 +54,7 @@ class Entered(Message):
 
 
 class Steadied(Message):
-    """It is known when the measured part begins."""
+    """The begin of the measured part is known."""
 
     measured_s: float
 
@@ -105,7 +105,7 @@ class Journal:
         return now_s() if self._replayed_s is None else self._replayed_s
 
     def note(self, what: Message, uid: str = _NOBODY) -> None:
-        """Keep what has happened now; not what is replayed, which is there."""
+        """Keep what has happened now, unless it is replayed."""
         if self._file is None or self._replayed_s is not None:
             return
         line = f"{type(what).__name__} {now_s()!r} {uid} {what.model_dump_json()}\n".encode()

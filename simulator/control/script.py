@@ -18,7 +18,7 @@ MOST_ANSWER_BYTES = 256 << 20
 
 
 class Rejected(Exception):
-    """The message does not belong to this run now; the text gives the reason."""
+    """The message does not fit the state of this run; the text gives the reason."""
 
 
 @dataclass(frozen=True)

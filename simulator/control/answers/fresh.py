@@ -36,7 +36,7 @@ class Arrivals:
         self._bytes = 0
 
     def take(self, part: SentBatches | FreshAnswers) -> bool:
-        """Keep the next part of a worker; False: it is here. Rejected if it is not the next."""
+        """Keep the next part of a worker; return whether it is new. Rejected if one is missing."""
         kept: list[ArrivalPart] = (
             self._sent[part.index]  # type: ignore[assignment]
             if isinstance(part, SentBatches)
@@ -45,7 +45,7 @@ class Arrivals:
         if part.part < len(kept):
             return False
         if part.part > len(kept) or (kept and kept[-1].last):
-            raise Rejected(f"worker {part.index}: part {part.part} of {len(kept)} that are here")
+            raise Rejected(f"worker {part.index}: part {part.part} came after {len(kept)} parts")
         self._bytes += _size_of(part)
         if self._bytes > MOST_BYTES:
             raise Rejected(

@@ -23,7 +23,7 @@ Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
 _MOST_OWN_VALUES = 1 << 18
-"""Values kept of all answers to own queries, for a comparison between targets."""
+"""Largest number of values kept of all answers to own queries, to compare targets."""
 _NO_TRUTH = "the answers to own queries are not checked: no truth of them is known"
 _LISTED = 5
 """Wrong answers of a query type that a verdict describes."""
@@ -42,7 +42,7 @@ class Judge:
         self._database, self._dataset, self._load = database, dataset, load
         self._fold = fold
 
-    def judged(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
+    def judge(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
         """Return the verdict on each type; the truths of all instances are computed together."""
         asked: dict[str, dict[int, Query]] = {
             name: {i: each.instance(i) for i in dict.fromkeys(i for i, _ in answers(name))}

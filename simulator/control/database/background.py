@@ -14,9 +14,9 @@ SAMPLE_S = 1.0
 MOST_CHANGES = 500
 """More changes are joined with their neighbours, so that results stay small."""
 _FIRST_S = 5.0
-"""Wait of a run for the first counters, and after its end for the last ones."""
+"""Longest wait for the first counters, and after the run for the last ones."""
 _LONGEST_PAUSE_S = 30.0
-"""Between two attempts to read counters from a server that refuses them."""
+"""Longest pause between attempts to read counters from a server that refuses them."""
 
 
 class _Change(NamedTuple):
@@ -61,7 +61,7 @@ class BackgroundWatch:
             self._thread.join(_FIRST_S)
 
     def counts(self, since_s: float) -> dict[str, int]:
-        """Return how often the server did what since an instant; empty if that is not known."""
+        """Return how often the server did each kind of work since an instant; empty if unknown."""
         if self._since_s is None or self._since_s > since_s or not self._is_whole:
             return {}
         return {

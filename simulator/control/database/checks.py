@@ -33,7 +33,7 @@ class ProbeStep:
 
 
 def probe(database: Database) -> Iterator[ProbeStep]:
-    """Yield one step after the other, until one fails."""
+    """Yield the steps of a check, up to the first one that fails."""
     scratch = Table(
         f"{OWN}check_{os.urandom(4).hex()}",
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),

@@ -40,7 +40,7 @@ _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Pauses before each look for a mark that was acknowledged: at once, and when all are visible."""
 _SINCE_MS, _UNTIL_MS = 10**12, 10**13
-"""Between which marks are recorded: 2001 and 2286."""
+"""Bounds of the times of marks: 2001 and 2286."""
 
 
 class MarkTable:
@@ -58,13 +58,13 @@ class MarkTable:
 
     @property
     def _database(self) -> Database:
-        """The database as it is for tables of our own, with the credentials of now."""
+        """The database as it serves tables of our own, with the current credentials."""
         return self._workload.for_own_tables()
 
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks; none where they cannot be read, for example in a new database.
 
-        Those of a process that was killed are perhaps not `visible` yet.
+        With `visible`, wait first until rows are visible, such as those of a killed process.
         """
         if visible:
             with suppress(Exception):  # a database without marks, or one that is read-only
@@ -88,14 +88,14 @@ class MarkTable:
 
     @cached_property
     def _has_spare(self) -> bool:
-        """True if a rewriting has begun and not ended."""
+        """True if a rewrite has begun and not ended."""
         found = self._database.existing(self._database.objects(SPARE))
         return bool(found) and not self._is_foreign(found, SPARE)
 
     def foreign(self) -> dict[str, Existing]:
-        """Return what bears the name of the table and is another one, by its names.
+        """Return the foreign objects with the name of the table, by their names.
 
-        SetupError if it is like ours and cannot be read: then nothing can be called foreign.
+        SetupError if one is like ours and cannot be read: then nothing can be called foreign.
         """
         found = self._database.existing(self._database.objects(TABLE))
         return found if self._is_foreign(found, TABLE) else {}
@@ -105,7 +105,7 @@ class MarkTable:
         return not (alike and (not found or self._has_marks(found, table)))
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return how much is stored in something that bears its name."""
+        """Return how much is stored in an object with the name of the table."""
         return self._database.contents(name, found)
 
     def _has_marks(self, found: Mapping[str, Existing], table: Table) -> bool:
@@ -130,7 +130,7 @@ class MarkTable:
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
 
     def replace(self) -> None:
-        """Drop what bears the name of the table, which `open` then creates."""
+        """Drop the objects with the name of the table, which `open` then creates."""
         self._database.drop(self._database.objects(TABLE))
 
     def open(self) -> None:
@@ -156,7 +156,7 @@ class MarkTable:
         return ""
 
     def write(self, mark: Mark) -> Mark:
-        """Write a mark, which is acknowledged, and return it with its time."""
+        """Write a mark; return it with its time once it is acknowledged."""
         return self._send(mark, look=False)
 
     def write_last(self, mark: Mark) -> Mark:
@@ -197,7 +197,7 @@ class MarkTable:
             raise self._database.setup_error(error) from error
 
     def _look_for(self, mark: Mark, table: Table, session: Session) -> None:
-        """Return once a query finds the mark; SetupError if none does."""
+        """Wait until a query finds the mark; SetupError if none does."""
         for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
             for pause_s in pauses_s:
                 time.sleep(pause_s)  # some databases show a row late
@@ -216,7 +216,7 @@ class MarkTable:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _list_stored(self, session: Session) -> list[dict[str, int]]:
-        """Return the rows of the table, and know their times."""
+        """Return the rows of the table, and store their times."""
         rows = _of_marks(self._rows(session, TABLE))
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
@@ -251,7 +251,7 @@ class MarkTable:
 
 
 def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return as many seconds up to now, or before every stored row if that is taken."""
+    """Return this many seconds that end now, or before all stored rows if those are taken."""
     last = int(time.time())  # noqa: TID251
     if taken and max(taken) > last - rows:
         last = min(taken) - 1
@@ -276,6 +276,6 @@ def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
 
 
 def _is_of_a_mark(row: Mapping[str, int]) -> bool:
-    """Return whether a row can be one of a mark, even of one that was not written whole."""
+    """Return whether a row can belong to a mark, even to one that was not written completely."""
     whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
     return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

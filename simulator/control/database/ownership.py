@@ -26,10 +26,10 @@ from functools import cached_property
 from simulator.control.database.marks import TABLE, MarkTable
 from simulator.control.database.refusal import (
     Foreign,
+    explain_attached,
+    explain_other_rows,
     explain_refusal,
-    holding,
     list_reserved,
-    of_another,
 )
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
@@ -92,7 +92,7 @@ def recognise(
 
 
 def _alike(database: Database, name: str, found: Existing, claims: Sequence[Claim]) -> bool:
-    """Return whether it is like ours and, if it was only to be created, has no rows."""
+    """Return whether an object is like ours and, if it was only intended, has no rows."""
     if not database.resembles(name, tables_of(name, claims)):
         return False
     newest = next(claim.mark for claim in claims if name in claim.names)
@@ -100,7 +100,7 @@ def _alike(database: Database, name: str, found: Existing, claims: Sequence[Clai
 
 
 def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
-    """Return names by the table that a claim gives them to, the newest one first."""
+    """Return names by table; the newest claim on a name decides."""
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
         table = next(claim.table.name for claim in claims if name in claim.names)
@@ -109,9 +109,9 @@ def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[s
 
 
 def tables_of(name: str, claims: Sequence[Claim]) -> list[Table]:
-    """Return the tables that the newest mark with a claim on a name gives it to.
+    """Return the tables that a name has in the newest mark that claims it.
 
-    None, if their columns are not known.
+    The list is empty if their columns are unknown.
     """
     newest = next(claim.mark for claim in claims if name in claim.names)
     tables = [c.table for c in claims if c.mark is newest and name in c.names]
@@ -178,7 +178,7 @@ class Ownership:
             )
             raise ConfigError(problem)
         if self._drops and found and (attached := self._database.find_attached([*found])):
-            raise ConfigError(holding(self._spec.target, attached))
+            raise ConfigError(explain_attached(self._spec.target, attached))
         if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
             self._replace_marks()
 
@@ -216,7 +216,7 @@ class Ownership:
             self._database.drop_signed(signed)
 
     def _former(self) -> tuple[dict[str, Existing], dict[str, bool], list[Claim]]:
-        """Return what exists of these tables alone, what of it is ours, and the claims on it."""
+        """Return the objects of these tables alone, which of them are ours, and their claims."""
         claims = self._claims(self.read())
         mine = [claim for claim in claims if claim.table.name in self._tables]
         shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
@@ -255,7 +255,7 @@ class Ownership:
     def record(
         self, state: State, stored: Dataset | None = None, uncertain: Sequence[RowRange] = ()
     ) -> None:
-        """Record in the database what is known about the rows of this insert; None: the planned."""
+        """Record what is known about the rows of this insert; by default `stored` is its plan."""
         mark = self._mark(state, stored)
         self._record(mark.model_copy(update={"uncertain": tuple(uncertain)}))
 
@@ -271,7 +271,7 @@ class Ownership:
             self._book.write(mark)
 
     def confirm(self, mark: Mark) -> None:
-        """Record that every row of an insert is stored, which did not end."""
+        """Record that every row of an unfinished insert is stored."""
         if self._book:
             known = {"state": State.COMPLETE, "uncertain": ()}
             self._book.write_last(mark.model_copy(update=known))
@@ -308,13 +308,13 @@ class Ownership:
     # --- whose rows they hold ------------------------------------------------------------------
 
     def found(self, *, visible: bool = False) -> Mark | None:
-        """Return the mark of the expected rows, if there is one; SetupError if it is of others.
+        """Return the mark of the expected rows, if there is one; SetupError if others are stored.
 
         Before a database is accused the mark is read again, `visible`.
         """
         mark = self.read(visible=visible).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
-            raise SetupError(of_another(self._spec.target, mark))
+            raise SetupError(explain_other_rows(self._spec.target, mark))
         return mark
 
     def interrupted(self, mark: Mark | None) -> bool:

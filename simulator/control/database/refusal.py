@@ -12,7 +12,7 @@ from simulator.protocol.verdict import Check
 
 
 def list_reserved(tables: Iterable[Table]) -> list[str]:
-    """Return which tables have names that are kept for this program's own, with the remedy."""
+    """Return a problem for each table with a name that is reserved for this program."""
     return [
         f"table {table.name}: names that begin with {OWN} are kept for this program's own tables;"
         " rename the table, or the file that it is made from, or use --table-prefix bench_"
@@ -72,7 +72,7 @@ def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
     return f"To drop {what}, with everything that is stored there: {flags}"
 
 
-def holding(target: str, attached: Sequence[str]) -> str:
+def explain_attached(target: str, attached: Sequence[str]) -> str:
     """Return why tables of ours cannot be dropped and created again, and the remedies."""
     return (
         f"{target}: this insert drops its tables and creates them again, and"
@@ -81,7 +81,7 @@ def holding(target: str, attached: Sequence[str]) -> str:
     )
 
 
-def of_another(target: str, mark: Mark) -> str:
+def explain_other_rows(target: str, mark: Mark) -> str:
     """Return the reason to refuse a run on tables with the rows of another insert."""
     if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):
         return (

@@ -33,7 +33,7 @@ _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that decide for each uncertain row whether it is stored."""
 
 _MOST_UNCERTAIN = 1 << 27
-"""A mark with more rows of unknown outcome is not of an insert of ours: any row may be stored."""
+"""More rows of unknown outcome than an insert leaves: any of its rows may be stored then."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
@@ -61,7 +61,7 @@ class DatabaseWork:
         self.server: ServerFacts | None = None
         self.verdict: Verdict | None = None
         self.rows_verdict: Verdict | None = None
-        """On the rows alone, where queries were asked meanwhile."""
+        """Verdict on the rows alone, where queries were asked meanwhile."""
         self.queries: tuple[QueryVerdict, ...] = ()
         self.plans: tuple[QueryPlans, ...] = ()
         self.freshness: tuple[Freshness, ...] = ()
@@ -84,7 +84,7 @@ class DatabaseWork:
         if spec.inserts and not spec.dataset.ranges:
             self._create()
             self._set_up()
-            if spec.setup or not described.durable:  # what counts may be of the tables
+            if spec.setup or not described.durable:  # durability may depend on the tables
                 self.server = self._facts(database.inspect(), stored=True)
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
@@ -102,7 +102,7 @@ class DatabaseWork:
             self.background.start()
 
     def _facts(self, facts: Server, *, stored: bool = False) -> ServerFacts:
-        """Return the facts about a server; `stored`: as they are for the tables of this run."""
+        """Return the facts about a server; with `stored`, about the tables of this run."""
         if stored:
             own = self._database.describe_stored(facts, self._reader.tables)
             facts = own or (_unsure(facts) if self._spec.setup else facts)
@@ -140,14 +140,14 @@ class DatabaseWork:
         self.background.start()
 
     def _set_up(self) -> None:
-        """Carry out the user's own statements on the new tables."""
+        """Carry out the statements of --setup on the new tables."""
         self._is_set_up = True
         if self._spec.setup:
             self._enter("setup")
             self._carry_out("--setup", self._spec.setup)
 
     def tear_down(self) -> None:
-        """Carry out those for the end: once, and only on tables that this run has created."""
+        """Carry out the statements of --teardown once, and only on tables that this run created."""
         if self._spec.teardown and self._is_set_up:
             self._is_set_up = False
             self._carry_out("--teardown", self._spec.teardown)
@@ -273,7 +273,7 @@ class DatabaseWork:
             judge = Judge(self._database, self._spec.dataset, load, self._fold)
             known = {name: types[name] for name in load.queries if name not in load.own}
             own = judge.list_unchecked({name: every[name] for name in load.own}, answers)
-            self.queries = (*judge.judged(known, answers), *own)
+            self.queries = (*judge.judge(known, answers), *own)
         asked = [query for query in self.queries if query.statement and not query.own]
         verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
         if own and (not asked or verdict.status is Status.VERIFIED):

@@ -16,7 +16,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 _POLL_S = 0.5
 _PROGRESS_PARTS = 200
-"""A long run reports its progress less often, so that its log stays short..."""
+"""A phase reports its progress about this often, so that the log of a long run stays short."""
 _PULSES = 3
 """Signs of life within the time that counts as silence, in every phase."""
 _SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED, Work.CHANGE)
@@ -125,7 +125,7 @@ class Follower:
             self.ramping.restore(what)
 
     def go_on(self) -> None:
-        """Follow the run from where it is."""
+        """Continue to follow the run of another collector."""
         if self.ramping:
             self.ramping.is_resumed = True
         if self.phases.now:
@@ -137,7 +137,7 @@ class Follower:
         return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:
-        """Write reports, each once: from then on the run can do without its worker."""
+        """Write each report once: from then on its worker is replaceable."""
         for report in reports:
             if report.index not in self._reported:
                 self._reported.add(report.index)

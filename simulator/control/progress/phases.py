@@ -41,18 +41,18 @@ class Phases:
         self.seconds: dict[str, float] = {}
         """Phase -> its time, once it is left."""
 
-    def enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
-        """Enter a phase, now or at the earlier time when it began; not once the run is over."""
+    def enter(self, phase: str, at_s: float | None = None) -> None:
+        """Enter a phase that begins now, or that began earlier; do nothing once the run is over."""
         if self._run.stopped.is_set():
             return  # called by a thread that is still running; the outcome is the last event
         began_at_s = at_s or now_s()
         self.leave(began_at_s)
         self.now, self.began_at_s, self.entered_s = phase, began_at_s, self._clock()
         self._run.journal.note(Entered(phase=phase, began_at_s=began_at_s, seconds=self.seconds))
-        self.describe(detail)
+        self.describe("")
 
     def restore(self, entered: Entered) -> None:
-        """Be in a phase that another collector has entered."""
+        """Restore the phase that another collector has entered."""
         self.now, self.began_at_s, self.entered_s = entered.phase, entered.began_at_s, self._clock()
         self.seconds = dict(entered.seconds)
 
@@ -68,7 +68,7 @@ class Phases:
             self.now = ""
 
     def make_exact(self, spec: RunSpec) -> None:
-        """Replace the noticed times of insert phases by the times of the barrier."""
+        """Replace the times at which insert phases were noticed by those of barrier and reports."""
         start = spec.barrier
         first_s = self._run.first_arrival_s.get(start)
         released_s = self._run.released_s.get(start)

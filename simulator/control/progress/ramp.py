@@ -60,7 +60,7 @@ def next_move(
 
 
 class Ramping:
-    """Ramps each query of a run in turn; `tick` is called every moment."""
+    """Ramps each query of a run in turn; `tick` is called at short intervals."""
 
     def __init__(self, ramp: Ramp, run: Coordinator, clock: Callable[[], float]) -> None:
         self._ramp, self._run, self._clock = ramp, run, clock
@@ -68,7 +68,7 @@ class Ramping:
         self._samples: list[ProgressSample] = []
         """Samples of the window, and the last one before it."""
         self._released = ProgressSample(0.0, 0, 0.0)
-        """When the last workers were let in."""
+        """The progress when the last workers were let in."""
         self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
         """Steps of each query."""
         self.found: list[QueryRamp] = []

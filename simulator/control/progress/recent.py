@@ -22,7 +22,7 @@ _RATE_BEATS = 1.8
 SAMPLE_S = 1.0
 """Interval at which the workers are sampled."""
 _SAMPLES = 3600
-"""...for an hour of a phase; then less often, as its log would get long."""
+"""Samples of a phase at this interval; later ones are rarer, so that its log stays short."""
 LATENCY_S = 5.0
 _SILENT_BEATS = 4
 """Age of the last heartbeat, in beats, from which a worker counts as idle."""
@@ -163,7 +163,7 @@ class Recent:
         return max(count(last.beat) - count(before.beat), 0) / spent_s if spent_s else 0.0
 
     def _latencies(self, workers: Iterable[deque[_Beat]]) -> Counts:
-        """Return the latencies of the window, of these workers, as far as they were heard in it."""
+        """Return the latencies of these workers in the window, if they were heard in it."""
         since_s = self._clock() - self._latency_s
         found = [
             (counts_from(known[-1].beat.latency) - _before(known, since_s)).clip(0)
@@ -179,7 +179,7 @@ def _before(known: deque[_Beat], since_s: float) -> Counts:
 
 
 LEAST_RATES = 10
-"""About one a second; fewer show nothing."""
+"""Fewest rates, about one a second, that can show whether the rate is steady."""
 AHEAD_S = 2.0
 """Lead time with which workers hear when the measured part begins: some heartbeats."""
 _MOST_CHANGE = 0.07

@@ -1,4 +1,4 @@
-"""State of a run: which workers are registered, waiting or finished, and why it is over.
+"""The state of a run: which workers are registered, waiting or finished, and why it is over.
 
 Pure state and waiting on one event loop; no HTTP, no database. The gate admits the messages.
 """
@@ -132,7 +132,7 @@ class Coordinator:
 
     async def hold_at_barrier(self, message: Arrival) -> bool:
         """Hold a worker at a barrier for a while; return whether it may continue."""
-        return await self.held(self._gates[message.barrier][message.index])
+        return await self.hold(self._gates[message.barrier][message.index])
 
     @property
     def _lead_s(self) -> float:
@@ -152,7 +152,7 @@ class Coordinator:
         self.over = query
         self.let_in(query, self.workers)
 
-    async def held(self, gate: asyncio.Event) -> bool:
+    async def hold(self, gate: asyncio.Event) -> bool:
         """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._hold_s):
@@ -198,7 +198,7 @@ class Coordinator:
         return sum(beat.runs for beat in beats), sum(beat.waited_s for beat in beats)
 
     def compute_stalled_s(self, since_s: float) -> float:
-        """Return for how long no row has been acknowledged, counted from `since_s` at most."""
+        """Return how long no row has been acknowledged, at most since `since_s`."""
         return self._own_clock() - max(self._progressed_s, since_s)
 
     def report(self, report: WorkerReport) -> None:

@@ -158,7 +158,7 @@ def application(gate: Gate, token: str) -> Starlette:
 
     app = Starlette(
         routes=[Route(path, _endpoint(served, path), methods=["POST"]) for path in KINDS],
-        exception_handlers={HTTPException: _list_unknown},
+        exception_handlers={HTTPException: _refuse_unknown},
     )
     app.router.redirect_slashes = False
     return app
@@ -177,7 +177,7 @@ def _endpoint(
         except Rejected as error:
             return _refusal(str(error), 409)
         except ClientDisconnect:
-            return _refusal("the body ends before its end", 400)
+            return _refusal("the body is truncated", 400)
         return Response(reply.model_dump_json(), media_type="application/json")
 
     return endpoint
@@ -188,7 +188,7 @@ def _refusal(text: str, status: int) -> Response:
     return PlainTextResponse(text, status, headers={"Connection": "close"})
 
 
-def _list_unknown(_: Request, error: Exception) -> Response:
+def _refuse_unknown(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _refusal(error.detail, error.status_code)
 

@@ -44,7 +44,7 @@ class SharedFoldTasks:
 
     async def next(self, index: int) -> FoldReply:
         """Hold a worker for a while; return a task, or that it may end."""
-        if not await self._run.held(self._known):
+        if not await self._run.hold(self._known):
             return FoldReply(over=self._run.stopped.is_set())
         tasks = self._tasks
         if tasks is None or self._run.stopped.is_set():

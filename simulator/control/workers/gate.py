@@ -154,7 +154,7 @@ class Gate:
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
         self._register(message, uid)
-        return await self.run.held(self.run.tables_ready)
+        return await self.run.hold(self.run.tables_ready)
 
     def _register(self, message: Registration, uid: str) -> None:
         index, workers = message.index, len(self.script.spec.workers)

@@ -51,7 +51,7 @@ def registered(workers, clock):
 async def registering(run, message):
     """Register a worker, and wait for the tables."""
     run.register(message, "uid", "1")
-    return await run.held(run.tables_ready)
+    return await run.hold(run.tables_ready)
 
 
 async def arriving(run, message):

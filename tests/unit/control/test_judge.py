@@ -56,7 +56,7 @@ def true_answers(name, instances):
 def judged(answers, shown=0, *, digests=False):
     load = QueryLoad(queries=dict.fromkeys(NAMES, ""), shown_answers=shown, digests=digests)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
-    return judge.judged({name: TYPES[name] for name in NAMES}, lambda name: answers[name])
+    return judge.judge({name: TYPES[name] for name in NAMES}, lambda name: answers[name])
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_an_answer_is_unknown_where_a_rounded_mean_is_the_limit():
 
     def answered(hosts):
         given = Answer(("hostname",), tuple(sorted((host,) for _, host in hosts)))
-        (found,) = judge.judged({"idle": always(query)}, lambda _: [(0, given)])
+        (found,) = judge.judge({"idle": always(query)}, lambda _: [(0, given)])
         return found
 
     right, either, wrong = answered(ordered[:2]), answered(ordered[:3]), answered(ordered[1:])
