@@ -1,4 +1,4 @@
-"""Changes rows that were stored before: corrects some, deletes the oldest; each request timed."""
+"""Changes stored rows: deletes the oldest, corrects some, updates tags; times each request."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ _Answer = TypeVar("_Answer")
 class Changer:
     """Changes rows through one session.
 
-    A request that fails ends the run: whether it has changed its rows is not known then.
+    A failed request ends the run: which rows it changed is unknown.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Changer:
     def carry_out(
         self, task: ChangeTask, instant_s: Callable[[int], float]
     ) -> tuple[ChangeTimes, ...]:
-        """Delete and correct; return what was measured, its instants by `instant_s`."""
+        """Delete, correct and update tags; return what was measured, its times by `instant_s`."""
         found = []
         if task.delete_ms:
             found.append(self._delete(task, instant_s))
@@ -67,7 +67,7 @@ class Changer:
         timing, session = self._timing(DELETION), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
-            self._request(timing, partial(self._of_all, delete, until_ms))
+            self._request(timing, partial(self._from_all_tables, delete, until_ms))
         return timing.times(instant_s)
 
     def _retag(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
@@ -78,7 +78,7 @@ class Changer:
                 rows += self._request(timing, partial(self._session.retag, table, retag, name))
         return timing.times(instant_s, rows)
 
-    def _of_all(self, delete: Callable[..., None], until_ms: int) -> None:
+    def _from_all_tables(self, delete: Callable[..., None], until_ms: int) -> None:
         for table in self._reader.tables:
             delete(table, in_unit(until_ms, table.time_unit))
 
@@ -107,7 +107,7 @@ class _Timing:
         self._began_ns = self._ended_ns = time.perf_counter_ns()
 
     def apart(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
-        """Yield payloads; what it takes to make them is the client's time."""
+        """Yield payloads; the time to make them is the client's."""
         while True:
             before_ns = time.perf_counter_ns()
             payload = next(payloads, None)

@@ -37,11 +37,11 @@ Rows: TypeAlias = tuple[tuple[Scalar, ...], ...]
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
 _TOGETHER_BYTES = 1 << 18
-"""Rows of answers, in JSON, that a message of several has at most."""
+"""Largest size of a message with several answers: their rows in JSON."""
 _DRIFT = 1e-4
 """Largest rate at which the clocks of two machines may drift apart."""
 _CUT_OFF = 0.8
-"""Part of the silence: the worker has to start first, and to be reported afterwards."""
+"""Share of the silence after which connections count as cut off: a worker must still report it."""
 
 
 class CollectorClient:
@@ -58,7 +58,7 @@ class CollectorClient:
         hold_s: float = HOLD_S,
         clock: Callable[[], float],
     ) -> None:
-        """Store how long the collector may take to appear, and then be silent, on this clock.
+        """Store how long, on this clock, the collector may take to appear and may be silent.
 
         `hold_s` is the time for which it holds requests.
         """
@@ -89,7 +89,7 @@ class CollectorClient:
                 f"the server at {self._url} is not a collector: {body!r:.200}"
             ) from error
         self._correct_clock(reply, sent, now_s())
-        # It exists: wait less long from now on.
+        # It exists: wait no longer than for a silent one.
         self._patience_s = min(self._patience_s, self._silence_s)
         return reply
 
@@ -99,11 +99,11 @@ class CollectorClient:
         return FoldReply.model_validate(self._post("/fold", dump(message), self._silence_s))
 
     def repeat_nothing(self) -> None:
-        """Give up a message as soon as the collector cannot be reached."""
+        """Raise an error as soon as the collector cannot be reached."""
         self._repeats = False
 
     def give_up(self) -> None:
-        """Do not wait any longer for a collector that cannot be reached."""
+        """Wait no longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
     def answers(self, query: str, found: Mapping[AnswerName, Rows]) -> None:

@@ -1,8 +1,8 @@
 """The connections of a worker: opened again when they are lost, one or many as one session.
 
-An application has more connections than processes. Each of many has a thread here, which opens it,
-does what it is given, and replaces it when it is lost. Seen from outside they are one session that
-has as many batches in flight as there are callers: with a pool, callers wait for a connection.
+An application has more connections than processes. Each of several connections has a thread, which
+opens it, carries out work on it, and replaces it when it is lost. Together they are one session
+with as many batches in flight as there are callers; with a pool, callers wait for a connection.
 """
 
 import threading
@@ -33,7 +33,7 @@ from simulator.protocol.records import RecordFormat
 from simulator.protocol.spec import Several
 
 _OPENING = 16
-"""Connections of a worker that are opened at the same time: servers queue few that are new."""
+"""Connections of a worker opened at the same time: servers have short queues of new ones."""
 _STACK_BYTES = 256 << 10
 _OTHER_FILES, _FILES_EACH = 200, 2
 """A driver may open a second connection, for what is not a batch."""
@@ -75,12 +75,12 @@ class Connections(Session):
     ) -> None:
         """Open all connections; an error closes the open ones, and is raised.
 
-        `meanings` has the meanings of errors that were not yet looked up; connections that take the
-        place of these continue with them. SetupError if this process may not open the files.
+        `meanings` has the meanings of errors that nobody has looked up yet; the connections that
+        replace these use them too. SetupError if this process may not open enough files.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
-        """How long it took to open each connection."""
+        """Times to open each connection."""
         self._open_one, self.in_flight = open_one, callers
         self._lock = threading.Lock()
         self._free: deque[_Inbox] = deque()
@@ -115,7 +115,7 @@ class Connections(Session):
     # --- a connection -----------------------------------------------------------------------------
 
     def _serve(self, inbox: _Inbox, opened: "SimpleQueue[Session | Exception]") -> None:
-        """Open a connection, and do what comes until the end."""
+        """Open a connection, and carry out work from the inbox until the end."""
         try:
             with self._opening:
                 session = self._open()
@@ -127,21 +127,21 @@ class Connections(Session):
         opened.put(session)
         try:
             while (given := inbox.get()) is not None:
-                session = self._done(session, *given)
+                session = self._carry_out(session, *given)
                 self._go_on(inbox)
         finally:
             session.close()
 
     def _open(self) -> Session:
-        if self._lost:  # one could not be opened: why wait for each?
+        if self._lost:  # another one could not be opened
             raise self._lost
         before_ns = time.perf_counter_ns()
         session = self._open_one()
         self.opened_ns.append(time.perf_counter_ns() - before_ns)
         return session
 
-    def _done(self, session: Session, work: Callable[[Session], None], done: Done) -> Session:
-        """Do what is given; return the session, or a new one in the place of one that is lost."""
+    def _carry_out(self, session: Session, work: Callable[[Session], None], done: Done) -> Session:
+        """Carry out work; return the session, or a new one if it was lost."""
         try:
             work(session)
         except Exception as error:  # noqa: BLE001 - the session classifies it
@@ -153,7 +153,7 @@ class Connections(Session):
         return session
 
     def _go_on(self, inbox: _Inbox) -> None:
-        """Start the next waiting work, or be free."""
+        """Start the next waiting work, or mark the connection as free."""
         with self._lock:
             if self._waiting:
                 inbox.put(self._waiting.popleft())
@@ -175,7 +175,7 @@ class Connections(Session):
     # --- all of them ------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close every connection once it has nothing to do; what waits for one is not done."""
+        """Close every connection once its work ends; waiting work is not carried out."""
         with self._lock:
             waiting, self._waiting = self._waiting, deque()
         for inbox in self._inboxes:
@@ -245,7 +245,7 @@ class Connections(Session):
         return self._first.size_of(data)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement by any connection, and wait; who times it does so by `have`."""
+        """Run a statement on any connection, and wait; for a timed run use `have`."""
         rows: list[Sequence[Sequence[Any]]] = []
         self._wait_for(lambda session: rows.append(session.run(statement)))
         return rows[0]
@@ -257,7 +257,7 @@ def _send(payload: Payload, session: Session) -> None:
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.25
-"""The end of an outage is known no more exactly."""
+"""It limits how exactly the end of an outage is known."""
 
 
 OpenSession: TypeAlias = Callable[[float], Session]
@@ -279,7 +279,7 @@ class FailedElsewhere(Exception):
 def connect(
     database: Database, stop: threading.Event, clock: Callable[[], float], within_s: float = 0.0
 ) -> Session:
-    """Open a connection; if it fails, try again for `within_s`, at least the `reconnect_s` of it.
+    """Open a connection; retry for `within_s`, at least for the database's `reconnect_s`.
 
     Raises the last error after that, and Stopped if the run ends meanwhile.
     """
@@ -305,7 +305,7 @@ def was_rotated(database: Database, options: Options) -> bool:
 
 
 def may_pass(database: Database, error: Exception) -> bool:
-    """Return whether what causes a driver's error may pass without a change of what is sent."""
+    """Return whether the cause of a driver's error may pass although the same is sent again."""
     return database.is_out_of_space(error) or database.is_refused_login(error)
 
 
@@ -317,10 +317,10 @@ def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -
     return Connections(open_one, kept, several.connections, meanings)
 
 
-def opens_here(
+def open_here(
     database: Database, stop: threading.Event, clock: Callable[[], float], several: Several
 ) -> OpenSession:
-    """Return what opens sessions in this process."""
+    """Return the function that opens sessions in this process."""
     meanings: dict[int, Meaning] = {}
 
     def open_content(within_s: float) -> Session:
@@ -338,12 +338,12 @@ class WriterConnection:
         self.database, self._opened = database, open_session
         self._use(self._opened(retry_s))
         self.opened_ns: list[int] = getattr(self.session, "opened_ns", [])
-        """How long it took to open each of several connections at first."""
+        """Times to open each of several connections at first."""
 
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0
         self.in_flight = session.in_flight
-        """Kept here, where each send finds it."""
+        """Copied from the session, since each send reads it."""
 
     def explain(self, error: Exception) -> str:
         """Return the text of an error of the session, with a remedy if one is known."""
@@ -364,7 +364,7 @@ class WriterConnection:
         return found
 
     def restore(self, cause: str, within_s: float) -> None:
-        """Open a new session; RunError if that takes longer, and than its `reconnect_s`."""
+        """Open a new session; RunError if that takes longer than this and `reconnect_s`."""
         self.session.close()
         try:
             self._use(self._opened(within_s))

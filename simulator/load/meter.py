@@ -25,7 +25,7 @@ from simulator.protocol.spec import LoadStage
 _BUFFER = 1 << 14
 _LEAST_FOLDED = 1 << 10
 _FOLDED_NS = 30 * 10**9
-"""Fewer are folded at once if they take longer to come: a slow load needs no more memory later."""
+"""The number folded at once grows only while they arrive within this time."""
 _HIGHEST_US = 3_600_000_000
 _DIGITS = 3
 _FRAME_BYTES = 8
@@ -70,7 +70,7 @@ class _Portion:
         self._began_ns = time.perf_counter_ns()
 
     def next(self) -> int:
-        """Return how many the next ones are, now that the last ones are here."""
+        """Return the size of the next portion, now that the last one is complete."""
         now_ns = time.perf_counter_ns()
         if now_ns - self._began_ns < _FOLDED_NS:
             self.size = min(2 * self.size, _BUFFER)
@@ -117,7 +117,7 @@ class Durations:
         self._folded = self._folded.plus(durations_ns)
 
     def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the least that unsent ones would have taken: no less than the fastest recorded."""
+        """Return the least latencies of unsent queries: at least the fastest recorded one."""
         self._fold()
         return _at_least(self._histogram, late_ns)
 
@@ -175,7 +175,7 @@ def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | No
 
 
 def _buffer() -> "array[int]":
-    """Return an array with items that are stored in half the time that NumPy takes."""
+    """Return an array; storing an item takes half the time of NumPy."""
     return array("q", bytes(8 * _BUFFER))
 
 
@@ -199,7 +199,7 @@ class StageMeter:
         self._waiting: list[tuple[int, int, int]] = []
 
     def record(self, due_ns: int, wait_ns: int, end_ns: int) -> None:
-        """Record a query, which has waited for a part of its time."""
+        """Record a query: its due time, its wait, and its end."""
         self._waiting.append((due_ns, wait_ns, end_ns))
         if len(self._waiting) == _BUFFER:
             self._fold()
@@ -239,7 +239,7 @@ class StageMeter:
         _add(stage.histogram, _at_least(stage.histogram, kept.late_ns), kept.each)
 
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
-        """Return what was measured in each stage that has something.
+        """Return what was measured in each stage with batches or queries.
 
         `instant_s` returns the collector's time of an instant.
         """
@@ -285,7 +285,7 @@ class Meter:
         """Rows of the warm-up, part of `rows`."""
         self._warmup_sends = 0
         self.sends = 0
-        """Measured ones."""
+        """Number of measured batches."""
         self.payload_bytes: int | None = 0
         """Size of the measured batches; None if the size of one is unknown."""
         self.due_until_ns: int | None = None

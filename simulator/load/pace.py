@@ -27,10 +27,10 @@ class Pace:
     turn: float = 0.0
     """The place of this worker among all, 0..1: it spreads the due times of workers."""
     duration_s: float = 0.0
-    """Nothing is begun after this time from the end of the warm-up on; 0: no limit."""
+    """Time after the end of the warm-up until which batches or queries begin; 0: no limit."""
     from_s: float = 0.0
-    """Nothing is begun before this time from the end of the warm-up on; the duration counts from
-    here. 0: from the start on, in the warm-up too."""
+    """Time after the end of the warm-up from which batches or queries begin, and the duration
+    counts; 0: they begin at the start, also in the warm-up."""
 
     def due_ns(self, start_ns: int, number: float) -> int:
         """Return the due time of the row or query with this number after the start."""
@@ -88,7 +88,7 @@ class Timetable:
         self._start_ns, self._measured_ns, self._batch_rows = start_ns, measured_ns, batch_rows
         self._paces = deque(paces)
         self.free_until_ns = 0
-        """Until then they may begin at once."""
+        """Time until which batches or queries may begin at once."""
         self.begin_ns = start_ns
         """When the present pace begins."""
         self._scheduled = 0.0
@@ -97,7 +97,7 @@ class Timetable:
         self._enter()
 
     def measure_from(self, measured_ns: int) -> None:
-        """Let the warm-up end at another instant."""
+        """Move the end of the warm-up to another instant."""
         if measured_ns != self._measured_ns:
             self._measured_ns, self.free_until_ns = measured_ns, 0
 
@@ -108,7 +108,7 @@ class Timetable:
             self._scheduled = pace.turn * self._batch_rows
 
     def due_ns(self, now_ns: int, rows: int = 1) -> int:
-        """Return when the next batch of `rows` rows, or query, is due; NEVER_NS: not at all.
+        """Return when the next batch of `rows` rows, or query, is due; NEVER_NS: none is.
 
         Without a rate it is due now, or when the pace begins.
         """

@@ -30,7 +30,7 @@ class Stopwatch:
         self.backoff_ns = self.disconnected_ns = 0
 
     def end_warmup(self) -> None:
-        """Discard what was measured in the warm-up, but for the trouble in it."""
+        """Discard the times of the warm-up, except those of failures."""
         self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.inactive_ns = 0
 
     def timings(self) -> Timings:
@@ -46,7 +46,7 @@ class Stopwatch:
 
 
 class RunClock:
-    """The measured part of a worker: when it was, and what of the machine it had meanwhile."""
+    """The measured part of a worker: its times, and the use of the machine meanwhile."""
 
     def __init__(
         self,

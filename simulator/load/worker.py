@@ -100,19 +100,19 @@ class Worker:
         self._over_query = ""
         """Query of the last ended ramp."""
         self._reported = False
-        """Its part is done: from now on it helps, and ends without an error."""
+        """True if its part is done: from then on it helps, and ends without an error."""
         self._broken = ""
         """Why this worker cannot continue, if the collector did not stop the run."""
         self._sending: SendingProcess | None = None
         """Process with its connections, if a fault kills it."""
         self._run_clock = RunClock(clock, lambda: client.clock_offset_s, self._cpu_s)
         self._timed = False
-        """Its rows belong to the timed part."""
+        """True if its rows belong to the timed part."""
         self._changes: tuple[ChangeTimes, ...] = ()
         self._log: SendLog | None = None
         """Log of the timed batches, if queries ask about fresh rows."""
         self._newest_ms: int | None = None
-        """The time of a row that was acknowledged last, by any worker."""
+        """Time of the newest acknowledged row of any worker."""
 
     def run(self) -> bool:
         """Run the worker's part and report it; False if it failed."""
@@ -162,7 +162,7 @@ class Worker:
                 self._change(task)
 
     def _help(self) -> None:
-        """Fold rows for the collector, which does without this worker if that fails."""
+        """Fold rows for the collector, which does not need this worker if that fails."""
         self._reported = True
         self._client.repeat_nothing()
         try:
@@ -201,7 +201,7 @@ class Worker:
             self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
-        """Stop; end the process if the database blocks it, since no other process may be left."""
+        """Stop; end the process if the database blocks it, as no other process may do so."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
             if self._reported:
@@ -327,7 +327,7 @@ class Worker:
             self._client.report_parts("/sent", self._log.parts(self._index, ticks, measured_ns))
 
     def _begin_measured(self) -> None:
-        """The measured part begins."""
+        """Note that the measured part begins."""
         self._run_clock.start()
         if self._spells:
             self._spells.begin()

@@ -48,7 +48,7 @@ class KeptAnswers(Protocol):
 
 
 class DifferentAnswers:
-    """The different answers to one type: what is equal to an answer before is kept once."""
+    """The different answers to one type; equal answers are kept once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -119,11 +119,11 @@ class Moving:
         since_ms: Callable[[], int],
         answers: "EveryAnswer",
     ) -> None:
-        """`since_ms` returns the instant that is wanted, in ms since 1970."""
+        """Store the function that returns the wanted instant, in ms since 1970."""
         self._database, self._type, self._since_ms = database, fresh_type, since_ms
         self._answers = answers
         self._wanted_ms = since_ms()
-        """When the last try was decided; it moves with the rows."""
+        """The instant wanted at the last try; it moves with the rows."""
         self._held = self._ask(self._wanted_ms)
         self._tried: Asked | None = None
         self._is_trying = False
@@ -213,7 +213,7 @@ class EveryAnswer:
         self._values = 0
 
     def _columns(self, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Scalar, ...]], Columns]:
-        """Return the different keys of some rows; the place of each row's key, and its values."""
+        """Return the different keys of rows, and for each row its key's place and its values."""
         outputs, tags = self._outputs, len(self._type.tags)
         if any(len(row) != len(outputs) for row in rows):
             raise ValueError(f"expected {len(outputs)} columns")
@@ -242,7 +242,7 @@ class EveryAnswer:
 
 
 def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
-    """Return a column of answers as integers of 64 bits; what its type does not hold is as NULL."""
+    """Return a column of answers as 64-bit integers; a value that its type cannot hold is NULL."""
     found, valid, odd = convert_stored_values(output, values)
     is_double = output.type in FLOATS
     if is_double and not np.isfinite(found).all():

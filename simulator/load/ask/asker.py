@@ -1,4 +1,4 @@
-"""Asks queries: times them one by one, and has their answers kept."""
+"""Asks queries, times each of them, and keeps their answers."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
-"""Values of answers that are kept until the clock stops; more of them are sent before."""
+"""Most values of answers that are kept until the clock stops; more are sent before."""
 
 Record: TypeAlias = Callable[[int, int], None]
 """Takes the wait of a run, and when it ended, in ns."""
@@ -57,7 +57,7 @@ class Asker:
         task: Ask,
         warmup_s: float = 0.0,
     ) -> None:
-        """The warm-up lasts at least `warmup_s` and as many runs as the task requires."""
+        """Store the parts; the warm-up has at least `warmup_s` and the runs of the task."""
         self._database, self._callers, self.name = database, callers, name
         self._statements, self._answers = statements, answers
         self._task = task
@@ -81,7 +81,7 @@ class Asker:
     ) -> QueryTimes:
         """Run the type as often or as long as the task requires; report its answers afterwards.
 
-        With `over`, until it returns True. With a rate, each run is due at a time.
+        With `over`, run until it returns True. With a rate, each run has a due time.
         """
         self.warm(stop, report)
         cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
@@ -223,7 +223,7 @@ class Asker:
         *,
         timed: bool = False,
     ) -> None:
-        """Run an instance with a free caller; the client's share of untimed ones is not kept."""
+        """Run an instance with a free caller; only a timed run records the client's share."""
         if stop.is_set():
             raise Stopped
         now_ns = time.perf_counter_ns()
@@ -265,7 +265,7 @@ def asker_of(  # noqa: PLR0913
     text: str = "",
     warmup_s: float = 0.0,
 ) -> Asker:
-    """Return what asks the instances of a type; `text` is the target's own for all of them."""
+    """Return the asker of a type's instances; `text` is the target's own for all of them."""
     statements = RenderedStatements(database, query_type, task, text=text, warmup_s=warmup_s)
     answers = DifferentAnswers(name)
     return Asker(database, callers, name, statements, answers, task=task, warmup_s=warmup_s)

@@ -125,7 +125,7 @@ class Calls:
     """Returns whether the ramp of a query has ended."""
     begin_measured: Callable[[], object]
     newest_ms: Callable[[], int | None]
-    """Returns the time of a row that was acknowledged last, by any worker."""
+    """Returns the time of the newest acknowledged row of any worker."""
 
 
 class Asking:
@@ -146,7 +146,7 @@ class Asking:
         self._stop, self._clock, self._run_clock = stop, clock, run_clock
         self._calls = calls
         self.connects = ""
-        """How long it took to open each of several connections, as a histogram."""
+        """Times to open each of several connections, as a histogram."""
         self.waits: Durations | None = None
         """Waits of the current queries."""
         self.times: list[QueryTimes] = []
@@ -232,7 +232,7 @@ class Asking:
         self.times += turns.times(report)
 
     def _ask_fresh(self, task: Ask, callers: Callers) -> None:
-        """Ask so about rows that arrive meanwhile, and report every answer."""
+        """Ask in turn about rows that arrive meanwhile, and report every answer."""
         spec, database = self._spec, self._database
         types, asked = (
             spec.fresh_types,
@@ -252,7 +252,7 @@ class Asking:
             self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
 
     def _since_ms(self) -> int:
-        """Return since when rows are fresh: some time before the newest, and none stored before."""
+        """Return the instant since which rows are fresh; none of the rows stored before is."""
         load, newest_ms = self._spec.load, self._calls.newest_ms()
         until_ms = load.until_ms or 0
         if newest_ms is None:
@@ -261,7 +261,7 @@ class Asking:
         return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
 
     def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
-        """Yield the types that the database can answer; each is rendered when it is its turn."""
+        """Yield an asker for each type that the database can answer, rendered in its turn."""
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.select_answered(types, load.queries):
             asker = asker_of(

@@ -13,7 +13,7 @@ _PAUSE_S = 0.05
 
 
 def driver_error(error: Exception) -> Exception:
-    """Return the driver's error that an error of this program is about."""
+    """Return the driver's error behind an error of this program."""
     return error.__cause__ if isinstance(error.__cause__, Exception) else error
 
 
@@ -28,7 +28,7 @@ class Persistence:
         retry_s: float,
         may_pass: Callable[[Exception], bool] | None = None,
     ) -> None:
-        """`reopen` returns a new connection in place of one that is lost.
+        """Store the function that returns a new connection in place of a lost one.
 
         `may_pass`: whether a query is asked again after a driver's error; default: after each.
         """
@@ -70,7 +70,7 @@ Call: TypeAlias = Callable[[Session], None]
 
 
 class Callers(Protocol):
-    """Those who ask; the worker has them begin one after the other."""
+    """The callers of a worker, which starts them one after the other."""
 
     lock: threading.Lock
     """Lock for the records of callers."""
@@ -82,13 +82,13 @@ class Callers(Protocol):
         """Run a call with a free caller; its error is raised now, or later."""
 
     def wait_for_all(self) -> None:
-        """Wait until every caller is free; raise what the first one has raised that failed."""
+        """Wait until every caller is free; raise the first failure."""
 
     def cpu_s(self) -> float:
         """Return the CPU time of this process; 0 if it includes the database's."""
 
     def close(self) -> None:
-        """Close what they ask over."""
+        """Close their connections."""
 
 
 class OneCaller:
@@ -166,7 +166,7 @@ class SeveralCallers:
         self._connections.have(carry_out, lambda error: self._end(call, error, failures))
 
     def _end(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
-        """Be free again, or have it called again: a connection that was lost has been replaced."""
+        """Free the caller, or repeat the call: a lost connection has been replaced by now."""
         persistence = self._persistence
         if error is not None:
             self._connections.classify(error)  # nobody else asks what it means
@@ -179,7 +179,7 @@ class SeveralCallers:
         self._free.release()
 
     def wait_for_all(self) -> None:
-        """Wait until every caller is free; raise what the first one has raised that failed."""
+        """Wait until every caller is free; raise the first failure."""
         callers = self._connections.in_flight
         for _ in range(callers):
             self._free.acquire()
@@ -202,7 +202,7 @@ class SeveralCallers:
 def callers_of(
     session: Session, persistence: Persistence | None = None, *, embedded: bool = False
 ) -> Callers:
-    """Return who asks over a session, which may be several connections."""
+    """Return the callers of a session, which may be several connections."""
     if isinstance(session, Connections):
         return SeveralCallers(session, persistence, embedded=embedded)
     return OneCaller(session, persistence, embedded=embedded)

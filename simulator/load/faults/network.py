@@ -14,7 +14,7 @@ from simulator.protocol.spec import PlannedFault, Weather
 
 
 class Network:
-    """A relay that all connections of a worker pass, and when it cuts them or makes them slow.
+    """A relay for all connections of a worker, which cuts them or slows them down at times.
 
     Without a fault there is no relay. `close` ends it.
     """
@@ -63,7 +63,7 @@ class Network:
             self.database.options = redirect(options, self._places)
 
     def watch(self, stop: Callable[[str], object]) -> None:
-        """Call `stop` with the cause if the relay ends before its time."""
+        """Call `stop` with the cause if the relay ends too early."""
         if self.spells:
             threading.Thread(target=self._wait, args=(self.spells, stop), daemon=True).start()
 
@@ -73,7 +73,7 @@ class Network:
             stop(f"--fault: the relay before the database is gone: exit code {code}")
 
     def _write(self, weather: Weather) -> None:
-        """Change the weather; return when it has changed."""
+        """Change the weather, and wait until it has changed."""
         self._write_line(weather.model_dump_json())
         if not _pipe(self._relay.stdout).readline():
             raise BrokenPipeError
@@ -84,7 +84,7 @@ class Network:
         stream.flush()
 
     def close(self) -> None:
-        """End the relay; what it still cuts is over."""
+        """End the relay, and with it what it still cuts."""
         if self.spells:
             self.spells.close()
             _pipe(self._relay.stdin).close()

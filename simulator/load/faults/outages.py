@@ -27,7 +27,7 @@ class Outages:
         """Second x BUCKETS + bucket -> batches that were due then."""
 
     def add(self, latencies_ns: _Numbers, ends_ns: _Numbers) -> None:
-        """Add batches by how long they took and when they were acknowledged, at least one."""
+        """Add at least one batch: the latencies and the times of acknowledgement."""
         ends = np.sort(np.maximum(ends_ns, self._last_ns))  # those in flight end in any order
         begins = np.concatenate([[self._last_ns], ends[:-1]])
         longest = np.argsort(begins - ends, kind="stable")[: MOST_SILENCES - 1]
@@ -41,7 +41,7 @@ class Outages:
         self._waits.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
 
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
-        """Return the longest ones in the order of time, by the collector's clock.
+        """Return the longest silences in the order of time, on the collector's clock.
 
         The last one lasts until now: the database may have answered no more.
         """
@@ -58,7 +58,7 @@ class Outages:
 
 
 class FaultSpells:
-    """Something fails at each instant of a fault, and is undone after its time; `close` ends it."""
+    """Makes something fail at each instant of a fault, and undoes it later; `close` ends it."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class FaultSpells:
         fail: Callable[[], object],
         undo: Callable[[], object],
     ) -> None:
-        """A BrokenPipeError of either ends it: what it is done to is gone."""
+        """Store both functions; a BrokenPipeError of either ends the spells."""
         self._fault, self._fail, self._undo = fault, fail, undo
         self.over = threading.Event()
         """Set by `close`."""
@@ -74,7 +74,7 @@ class FaultSpells:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> None:
-        """The measured part begins now."""
+        """Count the instants from now: the measured part begins."""
         if not self._thread.is_alive():
             self._thread.start()
 
@@ -95,7 +95,7 @@ class FaultSpells:
             self._done.append((since_ns, time.perf_counter_ns()))
 
     def spans(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
-        """Return when it failed, by the collector's clock."""
+        """Return when it failed, on the collector's clock."""
         return tuple(
             Span(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
             for began_ns, ended_ns in self._done

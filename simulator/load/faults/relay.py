@@ -1,9 +1,9 @@
 """A relay between a worker and its database: a network that can be cut, or made slow.
 
 It is a separate process, and imports nothing that takes memory. The first line of its standard
-input is a list of servers, each a host and a port; it answers with a list of places where it
-listens. Each further line is a `Weather`, which it answers with an empty line as soon as it is in
-effect. It ends with its standard input: if the worker dies, too.
+input is a list of servers, each a host and a port; it answers with the list of addresses where it
+listens. Each further line is a `Weather`, which it answers with an empty line once it is in effect.
+The relay ends when its standard input does, and so when the worker dies.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class _Weather:
 
 
 class _Network:
-    """The weather, and the ways that it is about."""
+    """The weather, and the ways that are subject to it."""
 
     def __init__(self) -> None:
         self.weather = _Weather()
@@ -51,7 +51,7 @@ class _Network:
         task.add_done_callback(self._tasks.discard)
 
     def change(self, weather: _Weather) -> None:
-        """Change it; what waits does not wait longer than under the new weather."""
+        """Change the weather; waiting bytes wait no longer than under the new one."""
         self.weather = weather
         if weather.is_cut:
             self._is_open.clear()
@@ -61,7 +61,7 @@ class _Network:
             way.hurry()
 
     async def passable(self) -> None:
-        """Wait until a connection can be opened, or the other side hears that it is closed."""
+        """Wait until a connection can be opened, or the other side can learn that it was closed."""
         await self._is_open.wait()
         if self.weather.delay_s:
             await asyncio.sleep(2 * self.weather.delay_s)  # a packet there, and one back
@@ -78,7 +78,7 @@ class _Way:
         """When each piece is due, and the piece; None: the source has ended."""
         self._waiting_bytes = 0
         self._free_s = 0.0
-        """Until then the line is busy with what was sent before."""
+        """Time until which the line is busy with earlier bytes."""
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self.has_ended = False
@@ -116,7 +116,7 @@ class _Way:
             self._schedule()
 
     def close(self) -> None:
-        """Forget what waits."""
+        """Discard the waiting bytes."""
         self._waiting.clear()
         if self._timer:
             self._timer.cancel()
@@ -127,7 +127,7 @@ class _Way:
             self._timer = self._loop.call_at(self._waiting[0][0], self._pass)
 
     def _pass(self) -> None:
-        """Deliver what is due."""
+        """Deliver the bytes that are due."""
         self._timer = None
         while self._waiting and self._waiting[0][0] <= self._loop.time():
             _, piece = self._waiting.popleft()
@@ -153,7 +153,7 @@ _CLEAR = _Weather()
 
 
 class _End(asyncio.Protocol):
-    """One end of a connection, which passes on to the other."""
+    """One end of a connection, which passes everything on to the other."""
 
     def __init__(self, network: _Network, server: _Address | None = None) -> None:
         """Store the network; with a server, open a connection to it for the client's end."""
@@ -175,7 +175,7 @@ class _End(asyncio.Protocol):
             self._network.do(self._join(self._server))
 
     async def _join(self, server: _Address) -> None:
-        """Connect with the server; break the connection if that does not answer."""
+        """Connect to the server; break the connection if the server does not answer."""
         await self._network.passable()
         far = _End(self._network)
         try:
@@ -196,7 +196,7 @@ class _End(asyncio.Protocol):
         self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Pass them on."""
+        """Pass the bytes on."""
         self._pass(data)
 
     def eof_received(self) -> bool:
@@ -218,7 +218,7 @@ class _End(asyncio.Protocol):
         self.way = self.other = None
 
     async def broken(self) -> None:
-        """Break this end as soon as the network lets it know that the other is gone."""
+        """Break this end once it can learn through the network that the other is gone."""
         await self._network.passable()
         if self.way:
             self.way.close()

@@ -1,4 +1,4 @@
-"""A batch, where its rows come from, and how rows of several tables share one."""
+"""Batches, the origin of their rows, and batches with rows of several tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class OfBlock(Origin):
 
 
 class OfBlocks(Origin):
-    """Batches with rows of several blocks: of each one, those between two of its places."""
+    """Batches with rows of several blocks: those of each block between two of its places."""
 
     def __init__(self, blocks: Sequence[Held], places: Sequence[Rows]) -> None:
         self._blocks, self._places = blocks, places
@@ -98,7 +98,7 @@ class Mixer:
     def encode(
         self, session: Session, blocks: Sequence[Block], places: Sequence[Rows]
     ) -> Sequence[Payload]:
-        """Return the payloads: of each block the rows between two of its places (see `edges`)."""
+        """Return payloads with the rows of each block between two of its places (see `edges`)."""
         if session is not self._session:
             self._session, self._encoders = session, {}
         names = tuple(block.name for block in blocks)

@@ -26,9 +26,9 @@ class Send:
     batch: Batch
     due_ns: int
     attempts: int = 0
-    """That failed."""
+    """Number of failed attempts."""
     retry_until_s: float = 0.0
-    """Until then it may be sent again (--retry-for); 0: nothing failed."""
+    """Time until which it may be sent again (--retry-for); 0: nothing failed."""
     ended_ns: int = 0
     error: Exception | None = None
 
@@ -76,7 +76,7 @@ class Failures:
 
     def __init__(self) -> None:
         self.uncertain: list[RowRange] = []
-        """Those of the prefill too."""
+        """Rows of unknown outcome, also of the prefill."""
         self.uncertain_rows = self.uncertain_batches = 0
         self.uncertain_cause = ""
         """The last error that left the outcome of a batch unknown."""
@@ -87,13 +87,13 @@ class Failures:
         self._start_ns = start_ns
         self._counts: Counter[tuple[int, Failed]] = Counter()
         self._unlisted = 0
-        """Those for which the list has no room."""
+        """Number of failures that the list has no room for."""
         self.errors = 0
-        """Batches that failed, each as often as it did."""
+        """Failed attempts to send a batch."""
         self.retried = 0
 
     def note(self, what: Failed) -> None:
-        """Count what has gone wrong now."""
+        """Count a failure that has happened now."""
         self.retried += what is Failed.RETRIED
         if self._start_ns is None:
             return
@@ -151,7 +151,7 @@ class Delivery:
         """Measurements of the acknowledged batches."""
         self.failures = Failures()
         self.log: SendLog | None = None
-        """Notes when each batch is sent and acknowledged."""
+        """Log of when each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or in parallel with other batches in flight."""
@@ -178,7 +178,7 @@ class Delivery:
         batch.origin.sent += 1
 
     def _repeat_alone(self, send: Send, before_ns: int) -> None:
-        """Send a batch again that has failed, until it is acknowledged or uncertain."""
+        """Send a failed batch again, until it is acknowledged or uncertain."""
         try:
             while send.error is not None and self._send_again(send.error, send):
                 if self._stop.is_set():

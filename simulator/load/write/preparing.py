@@ -48,10 +48,10 @@ def write_files(
 
 _LONG_SEND_ROWS = 500
 AHEAD_BYTES = 1 << 22
-"""Size of the values; 131,072 IoT events."""
+"""Size of the values that are prepared ahead: 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 _WHOLE_BLOCKS = 4
-"""Parts with rows that are drawn as a whole block each; more parts share as many rows."""
+"""Parts that get a whole block of rows each; more parts share as many rows."""
 
 
 class Preparer:
@@ -90,8 +90,8 @@ class Preparer:
     def ahead_bytes(self, batch_rows: int) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
-        After each send the CPU caches are cold (about 0.4 ms): many rows are prepared at once.
-        Not so for small batches, which would wait for it, or with several in flight.
+        After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once;
+        but not for small batches, which would wait for them, or with several batches in flight.
         """
         connection = self._connection
         if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
@@ -103,7 +103,7 @@ class Preparer:
     def made(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
     ) -> deque[Batch]:
-        """Draw and encode blocks until they have `ahead_bytes`, at least one; none at the end."""
+        """Return batches of the next blocks, at least `ahead_bytes`; none at the end."""
         made: deque[Batch] = deque()
         drawn_bytes = 0
         while not made or drawn_bytes < ahead_bytes:
@@ -178,7 +178,7 @@ class Preparer:
         return files
 
     def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
-        """Return the rows of `ranges` that were sent since the start, some perhaps uncertain."""
+        """Return the rows of `ranges` that were sent since the start, uncertain ones included."""
         self._count_sent()
         found: list[RowRange] = []
         for place, table in enumerate(self._reader.tables):

@@ -1,4 +1,4 @@
-"""Batches that lie encoded in a file: a worker reads its part, batch by batch."""
+"""Reads encoded batches from a file: each worker its part, batch by batch."""
 
 import os
 from collections import defaultdict
@@ -35,7 +35,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
         batch_rows: int,
         tick: Callable[[], None],
     ) -> None:
-        """Scan the worker's part; RunError if it is not what it was when the sweep began.
+        """Scan the worker's part; RunError if it has changed since the sweep began.
 
         `tick` is called during the scan and may raise an error that ends it.
         """

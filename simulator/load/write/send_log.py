@@ -41,7 +41,7 @@ class SendLog:
         self._newest = held.table, int(held.rows[-1])
 
     def newest_ms(self) -> int | None:
-        """Return the time of a row that was acknowledged last, in ms since 1970; None: of none."""
+        """Return the time of the last acknowledged row, in ms since 1970; None without one."""
         if self._newest is None:
             return None
         table, row = self._newest

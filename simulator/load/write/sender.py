@@ -1,4 +1,4 @@
-"""Writes rows: has batches prepared, and each delivered when it is due."""
+"""Writes rows: prepares batches, and delivers each when it is due."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from simulator.data.block import Block
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
-from simulator.load.connections import OpenSession, Stopped, WriterConnection, opens_here
+from simulator.load.connections import OpenSession, Stopped, WriterConnection, open_here
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter, encode_histogram
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
@@ -38,10 +38,10 @@ class Sender:
     ) -> None:
         """Connect. A batch, or a lost connection, is tried again for `retry_s`.
 
-        `elsewhere` opens sessions in another process; else they have `several` connections.
+        `elsewhere` opens sessions in another process; otherwise one has `several` connections.
         """
         self._reader, self._stop = reader, stop
-        open_session = elsewhere or opens_here(database, stop, clock, several or Several())
+        open_session = elsewhere or open_here(database, stop, clock, several or Several())
         self._connection = WriterConnection(database, open_session, retry_s)
         self.spent = Stopwatch()
         self.preparer = Preparer(reader, self._connection, self.spent)
@@ -103,7 +103,7 @@ class Sender:
             self.measured_ns = meter.start_ns
 
     def measure_from(self, instant_ns: int) -> None:
-        """End the warm-up at an instant, unless it ends before; any thread may call it.
+        """End the warm-up at an instant, unless it has ended; any thread may call it.
 
         Only the first call counts: every heartbeat brings the instant, computed again each time.
         """
@@ -119,9 +119,9 @@ class Sender:
         self.measured_ns = time.perf_counter_ns()
 
     def insert(self, ranges: Sequence[RowRange], mode: str, batch_rows: int, *paces: Pace) -> None:
-        """Write rows, timed: at one pace after the other, as fast as possible without any.
+        """Write rows, timed, at one pace after the other; without any, as fast as possible.
 
-        With a rate, each batch is due at a time and is measured from it.
+        With a rate, each batch has a due time, from which its latency counts.
         """
         at_once = not any(pace.rate_per_s for pace in paces)
         batches = self.preparer.batches(ranges, mode, batch_rows, at_once=at_once)
@@ -149,7 +149,7 @@ class Sender:
             yield from turn
 
     def insert_files(self, files: Sequence[Batch]) -> None:
-        """Import files by the database, timed, one after the other."""
+        """Have the database import files, timed, one after the other."""
         self._insert(self.preparer.import_files(files), 0, ())
 
     def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:

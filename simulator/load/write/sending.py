@@ -1,6 +1,6 @@
 """`python -m simulator.load.write.sending FD`: the process that `SendingProcess` starts and kills.
 
-It encodes and sends what the worker gives it over a socket, and ends with it.
+It encodes and sends rows that the worker passes over a socket, and ends with the worker.
 """
 
 import os
@@ -79,7 +79,7 @@ class _Sending:
                 return self._mixer.encode(self._session, blocks, places)
 
     def _done(self, asked: SendMessage, error: Exception | None) -> None:
-        """Say how a batch has ended; what was acknowledged is not needed again."""
+        """Report how a batch has ended; free its payload if it was acknowledged."""
         if error is not None:
             self._answer(Ended(asked.number, self._problem(error), time.process_time()))
             return
@@ -106,7 +106,7 @@ class _Sending:
 
 
 def serve(pipe: Pipe) -> None:
-    """Connect, and do what comes over the pipe until the worker closes its end."""
+    """Connect, and answer messages from the pipe until the worker closes its end."""
     begin: Begin = pipe.recv()
     database = begin.database(begin.options)
     sys.stderr = RedactedStream(sys.stderr, database.options.redact)
@@ -133,7 +133,7 @@ def _words(database: Database, error: Exception) -> str:
 
 
 def _receive(pipe: Pipe, put: Callable[[Any], object]) -> None:
-    """Pass on what comes; end this process if the worker is gone."""
+    """Pass messages on; end this process if the worker is gone."""
     try:
         while (message := pipe.recv()) is not None:
             put(message)

@@ -17,12 +17,12 @@ class Begin:
     options: Options
     several: Several
     within_s: float
-    """Time for which to try."""
+    """Time for which to try to connect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encode:
-    """The worker asks for payloads, which stay here."""
+    """The worker asks for payloads, which stay in the sending process."""
 
     number: int
     arguments: "Arguments"
@@ -64,7 +64,7 @@ class Problem:
     cause: str
     failure: Failure = Failure.FATAL
     may_pass: bool = False
-    """See `Connection.may_pass`."""
+    """See `WriterConnection.may_pass`."""
     alive: bool = True
     """True if the session is usable afterwards."""
 
@@ -89,9 +89,9 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The answer to `Send`; without a problem it is acknowledged."""
+    """The answer to `SendMessage`; without a problem it is acknowledged."""
 
     number: int
     problem: Problem | None
     cpu_s: float
-    """CPU time of this process since its start."""
+    """CPU time of the sending process since its start."""

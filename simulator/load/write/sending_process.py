@@ -1,7 +1,7 @@
-"""The process of a worker that has the connections to the database, with --fault kill-worker.
+"""The sending process of a worker, which has its connections, with --fault kill-worker.
 
-Driver, connections, encoded batches and those in flight are in it, and are gone when it is killed,
-as in an application. The worker draws the rows, and keeps what was acknowledged.
+Driver, connections, encoded batches and batches in flight are lost when it is killed, as in an
+application. The worker draws the rows, and records what was acknowledged.
 """
 
 import multiprocessing
@@ -60,7 +60,7 @@ class SendingProcess:
         fault: PlannedFault,
         stop: threading.Event,
     ) -> None:
-        """`several`: the connections of a session; `stop`: the run is over."""
+        """Store the connections of a session, and the event that ends the run."""
         self._database, self._several, self._stop = database, several, stop
         self._may_run = threading.Event()
         self._may_run.set()
@@ -72,7 +72,7 @@ class SendingProcess:
     def session(self, within_s: float) -> Session:
         """Start a process that connects within this time; return its session.
 
-        Waits while it is not to run. Raises Stopped if the run ends meanwhile, and SetupError if
+        Wait while a fault keeps it from running. Stopped if the run ends meanwhile, SetupError if
         the process cannot connect.
         """
         while True:
@@ -110,7 +110,7 @@ class SendingProcess:
             raise Stopped
 
     def _start_process(self) -> tuple[_Process, Pipe] | None:
-        """Start a process; return it and the pipe to it, or None if it is not to run now."""
+        """Start a process; return it and the pipe to it, or None during a fault."""
         with self._lock:
             if not self._may_run.is_set():
                 return None
@@ -146,7 +146,7 @@ class SendingProcess:
         return time.process_time() + self._ended_cpu_s + self._cpu_s
 
     def close(self) -> None:
-        """End it; it is killed no more."""
+        """End the process and its faults."""
         self.spells.close()
         self._end()
 
@@ -187,7 +187,7 @@ class SessionElsewhere(Session):
     def __init__(
         self, pipe: Pipe, ready: Ready, wait: Callable[[], int], note_cpu: Callable[[float], None]
     ) -> None:
-        """`wait` returns the exit code once the process has ended."""
+        """Store the parts; `wait` returns the exit code once the process has ended."""
         self._pipe, self._wait, self._note_cpu = pipe, wait, note_cpu
         self.opened_ns = list(ready.opened_ns)
         self._lock = threading.Lock()
@@ -251,11 +251,11 @@ class SessionElsewhere(Session):
         ]
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Not needed: `encode` has the process do it."""
+        """Raise an error: the process encodes, see `encode`."""
         raise NotImplementedError
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what has the process encode blocks of several tables."""
+        """Return the encoder of blocks of several tables, which the process runs."""
 
         def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:
             return self._await_encoded(BlocksMessage(blocks, places), len(places[0]) - 1)
