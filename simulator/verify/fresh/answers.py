@@ -62,13 +62,13 @@ class FreshOutcome:
     ended_ns: list[Numbers] = field(default_factory=list)
     """Ends of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
-    """Each of them counts as many rows as were acknowledged until then."""
+    """For each of these answers, the time by which as many rows as it counts were acknowledged."""
 
     def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
         """Return how long after its acknowledgement each batch of a table was seen.
 
-        It is seen by the end of the first answer that counts as many rows as were acknowledged by
-        then. Those that were not seen follow, with the time until the last answer began.
+        A batch is seen by the end of the first answer that counts as many rows as were acknowledged
+        by then. Unseen batches follow, with the time until the last answer began.
         """
         sent, count = rows.sent, rows.rows_of(place)
         own = np.flatnonzero(sent.is_measured & (count > 0))
@@ -148,7 +148,7 @@ class _Ordered:
         return found
 
     def running(self, values: NDArray[Any], of: np.ufunc, counts: _Cells) -> _Cells:
-        """Return the least or greatest value of the first rows of each group; 0 of none."""
+        """Return the least or greatest value of the first rows of each group; 0 without rows."""
         values, found = values[self.order], np.zeros(counts.shape, values.dtype)
         for group, own in self:
             first = counts[:, group]
@@ -197,8 +197,8 @@ class _Compared:
         return cells
 
     def problems(self) -> Iterator[tuple[_Cells, _Describe]]:
-        """Yield what is wrong: in which answers and groups, and the words for it."""
-        yield self._times > 1, self._twice
+        """Yield the wrong cells of each kind, and the function that describes one of them."""
+        yield self._times > 1, self._describe_doubled
         yield from self._of_counts() if self.counts_rows else self._of_newest()
 
     def _of_counts(self) -> Iterator[tuple[_Cells, _Describe]]:
@@ -213,21 +213,21 @@ class _Compared:
             inner = self._acknowledged.running(values, of, self._least)
             beyond = (of(given, outer) != outer) | self._is_null(cells)
             short = (self._least > 0) & (of(given, inner) != given)
-            yield has & (beyond | short), self._other_extreme(given, inner, outer)
+            yield has & (beyond | short), self._describe_extreme(given, inner, outer)
 
     def _of_newest(self) -> Iterator[tuple[_Cells, _Describe]]:
         times, cells = self._values
         has, window = self._times > 0, self._window
         newest = self._acknowledged.running(window.times, np.maximum, self._least)
         missed = (self._least > 0) & (~has | (times < newest))
-        yield missed, self._stale(times, newest)
+        yield missed, self._describe_stale(times, newest)
         row = self._rows_at(times)
         given, is_row = self._as_field(cells), row >= 0
         if len(window.times):
             is_row &= (window.values[row] == given) & (
                 window.sent_ns[row] <= self.ended_ns[:, None]
             )
-        yield has & ~is_row, self._no_row(times, given)
+        yield has & ~is_row, self._describe_unsent(times, given)
 
     def _rows_at(self, times: _Cells) -> _Cells:
         """Return the row of each group that has a time; -1 if none has."""
@@ -255,9 +255,9 @@ class _Compared:
         return cells.view(np.float64) if column and column.type in FLOATS else cells
 
     def seen_ns(self) -> Numbers:
-        """Return until when as many rows were acknowledged as each answer counts; 0: none.
+        """Return the time by which as many rows as each answer counts were acknowledged; 0: none.
 
-        Rows of unknown outcome count as rows that it has, so that no delay looks shorter.
+        An answer is assumed to have all rows of unknown outcome, so that no delay looks shorter.
         """
         window = self._window
         is_known = window.acknowledged_ns != NEVER_NS
@@ -294,7 +294,7 @@ class _Compared:
         before_ms = (began_ns - window.acknowledged_ns[row]) / 1e6
         return f"{name}, acknowledged {before_ms:.3g} ms before the query began"
 
-    def _twice(self, answer: int, group: int) -> Wrong:
+    def _describe_doubled(self, answer: int, group: int) -> Wrong:
         return Wrong(f"one row{self._of(group)}", counted(int(self._times[answer, group]), "row"))
 
     def _describe_miscounted(self, answer: int, group: int) -> Wrong:
@@ -306,7 +306,7 @@ class _Compared:
         most = counted(int(self._most[answer, group]), "row")
         return Wrong(f"at most the {most}{self._of(group)} sent before the query ended", found)
 
-    def _other_extreme(self, given: _Cells, inner: _Cells, outer: _Cells) -> _Describe:
+    def _describe_extreme(self, given: _Cells, inner: _Cells, outer: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
             low, high = outer[answer, group], inner[answer, group]
             between = f"{low} to {high}" if self._least[answer, group] else f"{low} or within"
@@ -316,7 +316,7 @@ class _Compared:
 
         return describe
 
-    def _stale(self, times: _Cells, newest: _Cells) -> _Describe:
+    def _describe_stale(self, times: _Cells, newest: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
             least = self._instant(newest[answer, group])
             last = self._last_acknowledged(answer, group)
@@ -326,7 +326,7 @@ class _Compared:
 
         return describe
 
-    def _no_row(self, times: _Cells, given: _Cells) -> _Describe:
+    def _describe_unsent(self, times: _Cells, given: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
             found = f"{self._instant(times[answer, group])}: {given[answer, group]}"
             return Wrong(f"a row{self._of(group)} that was sent before the query ended", found)

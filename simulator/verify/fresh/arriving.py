@@ -45,7 +45,7 @@ class TimedBatches:
     is_measured: NDArray[np.bool_]
     """True if it was acknowledged in the measured part."""
     runs: Columns
-    """RUN_COLUMNS; `batch` is a place in the others."""
+    """RUN_COLUMNS; `batch` is a place in the other arrays."""
 
     @classmethod
     def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "TimedBatches":
@@ -59,7 +59,7 @@ class TimedBatches:
             own = unpack(part.batches, len(BATCH_COLUMNS)).copy()
             own_runs = unpack(part.runs, len(RUN_COLUMNS)).copy()
             if own_runs.size and not 0 <= own_runs[0].min() <= own_runs[0].max() < own.shape[1]:
-                raise ValueError("a run of rows is of no batch")
+                raise ValueError("a run of rows belongs to no batch")
             acknowledged = own[1] != NEVER_NS
             measured.append(acknowledged & (own[1] >= part.measured_ns))
             own[0] += part.ticks.offset_ns - part.ticks.unsure_ns

@@ -1,4 +1,4 @@
-"""Accounts for every row of a table: which sent rows are stored, and what else is.
+"""Accounts for every row of a table: which sent rows are stored, and which others.
 
 An acknowledged row is present or lost; a row of unknown outcome is present or absent. Rows are
 compared by their hash, in passes, so that memory is bounded.
@@ -27,7 +27,7 @@ from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
 _MOST_SILENT = 1 << 22
-"""Length of a gap in the stored rows after which a range is taken as not written further."""
+"""Length of a gap in the stored rows after which a range counts as written no further."""
 _MOST_SHOWN = 3
 _Numbers = NDArray[np.int64]
 
@@ -53,11 +53,11 @@ class Account:
     first: list[str] = field(default_factory=list)
     """The first foreign rows."""
     first_lost: list[int] = field(default_factory=list)
-    """The numbers of the first lost rows, but for those that others are like."""
+    """The numbers of the first lost rows, except those equal to a stored one."""
 
     @property
     def is_clean(self) -> bool:
-        """True if all that is stored was sent, once: whole rows, or parts of missing ones."""
+        """True if every stored row was sent, and is stored once; a missing row may be torn."""
         parts = self.torn <= self.lost + self.absent
         return parts and not self.doubled and not self.foreign
 
@@ -136,7 +136,7 @@ class Accountant:
         further, known = copies - kept - present, sent.certain + sent.uncertain > 0
         found.doubled += int(further[known].sum())
         if not known.all():
-            self._name(found, stored[~known])
+            self._count_unknown(found, stored[~known])
 
     def _read(self) -> Iterator[tuple[Hashes, list[tuple[Any, ...]]]]:
         for raw in self._session.stream(self._statement, STREAM_ROWS):
@@ -145,10 +145,10 @@ class Accountant:
     def _list_expected(
         self, silent: Counter[int]
     ) -> Iterator[tuple[int, _Numbers, Hashes, NDArray[np.bool_]]]:
-        """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn.
+        """Yield blocks of the ranges in turn: place of a range, numbers, hashes, which are unsure.
 
-        Each with the place of its range; `silent` has how many rows of that were not stored lately.
-        What a run that ends by time was allowed to write has no bound.
+        `silent` counts the rows of a range since the last stored one: a run that ends by time may
+        write without bound, so a range ends after a long gap.
         """
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
@@ -165,8 +165,8 @@ class Accountant:
                         unsure = np.isin(block.rows, self._uncertain)
                     yield place, block.rows, block_hashes(self._statement.outputs, block), unsure
 
-    def _name(self, found: Account, unknown: Hashes) -> None:
-        """Count rows that are not the dataset's: of points, a row may be stored in part."""
+    def _count_unknown(self, found: Account, unknown: Hashes) -> None:
+        """Count rows that were never sent: foreign ones, and torn ones (some points of a row)."""
         never_null = [place for place, c in enumerate(self._table.columns) if not c.nullable]
         kinds = Counter[bool]()
         for hashes, rows in self._read():
@@ -212,7 +212,7 @@ class SentHashes:
 
 
 def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
-    """Return how many rows of the dataset are stored, and whether any other row is."""
+    """Return the verdict on an interrupted insert: how many rows are stored, and whether others."""
     tables, present = DatasetReader(dataset).tables, 0
     checks = [*compare_types(database, tables)]
     try:

@@ -30,7 +30,7 @@ def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
 
 
 def uncountable(database: Database, error: Exception) -> Check:
-    """Return the check that fails where stored values cannot be added up, or not be read."""
+    """Return the failed check of stored values that cannot be added up or read."""
     is_odd = isinstance(error, ValueError)
     expected = "values of their columns' types" if is_odd else "values that can be added up"
     found = str(error) if is_odd else database.explain(error)
@@ -45,7 +45,7 @@ def compare_value(table: Table, label: str, expected: Any, found: Any, slack: fl
 
 
 def outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
-    """Return the number of rows, and what is right: sums may differ in their last digits."""
+    """Return what equal answers agree in: row count and outcomes, not the last digits of sums."""
     return checks[0].found, [check.ok for check in checks]
 
 

@@ -59,10 +59,10 @@ _MAX_BUCKETS = 1000
 _MANY_ROWS = 1 << 30
 """Larger claims are compared by count first, because their truth takes minutes."""
 _MOST_DISTINCT = 2_000_000
-"""More distinct keys are not counted, which takes a database ten times as long as all the rest: the
-sums of the fields show a row that is stored twice in place of another."""
+"""More distinct keys are not counted: that takes a database ten times as long as all the rest, and
+the sums of the fields also show a row that is stored twice in place of another."""
 _AGAIN_AFTER_S = 0.5
-"""Until a wrong answer is asked again: rows may be right that a server counts wrong for a while."""
+"""Pause before a wrong answer is asked again: a server may count right rows wrong for a while."""
 
 
 def verify(  # noqa: PLR0913
@@ -136,7 +136,7 @@ class _Comparison:
         self.hashed = False
         """True if the hashes of all rows are right."""
         self.differing: list[Check] = []
-        """Those that are not."""
+        """The checks of hashes that are wrong."""
 
     def blocks(self, table: Table) -> Iterator[Block]:
         """Yield the dataset's rows of one table."""
@@ -317,15 +317,15 @@ class _Comparison:
         return [self.rows(table)]
 
     def _may_be_of_values(self, error: Exception) -> bool:
-        """Return whether a stored value may be the cause of an error of the server."""
+        """Return whether a stored value may have caused an error of the server."""
         if isinstance(error, Unsupported | MismatchError):
             return False
         return self.session.alive and not self.session.gave_up(error)
 
     def _explain_uncounted(self, error: Exception | None, rows: Check) -> list[Check]:
-        """Return the check of values that cannot be added up or read, if that was an error.
+        """Return the failed check of values that cannot be added up or read, if there was an error.
 
-        Raises the error if every row is right, so that no value is its cause.
+        Raises the error if every row is right, since then no value has caused it.
         """
         if error is None:
             return []
@@ -334,9 +334,9 @@ class _Comparison:
         return [uncountable(self.database, error)]
 
     def _counts_repeated(self, table: Table, truth: Truth) -> Exception | None:
-        """Compare as `_counts` does; a check goes before these if wrong answers change.
+        """Compare as `_counts` does, wrong answers twice; add a failed check if they change.
 
-        Returns an error of which a stored value may be the cause.
+        Returns the error that a stored value may have caused.
         """
         try:
             checks = self._counts(table, truth)
@@ -440,7 +440,7 @@ class _Comparison:
         self.present += uncertain - absent
 
     def _differences(self, table: Table, buckets: NDArray[np.int64]) -> tuple[list[int], list[Any]]:
-        """Return the numbers of rows that are missing and the rows that should not be there."""
+        """Return the numbers of missing rows, and the stored rows that are not expected."""
         statement = self.database.render(RowsQuery(table))
         expected: dict[int, list[int]] = {}
         for block in self.blocks(table):

@@ -13,8 +13,8 @@ from simulator.verify.truth.fingerprint import Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The rows of a table from a time until another one; None: without a limit."""
+class TimeWindow:
+    """The rows of a table in a half-open range of time; None: without a limit."""
 
     since: int | None
     until: int | None
@@ -27,36 +27,36 @@ class Part:
         """The choice of these rows."""
         return Selection(since=self.since, until=self.until)
 
-    def divide(self, number: int) -> list["Part"]:
-        """Return parts of equal length that together are this one; fewer if it is short."""
+    def divide(self, number: int) -> list["TimeWindow"]:
+        """Return windows of equal length that together are this one; fewer if it is short."""
         length = self.last - self.first
         if not length:
             return [self]
-        inner = sorted({self.first + length * part // number for part in range(1, number)})
+        inner = sorted({self.first + length * place // number for place in range(1, number)})
         limits, edges = [self.since, *inner, self.until], [self.first, *inner, self.last]
         return [
-            Part(since, until, first, last)
+            TimeWindow(since, until, first, last)
             for since, until, first, last in zip(
                 limits[:-1], limits[1:], edges[:-1], edges[1:], strict=True
             )
         ]
 
 
-def whole_of(dataset: Dataset, reader: DatasetReader, place: int) -> Part | None:
-    """Return the table at a place; None if its rows are not in the order of time."""
+def whole_of(dataset: Dataset, reader: DatasetReader, place: int) -> TimeWindow | None:
+    """Return the window of a whole table; None if its rows are not in the order of time."""
     ranges = [item for item in dataset.ranges if item.table == place and item]
     if not ranges or not reader.time_rises:
         return None
     first = min(reader.time_at(item, 0) for item in ranges)
     last = max(reader.time_at(item, len(item) - 1) for item in ranges)
-    return Part(None, None, first, last)
+    return TimeWindow(None, None, first, last)
 
 
 STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
-"""Rows of a window at least, as far as their times are evenly spread."""
+"""Fewest rows of a window, if their times are evenly spread."""
 MOST_WINDOWS = 8
-"""Windows of a table: a database without an index of the time reads the table for each."""
+"""Most windows of a table: without an index of the time, a database reads the table for each."""
 
 
 def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:
@@ -66,10 +66,10 @@ def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:
         rows = sum(len(item) for item in dataset.ranges if item.table == place)
         number = min(rows // WINDOW_ROWS, MOST_WINDOWS)
         whole = whole_of(dataset, reader, place) if number > 1 else None
-        parts = whole.divide(number) if whole and takes_windows(database, table) else []
-        for part in parts:
-            yield StoredWindow(table=place, since=part.since, until=part.until)
-        if not parts:
+        windows = whole.divide(number) if whole and takes_windows(database, table) else []
+        for window in windows:
+            yield StoredWindow(table=place, since=window.since, until=window.until)
+        if not windows:
             yield StoredWindow(table=place)
 
 

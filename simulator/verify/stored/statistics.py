@@ -1,4 +1,4 @@
-"""The statistics of stored tables, of parts of their time where a server gives up on the whole."""
+"""The statistics of stored tables, in windows of time where a server gives up on the whole."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from simulator.data.query import (
 from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import MismatchError
 from simulator.modules.contract import Database, Session
-from simulator.verify.stored.reader import Part, whole_of
+from simulator.verify.stored.reader import TimeWindow, whole_of
 
 _PIECES, _DEEPEST = 4, 4
-"""A part of a table with statistics too large for the server is divided, four times at most."""
+"""A window that is too large for the server is divided, four times at most."""
 _MERGED: dict[Function, Callable[[list[Any]], Any]] = {
     Function.COUNT: sum,
     Function.SUM: sum,
@@ -40,7 +40,7 @@ def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]
 
 
 def sums_fields(query: AggregateQuery) -> bool:
-    """Return whether the sum of a column is asked that is no part of the natural key."""
+    """Return whether the sum of a column outside the natural key is asked."""
     fields = {column.name for column in query.table.with_role(Role.FIELD)}
     summed = {each.column for each in query.aggregates if each.function is Function.SUM}
     return bool(summed & (fields - {*query.table.key}))
@@ -57,7 +57,7 @@ def is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> boo
 
 
 class TableStatistics:
-    """Asks for statistics of tables; for parts of one, if the server gives up on the whole."""
+    """Asks for statistics of tables; by windows of time if the server gives up on a whole one."""
 
     def __init__(self, database: Database, session: Session, dataset: Dataset) -> None:
         self._database = database
@@ -67,38 +67,38 @@ class TableStatistics:
     def of(self, query: AggregateQuery) -> Answer:
         """Return the answer about all rows of a table.
 
-        Raises the driver's error, also if the server gives up on the smallest parts.
+        Raises the driver's error, also if the server gives up on the smallest windows.
         """
-        parts = answer(self._database.render(query).outputs, self._rows(query))
+        windows = answer(self._database.render(query).outputs, self._rows(query))
         merged = tuple(
             _merge(each.function, values)
-            for each, values in zip(query.aggregates, zip(*parts.rows, strict=True), strict=True)
+            for each, values in zip(query.aggregates, zip(*windows.rows, strict=True), strict=True)
         )
-        return Answer(parts.names, (merged,))
+        return Answer(windows.names, (merged,))
 
     def _rows(
-        self, query: AggregateQuery, part: Part | None = None, depth: int = 0
+        self, query: AggregateQuery, window: TimeWindow | None = None, depth: int = 0
     ) -> Sequence[Sequence[Any]]:
-        """Return a row for each part of a part that is answered; None: the whole table."""
-        asked = replace(query, selection=part.selection) if part else query
+        """Return a row for each answered window of this one; None: the whole table."""
+        asked = replace(query, selection=window.selection) if window else query
         try:
             return [one_row(query, self._session.run(self._database.render(asked)))]
         except Exception as error:
             if depth == _DEEPEST or not self._session.gave_up(error):
                 raise
-            parts = self._divide(query, part)
-            if len(parts) < 2:
+            windows = self._divide(query, window)
+            if len(windows) < 2:
                 raise
-        return [row for each in parts for row in self._rows(query, each, depth + 1)]
+        return [row for each in windows for row in self._rows(query, each, depth + 1)]
 
-    def _divide(self, query: AggregateQuery, part: Part | None) -> list[Part]:
-        if part is None:
+    def _divide(self, query: AggregateQuery, window: TimeWindow | None) -> list[TimeWindow]:
+        if window is None:
             reader = DatasetReader(self._dataset)
-            part = whole_of(self._dataset, reader, reader.place(query.table))
-        return part.divide(_PIECES) if part else []
+            window = whole_of(self._dataset, reader, reader.place(query.table))
+        return window.divide(_PIECES) if window else []
 
 
 def _merge(function: Function, values: Iterable[Any]) -> Any:
-    """Return the value for all parts, of which some may have none."""
+    """Return the value for all windows, some of which may have none."""
     known = [value for value in values if value is not None]
     return _MERGED[function](known) if known else None

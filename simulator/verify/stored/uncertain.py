@@ -18,7 +18,7 @@ from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
-"""Each is a question to the database; beyond that, neighbours are one."""
+"""Most spans: each is a query, so further neighbours are joined."""
 
 
 class TimeSpan(NamedTuple):
@@ -37,9 +37,9 @@ def absent_rows(
 ) -> Rows | None:
     """Return the numbers of the uncertain rows of a table that are not stored.
 
-    Of rows that are alike the acknowledged ones count as stored first. None: the whole table would
-    have to be read, as its rows have no order in time, the database cannot select by time, or too
-    many rows have the times of uncertain ones.
+    Among equal rows, the acknowledged ones count as stored first. None if the whole table would
+    have to be read: its rows are not in the order of time, the database cannot select by time, or
+    too many rows have the times of uncertain ones.
     """
     reader = DatasetReader(dataset)
     place = reader.place(table)
@@ -69,7 +69,7 @@ def absent_rows(
 
 
 def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[TimeSpan]:
-    """Return the times of some rows: in order, none of them twice, and not too many."""
+    """Return the times of some rows as ascending, disjoint and few spans."""
     found: list[TimeSpan] = []
     times = (
         TimeSpan(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
@@ -118,7 +118,7 @@ def _sent(
 
 
 def _beyond(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
-    """Return the rows that are more than the stored copies with their hash."""
+    """Return the rows in excess of the stored copies with their hash."""
     order = np.argsort(hashes, kind="stable")
     rows, hashes = rows[order], hashes[order]
     firsts = np.searchsorted(hashes, hashes)

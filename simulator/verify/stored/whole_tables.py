@@ -24,7 +24,7 @@ _Tags: TypeAlias = tuple[str | None, ...]
 
 
 class SeriesCounts:
-    """The counts of each table of which the database can answer them."""
+    """Counts of rows by tags, of each table for which the database can answer them."""
 
     def __init__(self, database: Database, session: Session) -> None:
         self._database, self._session = database, session
@@ -33,7 +33,7 @@ class SeriesCounts:
         """Tables without counts, and why."""
 
     def want(self, table: Table, first: Block | None, why_not: str = "") -> None:
-        """Count a table's rows, the first block of which is given; or leave them out, and why."""
+        """Count a table's rows by tags, unless something prevents it; `first`: its first block."""
         query = series_of(table)
         if query is None or first is None:
             return
@@ -93,7 +93,7 @@ def _shown(tags: _Tags) -> str:
 
 
 def _counts(counts: Answer, differing: Sequence[_Tags]) -> str:
-    """Return how many combinations there are, and the counts of some."""
+    """Return the number of combinations, and the counts of some of them, as text."""
     rows = {tuple(row[:-1]): row[-1] for row in counts.rows}
     parts = [f"{_shown(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
     return "; ".join([f"{len(rows):,} combinations", *parts])

@@ -19,11 +19,11 @@ from simulator.verify.truth.groups import (
     Groups,
     Labels,
     Numbers,
+    add_up,
     count_groups,
     number_dimension,
     pick,
     tag_dimension,
-    whole_counts,
 )
 from simulator.verify.truth.measures import Arrays, Measure
 from simulator.verify.truth.rows import select
@@ -80,7 +80,7 @@ def roll(run: GroupRun, keys: Sequence[Numbers], measures: Sequence[Measure]) ->
     """Merge the groups that have the same of these keys."""
     groups = Groups.of([number_dimension(key) for key in keys], len(run))
     arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
-    rows = whole_counts(run.rows, groups.members, groups.size)
+    rows = add_up(run.rows, groups.members, groups.size)
     return _occurring(GroupRun(groups.keys, rows, tuple(arrays)))
 
 
@@ -136,7 +136,7 @@ class Cube:
         return found
 
     def _spans(self, times: Numbers) -> Numbers:
-        """Return the number of edges before each instant; of a block's short time, few matter."""
+        """Return the number of edges before each instant; few lie in the short time of a block."""
         first, last = np.searchsorted(self._edges, (times.min(), times.max()), "right").tolist()
         if first == last:
             return np.full(len(times), first)
@@ -153,11 +153,11 @@ class Cube:
     def run(self) -> GroupRun | None:
         """Return all groups, each once; None if there is no row."""
         if self._pending:
-            whole = _concatenate(self._taken())
+            whole = _concatenate(self._take_all())
             self._merged = roll(whole, whole.keys, self.shape.measures)
         return self._merged
 
-    def _taken(self) -> list[GroupRun]:
+    def _take_all(self) -> list[GroupRun]:
         """Return all runs and forget them, so that no memory is held twice."""
         runs = [*([] if self._merged is None else [self._merged]), *self._pending]
         self._merged, self._pending, self._pending_groups = None, [], 0
@@ -265,7 +265,7 @@ def _label(labels: list[Any], key: Numbers) -> list[Any]:
 
 
 def _equal_to(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
-    """Return where a key is one of the wanted numbers; at once if it is sorted."""
+    """Return where a key is one of the wanted numbers; a search is enough if it is sorted."""
     if not ordered:
         return np.flatnonzero(np.isin(key, wanted))
     starts, ends = (np.searchsorted(key, wanted, side) for side in ("left", "right"))

@@ -1,4 +1,4 @@
-"""Fingerprints of row multisets, in fixed memory: whether two are equal, and where not.
+"""Fingerprints of row multisets, in fixed memory: they show whether two are equal, and where not.
 
 Each row has a 64-bit hash of its canonical values. A fingerprint holds, for each of 65,536 buckets,
 the number of hashes in it and their sum modulo 2**64. The order of rows does not matter. Different
@@ -46,7 +46,7 @@ class Fingerprint:
         return np.flatnonzero((self.counts != other.counts) | (self.sums != other.sums))
 
     def parts(self) -> Arrays:
-        """Return counts and sums; nothing of no row."""
+        """Return counts and sums; empty without rows."""
         if not self.counts.any():
             return {}
         return {_COUNTS: self.counts, _SUMS: self.sums.view(np.int64)}

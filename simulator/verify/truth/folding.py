@@ -1,8 +1,8 @@
 """The truth of many queries over a dataset, folded by several threads and processes.
 
 Rows to fold, drawn or stored, are cut into tasks, and each counts once. What another process has
-taken and not brought back is folded here in the end: a process that is lost or slow costs time,
-never the truth. What comes back later is not merged again. Threads share the tasks: NumPy releases
+taken and not brought back is folded here in the end: a lost or slow process costs time, never the
+truth. What comes back later is not merged again. Threads share the tasks: NumPy releases
 the interpreter while it draws and counts, and holds it in `ufunc.at`, a small part of the time.
 """
 
@@ -83,9 +83,9 @@ class FoldTasks:
         self._rows = FOLD_TASK_ROWS
         self._numbers = itertools.count()
         self._taken: dict[int, FoldTask] = {}
-        """Those that are not merged yet, in the order in which they were taken."""
+        """Tasks that are not merged yet, in the order in which they were taken."""
         self._here: set[int] = set()
-        """Those that a thread of this process folds."""
+        """Numbers of tasks that a thread of this process folds."""
         self._lock = threading.Lock()
 
     def take(self) -> FoldTask | None:
@@ -219,8 +219,8 @@ def truths(
 ) -> dict[Query, Truth]:
     """Return the true answer to each query.
 
-    Queries of which the workload names the rows are answered from these alone, as long as all of
-    them together are fewer than the dataset's; the others share folds of the whole dataset.
+    If the workload can name the rows that a query selects, only these are folded, as long as all of
+    them together are fewer than the dataset's; other queries share folds of the whole dataset.
     """
     reader, found, budget = DatasetReader(dataset), dict[Query, Truth](), dataset.rows
     for query in dict.fromkeys(queries):

@@ -25,8 +25,8 @@ _MOST_SPARSE = 16
 class Labels:
     """Numbers the values of one tag in the order in which they appear; NULL is 0."""
 
-    def __init__(self, values: Iterable[Any] = (None,)) -> None:
-        self._numbers: dict[Any, int] = {value: number for number, value in enumerate(values)}
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {None: 0}
         self._by_levels: dict[int, tuple[Array, Numbers]] = {}
 
     @property
@@ -97,7 +97,7 @@ class Groups:
 
 
 def _one_each(members: Numbers, codes: Numbers, groups: int) -> Numbers | None:
-    """Return the code of each group; None if a group has several. A host has one rack."""
+    """Return the code of each group; None if a group has several; a host has one rack."""
     found = np.zeros(groups, np.int64)
     found[members] = codes
     return found if (found[members] == codes).all() else None
@@ -131,7 +131,7 @@ def tag_dimension(block: Block, name: str, chosen: Numbers | None, labels: Label
 
 
 def number_dimension(numbers: Numbers) -> Dimension:
-    """Group by numbers, of which neighbours are near each other as a rule."""
+    """Group by numbers, which are usually close to each other."""
     if not len(numbers):
         return Dimension(numbers, numbers)
     low, high = int(numbers.min()), int(numbers.max())
@@ -157,11 +157,6 @@ def count_groups(members: Numbers, groups: int) -> Numbers:
     return np.bincount(members, minlength=groups)
 
 
-def whole_counts(counts: Numbers, members: Numbers, groups: int) -> Numbers:
-    """Add up numbers of values."""
-    return _add(counts, members, groups)
-
-
 def float_sums(values: Array, members: Numbers, groups: int) -> Array:
     """Return the sum of each group as doubles."""
     if groups == 1:
@@ -173,16 +168,16 @@ def whole_sums(values: Numbers, members: Numbers, groups: int) -> tuple[Numbers,
     """Return the sum of each group as high * 2**32 + low, exact for up to 2**32 values."""
     bound = max(-int(values.min(initial=0)), int(values.max(initial=0))) * len(values)
     if bound < 1 << 63:
-        sums = _add(values, members, groups)
+        sums = add_up(values, members, groups)
         return sums >> _HALF, sums & _LOW_HALF
-    high = _add(values >> _HALF, members, groups)
-    low = _add(values & _LOW_HALF, members, groups)
+    high = add_up(values >> _HALF, members, groups)
+    low = add_up(values & _LOW_HALF, members, groups)
     return carry(high, low)
 
 
 def add_sums(high: Numbers, low: Numbers, members: Numbers, groups: int) -> tuple[Numbers, Numbers]:
     """Add up sums that `whole_sums` returned."""
-    return carry(_add(high, members, groups), _add(low, members, groups))
+    return carry(add_up(high, members, groups), add_up(low, members, groups))
 
 
 def carry(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
@@ -190,7 +185,8 @@ def carry(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
     return high + (low >> _HALF), low & _LOW_HALF
 
 
-def _add(values: Numbers, members: Numbers, groups: int) -> Numbers:
+def add_up(values: Numbers, members: Numbers, groups: int) -> Numbers:
+    """Return the sum of each group, in 64 bits."""
     if groups == 1:
         return values.sum(keepdims=True)  # type: ignore[no-any-return]
     sums = np.zeros(groups, np.int64)

@@ -1,4 +1,4 @@
-"""A cube's contents for the rows of each group: parallel arrays with one item per group.
+"""Measures: what a cube keeps of the rows of each group, in parallel arrays.
 
 A measure folds rows into such arrays, and merges the arrays of several parts.
 """
@@ -18,13 +18,13 @@ from simulator.verify.truth.groups import (
     Groups,
     Numbers,
     add_sums,
+    add_up,
     count_groups,
     extremes,
     float_sums,
     rows_of_extremes,
     text_extremes,
     to_list,
-    whole_counts,
     whole_sums,
 )
 
@@ -122,7 +122,7 @@ class ColumnStatistics(Measure):
     def merge(self, arrays: Arrays, groups: Groups) -> Arrays:
         """Fold the arrays of several parts."""
         members, size = groups.members, groups.size
-        merged: Arrays = {"count": whole_counts(arrays["count"], members, size)}
+        merged: Arrays = {"count": add_up(arrays["count"], members, size)}
         for name in ("sum", "magnitude"):
             if name in arrays:
                 merged[name] = float_sums(arrays[name], members, size)
@@ -153,7 +153,7 @@ class ColumnStatistics(Measure):
         return form
 
     def values(self, function: Function, arrays: Arrays) -> list[Any]:
-        """Return an aggregate of each group; NULL of no values, except for counts."""
+        """Return an aggregate of each group; without values NULL, or 0 for a count."""
         counts: list[int] = arrays["count"].tolist()
         match function:
             case Function.COUNT:
@@ -176,7 +176,7 @@ class ColumnStatistics(Measure):
         return [(high << 32) + low for high, low in halves]
 
     def slack(self, function: Function, arrays: Arrays) -> Array:
-        """Return how far each aggregate may be off: rounding errors of sums in another order.
+        """Return the tolerance of each aggregate: the rounding errors of sums in another order.
 
         A mean may be off by 2**-51 of itself: InfluxDB combines means of blocks.
         """

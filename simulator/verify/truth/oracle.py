@@ -1,7 +1,7 @@
 """The oracle computes the truth: the answers of queries from the rows themselves.
 
-It folds blocks in any order and division; folds of parts merge into the fold of the whole. What a
-query reads of another one's answer is folded the same way, once that answer is known. The sum
+It folds blocks in any order and division; folds of parts merge into the fold of the whole. The
+answer that another query reads is folded the same way, once it is known. The sum
 of a float column that is not `exact` depends on the order of its values. The truth of such a sum
 has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
@@ -80,7 +80,7 @@ def _spells(table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]) 
 def undecided(
     table: DerivedTable, conditions: Iterable[Condition], answer: Answer, slack: Slack
 ) -> str:
-    """Return why a condition cannot be decided: a sum is as near to the limit as its rounding."""
+    """Return why a condition is undecided: a sum is as close to the limit as its rounding error."""
     names = [column.name for column in table.columns]
     for each in conditions:
         if not slack or each.divisor or table.column(each.column).exact:
@@ -103,7 +103,7 @@ class Truth:
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
     undecided: str = ""
-    """Reason why another answer may be as right; empty if none is."""
+    """Reason why another answer may be right too; empty if none may."""
 
     def verdict(self, found: Answer) -> bool | None:
         """Return whether an answer is right; None if that cannot be decided."""

@@ -117,7 +117,7 @@ class RowsFold:
             self.parts()
 
     def parts(self) -> Arrays:
-        """Return values, validity and, of the latest, times of all rows; nothing of no row."""
+        """Return values and validity of all rows, and times of the latest; empty without rows."""
         if len(self._parts) > 1:
             parts, self._parts = self._parts, []
             whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
