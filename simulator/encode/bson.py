@@ -18,7 +18,7 @@ from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
 from simulator.encode.columns import LevelCache
-from simulator.encode.rows import Frame, LaidOut, Share, between, cut, laid_out
+from simulator.encode.rows import LaidOut, Share, between, cut, laid_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
@@ -79,7 +79,7 @@ class Bson:
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
-        return cut(self._rows(block), batch_rows, Frame(b"", b"", b"")) if len(block) else []
+        return cut(self._rows(block), batch_rows) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the documents between each two edges, as parts of one buffer."""

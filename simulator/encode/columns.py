@@ -1,4 +1,4 @@
-"""The columns of a block as shares of its rows: levels are written once, and then only gathered.
+"""The columns of a block as shares of its rows; levels are written once, and then gathered.
 
 A row takes one gather for neighbouring columns that have the same codes array, such as the tags of
 a fleet.
@@ -51,7 +51,7 @@ class ColumnEncoder:
 
     name: str
     write: Callable[[Array | Texts], Sequence[AnyShare]]
-    """Its values as shares."""
+    """Returns its values as shares."""
     null: bytes
     """Replaces all of its shares where the value is NULL."""
 
@@ -81,7 +81,7 @@ class Columns:
         return shares
 
     def _of_levels(self, first: int, stop: int) -> LevelCache[Share]:
-        """Return the cache of what writers first..stop have made of levels."""
+        """Return the cache of the shares that writers first..stop make of levels."""
         if (first, stop) not in self._levels:
             writers = self._writers[first:stop]
             self._levels[first, stop] = LevelCache(partial(_together, writers))
@@ -104,7 +104,7 @@ def _alike(one: ColumnData, other: ColumnData) -> bool:
 
 
 def _writable(column: Values | Texts) -> Array | Texts:
-    """Return the values; those in place of a NULL may be ones that cannot be written."""
+    """Return the values, with writable ones in place of NULLs."""
     if column.valid is None:
         return column if isinstance(column, Texts) else column.array
     if isinstance(column, Texts):

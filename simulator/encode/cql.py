@@ -95,7 +95,7 @@ class CqlRows:
         return requests
 
     def _most_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
-        """Return how many rows a message may have."""
+        """Return the most rows of a message."""
         if self._prepared.most_bytes is None:
             return MOST_ROWS
         written = sum(share.size_bytes(rows) for share in shares)

@@ -15,13 +15,12 @@ import numpy as np
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.columns import LevelCache
-from simulator.encode.rows import Frame
+from simulator.encode.rows import BARE
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
 EXISTS = "exists"
-"""A field that is true in every row, for tables without a field that is never NULL: a line needs
-one."""
+"""A field that is true in every row: a line needs a field, and all others may be NULL."""
 
 _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
 """1677-09-21 to 2262-04-11: the range of nanoseconds in 64 bits without values that InfluxDB
@@ -48,7 +47,7 @@ class LineDialect:
     def marker(self, table: Table) -> str | None:
         """Return the name of a field that is true in every row, if a line needs one."""
         fields = _fields(table, self.tags(table))
-        return _list_unused(EXISTS, table) if not fields or fields[0].nullable else None
+        return _choose_name(EXISTS, table) if not fields or fields[0].nullable else None
 
     def tag(self, column: Column) -> ValueStyle:
         """Return the style of a tag's values."""
@@ -92,7 +91,7 @@ class LineProtocol:
     ) -> None:
         """Store tags of every line in `labels`."""
         slots = _slots(table, _head(name, labels), dialect)
-        self._text = TextEncoder(slots, Frame(b"", b"", b""), table.time_unit)
+        self._text = TextEncoder(slots, BARE, table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
     def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
@@ -118,7 +117,7 @@ def marker(table: Table) -> str:
     return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
 
 
-def _list_unused(name: str, table: Table) -> str:
+def _choose_name(name: str, table: Table) -> str:
     taken = {column.name for column in table.columns}
     while name in taken:
         name += "_"
@@ -138,7 +137,7 @@ def _head(name: str, labels: Mapping[str, str]) -> bytes:
 
 
 def _slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
-    """Return a line's slots; the text before a column belongs to the slot that follows."""
+    """Return a line's slots; the text between two columns belongs to the second."""
     row: list[Slot] = []
     lead = head
     tags = dialect.tags(table)

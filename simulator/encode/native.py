@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
 from simulator.encode.columns import LevelCache
-from simulator.encode.rows import AnyShare, Frame, Share, Spans, blank, cut, laid_out
+from simulator.encode.rows import AnyShare, Share, Spans, blank, cut, laid_out
 
-_PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
 _DICTIONARY_VERSION = (1).to_bytes(8, "little")
 _OWN_KEYS = 1 << 9 | 1 << 10
@@ -88,7 +87,7 @@ class _NativeColumn:
     def _plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
         if self._is_text:
             shares = _shares(self._column, self._texts, data)
-            texts = cut(laid_out(shares, len(data)), batch_rows, _PLAIN)
+            texts = cut(laid_out(shares, len(data)), batch_rows)
             return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
@@ -143,7 +142,7 @@ class RowBinary:
             data = block.data[column.name]
             own = _shares(column, levels, data)
             shares += _with_marks(own, data.valid) if column.nullable else own
-        return cut(laid_out(shares, len(block)), batch_rows, _PLAIN)
+        return cut(laid_out(shares, len(block)), batch_rows)
 
 
 def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
@@ -153,7 +152,7 @@ def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
 
 
 def _with_marks(shares: Sequence[AnyShare], valid: NDArray[np.bool_] | None) -> list[AnyShare]:
-    """Return shares after a byte that marks a NULL, which has no other bytes."""
+    """Return shares behind a byte that marks a NULL; a NULL has no other bytes."""
     if valid is None or valid.all():
         return [Share([np.zeros(1, np.uint8)], None), *shares]
     return [Share([(~valid).view(np.uint8)], None), *(blank(share, valid) for share in shares)]

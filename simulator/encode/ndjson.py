@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.data.block import Coded, ColumnData
 from simulator.data.schema import FLOATS, Column, TimeUnit
-from simulator.encode.rows import Frame
+from simulator.encode.rows import BARE
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
@@ -30,8 +30,6 @@ JSON = ValueStyle(
 )
 """JSON by RFC 8259: UTF-8, and as many digits as a number needs to read back unchanged."""
 
-_PAYLOAD = Frame(b"", b"", b"")
-
 
 def documents(
     columns: Sequence[Column],
@@ -40,7 +38,7 @@ def documents(
     index: str = "",
     action: Literal["create", "index"] = "create",
 ) -> TextEncoder:
-    """Return the encoder of documents to create; one that exists is an error, or replaced (index).
+    """Return the encoder of documents; one that exists is an error, or replaced by action `index`.
 
     `key` becomes the document's _id and no field; without a key the server generates the _id.
     `index` is named in every action; empty: the request's path names it.
@@ -58,7 +56,7 @@ def documents(
         before = (b"," if place else whole + b"{") + name + b":"
         after = b"}\n" if column is columns[-1] else b""
         row.append(Slot(column, JSON, before, after, before + JSON.null + after))
-    return TextEncoder(row, _PAYLOAD, time_unit)
+    return TextEncoder(row, BARE, time_unit)
 
 
 def check_finite(column: Column, data: ColumnData) -> None:

@@ -82,15 +82,15 @@ def _times() -> Array:
 
 
 _LONGEST = -2.2250738585072014e-308
-"""No text is longer; at the end of an array it lets the others be read at full width."""
+"""The double with the longest text; at the end of an array, so that all are read at full width."""
 _LEAST, _BOUND = 1e-4, 1e16
 """Bounds between which repr has no exponent."""
 
 
 def doubles(values: Array) -> Array:
-    """Return the values in text, by single values as the doubles that they equal.
+    """Return the values as text; a single is written as the double that it equals.
 
-    Trailing zeros pad all of them to one length, unless one has an exponent: then it is NUL.
+    Trailing zeros pad all texts to one length, or NUL if one has an exponent.
     """
     wide = np.append(values.astype(np.float64), _LONGEST)
     sizes = np.abs(wide[:-1])
@@ -124,7 +124,7 @@ def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
 
 @cache
 def _masks(width: int, padding: bytes) -> tuple[Array, Array]:
-    """Return for each length a mask that keeps as many bytes of an item, and the padding."""
+    """Return, for each length, a mask that keeps that many bytes of an item, and the padding."""
     kept = np.arange(width) < np.arange(width + 1)[:, None]
     used = np.where(kept, 0xFF, 0).astype(np.uint8)
     unused = np.where(kept, 0, ord(padding)).astype(np.uint8)

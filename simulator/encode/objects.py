@@ -15,7 +15,7 @@ from simulator.encode.columns import LevelCache
 from simulator.encode.numbers import microseconds
 
 _ROWS_AT_ONCE = 1000
-"""Number of rows with references that fit into the cache of a core."""
+"""Rows at once: their references fit into the cache of a core."""
 
 
 class InstantType(StrEnum):
@@ -64,7 +64,7 @@ class Objects:
         return batches
 
     def _column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
-        """Return what becomes a list of the column's objects."""
+        """Return an array that converts to a list of the column's objects."""
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)
@@ -80,7 +80,7 @@ class Objects:
         return objects
 
     def _is_plain(self, kind: Type) -> bool:
-        """Return whether NumPy makes the objects."""
+        """Return whether NumPy makes the objects of a type."""
         is_instant = kind is Type.TIMESTAMP and self._instant is not InstantType.INTEGER
         return kind is not Type.TEXT and not is_instant
 

@@ -15,7 +15,7 @@ from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, iso
-from simulator.encode.rows import Frame, Share, Spans, cut, laid_out
+from simulator.encode.rows import Share, Spans, cut, laid_out
 
 _TEXT = 253
 _TYPES = {
@@ -31,13 +31,12 @@ _TYPES = {
 _TYPES_FOLLOW = b"\x01"
 _LENGTH = np.dtype("<u4")
 _THREE_BYTES = 253
-"""Before a length of three bytes."""
+"""The byte before a length of three bytes."""
 _INSTANTS = Iso(zone=b"")
-_BARE = Frame(b"", b"", b"")
 
 
 class Parameters:
-    """Encodes each row of a block as what follows the statement's number in an execution."""
+    """Encodes each row of a block as an execution, without the statement's number before it."""
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._names = [column.name for column in columns]
@@ -52,7 +51,7 @@ class Parameters:
         if not len(block):
             return []
         head = Share([self._nulls(block), self._types], None)
-        return cut(laid_out([head, *self._values.shares(block)], len(block)), rows_per_batch, _BARE)
+        return cut(laid_out([head, *self._values.shares(block)], len(block)), rows_per_batch)
 
     def _nulls(self, block: Block) -> Array:
         """Return the bits of each row, the first column in the lowest bit of the first byte."""
@@ -86,5 +85,5 @@ def _format(column: Column, unit: TimeUnit, values: Array | Texts) -> list[Share
 
 
 def _prefix(lengths: Array) -> Array:
-    """Return lengths in the form of three bytes, whatever they are."""
+    """Return lengths of any size in the form of three bytes."""
     return (lengths.astype(np.int64) << 8 | _THREE_BYTES).astype(_LENGTH)

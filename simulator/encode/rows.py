@@ -21,6 +21,9 @@ class Frame:
     after: bytes
 
 
+BARE = Frame(b"", b"", b"")
+
+
 class Share(NamedTuple):
     """The bytes of a column, or of a constant, in every row; items are padded to the longest."""
 
@@ -114,7 +117,7 @@ def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
         items = side_by_side([array for share in whole for array in share.arrays], count)
         return LaidOut(items.view(np.uint8), None, count)
     pieces = _pieces(shares, count)
-    lengths = np.full(count, sum(_list_fixed(piece) for piece in pieces))
+    lengths = np.full(count, sum(_constant_width(piece) for piece in pieces))
     for piece in pieces:
         if piece.used is not None:
             lengths += piece.used
@@ -124,7 +127,7 @@ def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     content = np.empty(total + slack, np.uint8)
     places = [ends - lengths]
     for piece in pieces[:-1]:
-        places.append(places[-1] + (_list_fixed(piece) if piece.used is None else piece.used))
+        places.append(places[-1] + (_constant_width(piece) if piece.used is None else piece.used))
     _put(pieces, places, content)
     return LaidOut(content[:total], ends, count)
 
@@ -150,8 +153,8 @@ def _is_packed(share: Share, count: int) -> bool:
     return share.used is None or share.least < share.used.max()
 
 
-def _list_fixed(share: AnyShare) -> int:
-    """Return how many bytes a share takes in every row, if its items have one length, else 0."""
+def _constant_width(share: AnyShare) -> int:
+    """Return the bytes that a share takes in every row if its items have one length, else 0."""
     return share.width if isinstance(share, Share) and share.used is None else 0
 
 
@@ -169,7 +172,7 @@ def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
             ends.append(share if isinstance(share, Spans) else None)
             groups.append([])
     ends.append(None)
-    fixed = [sum(map(_list_fixed, group)) for group in groups]
+    fixed = [sum(map(_constant_width, group)) for group in groups]
     widest = fixed.index(max(fixed))
     pieces: list[AnyShare] = []
     for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
@@ -200,7 +203,7 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
     of a row lies in the next one. A single piece needs no other: rows are written in their order.
     Where the pieces that follow are too short, only the bytes that are used are copied.
     """
-    fixed = [_list_fixed(piece) for piece in pieces]
+    fixed = [_constant_width(piece) for piece in pieces]
     last = fixed.index(max(fixed))
     room = 0
     rooms = []
@@ -222,13 +225,13 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
             copy(items.view(np.uint8), starts, used, content, places[place])
 
 
-def cut(rows: LaidOut, rows_per_batch: int, frame: Frame) -> list[bytes]:
+def cut(rows: LaidOut, rows_per_batch: int, frame: Frame = BARE) -> list[bytes]:
     """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`."""
     return frame_payloads(rows.content.data, rows.edges(rows_per_batch), frame)
 
 
 def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
-    """Return what lies between the edges as payloads."""
+    """Return the bytes between each two edges as payloads."""
     before, after, dropped = frame.before, frame.after, len(frame.between)
     return [
         b"".join((before, content[start : end - dropped], after)) for start, end in pairwise(edges)
@@ -256,9 +259,3 @@ def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]
     taken = number * most_rows - earlier[:, of_batch]
     found = starts[:, of_batch] + np.clip(taken, 0, counts[:, of_batch])
     return [*np.column_stack((found, places[:, -1]))], messages.tolist()
-
-
-def windows(rows: LaidOut, rows_per_batch: int) -> list[memoryview]:
-    """Return the rows as payloads without a frame, as parts of one buffer, without a copy."""
-    content = rows.content.data
-    return [content[start:end] for start, end in pairwise(rows.edges(rows_per_batch))]

@@ -6,8 +6,9 @@ as long as in line protocol, and the server takes it faster.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +29,7 @@ class _Runs:
     """Rows in the order of their lines: rows of one batch and series are consecutive."""
 
     order: NDArray[np.int64] | None
-    """None: they are in this order already."""
+    """None: the block is in this order."""
     edges: NDArray[np.int64]
     """The start of each line; the last is the end of all."""
     batches: list[int]
@@ -53,7 +54,7 @@ class SeriesLines:
             for column in table.columns
             if column.role not in (Role.TAG, Role.TIME)
         ]
-        self._tags = {tag.name: LevelCache(_labels(tag)) for tag in table.tags}
+        self._tags = {tag.name: LevelCache(partial(_labels, tag.name)) for tag in table.tags}
         self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
         self._levels = {name: LevelCache(write) for name, write in self._write.items()}
 
@@ -121,7 +122,7 @@ class SeriesLines:
             blank = data.array.dtype.type()
             values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
             levels, codes = np.unique(values, return_inverse=True)
-            names = _labels(tag)(levels)
+            names = _labels(tag.name, levels)
         if data.valid is not None and not data.valid.all():
             codes, names = np.where(data.valid, codes, len(names)), [*names, b""]
         return codes, names
@@ -187,20 +188,7 @@ def _pair(name: str, value: str) -> str:
     return f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(value, ensure_ascii=False)}"
 
 
-def _labels(tag: Column) -> "_Labels":
-    return _Labels(tag.name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Writes a tag's values as labels."""
-
-    tag: str
-
-    def __call__(self, levels: Array) -> list[bytes]:
-        return list(self._format(levels.tolist()))
-
-    def _format(self, values: Sequence[bytes | int]) -> Iterator[bytes]:
-        for value in values:
-            text = value.decode() if isinstance(value, bytes) else str(value)
-            yield f",{_pair(self.tag, text)}".encode()
+def _labels(tag: str, levels: Array) -> list[bytes]:
+    """Return a tag's values as labels."""
+    texts = (v.decode() if isinstance(v, bytes) else str(v) for v in levels.tolist())
+    return [f",{_pair(tag, text)}".encode() for text in texts]

@@ -17,9 +17,8 @@ from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
 from simulator.encode.columns import LevelCache
 from simulator.encode.pgcopy import text_share
-from simulator.encode.rows import Frame, Share, cut, laid_out
+from simulator.encode.rows import Share, cut, laid_out
 
-_PLAIN = Frame(b"", b"", b"")
 _WIRE: dict[Type, np.dtype[Any]] = {
     Type.INT16: np.dtype(">i4"),
     Type.INT32: np.dtype(">i4"),
@@ -103,11 +102,11 @@ class _TabletColumn:
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
             return _slice(items, batch_rows)
-        return cut(laid_out([Share([items], used)], len(data)), batch_rows, _PLAIN)
+        return cut(laid_out([Share([items], used)], len(data)), batch_rows)
 
 
 class _Packed(NamedTuple):
-    """Values as they are sent; `used` is the bytes used of each item, None: all."""
+    """Values as they are sent; `used` counts the bytes of each item that are sent, None: all."""
 
     items: Array
     used: NDArray[np.int64] | None

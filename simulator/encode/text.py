@@ -1,7 +1,4 @@
-"""Blocks as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and similar formats.
-
-One encoder serves all of them.
-"""
+"""Blocks as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and the like."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +12,7 @@ from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, doubles, iso
-from simulator.encode.rows import Frame, Share, Spans, between, cut, laid_out, windows
+from simulator.encode.rows import BARE, Frame, Share, Spans, between, cut, laid_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +59,14 @@ def _escape_sql(text: bytes) -> bytes:
 CSV = TextFormat(
     ValueStyle(b"", b"f", b"t", Iso(), quote=b"", special=b'",\r\n\\', escape=_escape_csv),
     row=Frame(b"", b",", b"\n"),
-    payload=Frame(b"", b"", b""),
+    payload=BARE,
 )
 """RFC 4180 with \\n line ends; NULL is empty and the empty text is \"\"."""
 
 TSV = TextFormat(
     ValueStyle(b"\\N", b"f", b"t", Iso(), quote=b"", special=b"\\\t\n\r", escape=_escape_tsv),
     row=Frame(b"", b"\t", b"\n"),
-    payload=Frame(b"", b"", b""),
+    payload=BARE,
 )
 """PostgreSQL's COPY text format."""
 
@@ -148,7 +145,8 @@ class TextEncoder:
         """Return the payloads without their frame, as parts of one buffer."""
         if not len(block):
             return []
-        return windows(laid_out(self._columns.shares(block), len(block)), rows_per_batch)
+        edges = np.append(np.arange(0, len(block), rows_per_batch), len(block))
+        return self.between(block, edges)
 
 
 def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
@@ -176,7 +174,7 @@ def _values(
 
 
 def _keep_signs(values: Array, texts: Array) -> Array:
-    """Return numbers of SQL: the literal -0.0 is a decimal without a sign, the text '-0.0' not."""
+    """Return numbers of SQL: only the text '-0.0' keeps its sign; the literal is a decimal."""
     negative = (values == 0) & np.signbit(values)
     if negative.any():
         texts = texts.astype(f"S{max(texts.dtype.itemsize, len(_NEGATIVE_ZERO))}")
