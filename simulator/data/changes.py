@@ -1,9 +1,9 @@
 """Changes of a dataset after its rows were inserted: corrections, updates of tags, deletions.
 
 A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. An
-update gives a tag of some series another value. What is left after a deletion by time is a dataset
-again: the ranges of the rows that are not older. Code that compares answers or rows with the
-dataset needs to know nothing of them.
+update gives a tag of some series another value. A deletion by time leaves the ranges of the rows
+that are not older. The result is a dataset again, so code that compares answers or rows with it
+does not depend on changes.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Deleting(StrEnum):
 
 
 def corrected(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
-    """Return the dataset once these of its rows are corrected, again if they were before."""
+    """Return the dataset after a correction of these rows, which need not be their first one."""
     number = len(dataset.corrections) + 1
     new = Correction(number=number, ranges=merge(ranges))
     return dataset.model_copy(update={"corrections": (*dataset.corrections, new)})
@@ -57,7 +57,7 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
     """Return updates of a tag for this share of the series; none if no table has such a tag.
 
     The tag is the first one that is not part of the key, by which a row is found. Its new value
-    is the next one that it has in other series, so that it is one that the table may hold.
+    is the next one of other series, so that the table may hold it.
     """
     reader, found = DatasetReader(dataset), list[Retag]()
     for place, table in enumerate(reader.tables):

@@ -45,7 +45,7 @@ class Skew(Frozen):
 def choice(
     key: int, count: int, weights: Sequence[float] = (), skew: Skew | None = None, rows: int = 1
 ) -> Choose:
-    """Return what chooses a number 0 <= n < count for each of `rows` rows."""
+    """Return the function that chooses a number 0 <= n < count for each of `rows` rows."""
     if skew:
         weights = skew.weights(count)
     if not weights:

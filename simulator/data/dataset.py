@@ -53,10 +53,10 @@ class Correction(Frozen):
 
 
 class Retag(Frozen):
-    """A tag that has other values in the rows of some series, also in those that come."""
+    """An update of a tag in the rows of some series, later rows included."""
 
     table: int = Field(ge=0)
-    """Its place in the workload."""
+    """The table's place in the workload."""
     tag: str
     by: str
     """The tag that names the series."""
@@ -65,7 +65,7 @@ class Retag(Frozen):
 
     @cached_property
     def names(self) -> dict[bytes, bytes]:
-        """The same as they are drawn."""
+        """The values as bytes, as they are drawn."""
         return {name.encode(): value.encode() for name, value in self.values.items()}
 
 
@@ -83,9 +83,9 @@ class Dataset(Frozen):
     table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    """One after the other; of rows that were deleted since, too."""
+    """Corrections in order, also of rows that were deleted since."""
     retags: tuple[Retag, ...] = ()
-    """One after the other."""
+    """Updates of tags in order."""
     late: Late | None = None
     """Rows that are out of order; ranges then count places in the order of sending."""
 
@@ -203,10 +203,7 @@ class DatasetReader:
         return self._workload.lane_rows
 
     def rows_before(self, until_ms: int) -> int:
-        """Return how many rows of each lane have a time before an instant, in ms since 1970.
-
-        Of a workload without an end.
-        """
+        """Return how many rows of each lane are before an instant, of a workload without an end."""
         counts = range(self.lane_rows + 1)
         return max(bisect_left(counts, until_ms, key=self._workload.last_ms) - 1, 0)
 
@@ -225,8 +222,8 @@ class DatasetReader:
     ) -> int | None:
         """Return how many values these rows have as they are stored, without NULLs; None: unknown.
 
-        In columns with these roles. A key that the client makes is a value, one that the database
-        makes is not.
+        Only columns with these roles count. A key counts if the client makes it, not if the
+        database does.
         """
         found = 0
         for place, table in enumerate(self.tables):

@@ -18,7 +18,7 @@ from simulator.data.query import (
     Query,
     outputs,
 )
-from simulator.data.schema import FLOATS, Column, Role, Table, Type
+from simulator.data.schema import FLOATS, Column, Role, Table, Type, choose_name
 
 Source: TypeAlias = AggregateQuery | NewestQuery
 
@@ -59,7 +59,7 @@ def derive(name: str, source: Source) -> DerivedTable:
     columns: list[Column] = []
     for output, column in zip(outputs(source), _columns(source), strict=True):
         taken = {c.name for c in (*read.columns, *columns)}
-        free = column.name if column.role is Role.TAG else _choose_name(column.name, taken)
+        free = column.name if column.role is Role.TAG else choose_name(column.name, taken)
         # An answer has instants as numbers in the table's unit.
         kind = Type.INT64 if output.type is Type.TIMESTAMP else output.type
         columns.append(replace(column, name=free, type=kind))
@@ -101,15 +101,9 @@ def spells(name: str, periods: DerivedTable, holds: Condition) -> ConditionSpell
     if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
         raise ValueError(f"{periods.name} has no buckets, or only some, and spells consist of them")
     names = {column.name for column in periods.columns}
-    length = Column(_choose_name("length", names), Type.INT64, Role.FIELD, nullable=True)
+    length = Column(choose_name("length", names), Type.INT64, Role.FIELD, nullable=True)
     columns = (*periods.tags, periods.time, length)
     return ConditionSpells(name, columns, (), periods.time_unit, periods=periods, holds=holds)
-
-
-def _choose_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def below(table: Table) -> Source | None:

@@ -13,16 +13,16 @@ from simulator.data.query import Selection
 from simulator.data.walks import Walks, distinct
 
 _WASTE = 4
-"""Values drawn for each one that is used, at most, before the rows are divided."""
+"""Most values drawn for each one that is used; with more, the rows are divided."""
 _WORTHWHILE = 2
-"""Drawing the whole table in order is as fast as drawing this part of it by row numbers."""
+"""Drawing a whole table in order is as fast as drawing one row in this many by its number."""
 
 
 def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     """Return each walk at these rows, given by their tick (ascending) and series.
 
-    Drawn are all combinations of the ticks and series that occur. Rows that are few among those,
-    such as one at each end of the table, are divided into halves, as often as it takes.
+    All combinations of the ticks and series that occur are drawn. If few of these are needed, such
+    as one row at each end of the table, the rows are divided into halves, as often as it takes.
     """
     if not len(ticks):
         return {name: values.ravel() for name, values in walks.draw(ticks, series).items()}

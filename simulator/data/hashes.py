@@ -37,7 +37,7 @@ class StoredValues(NamedTuple):
     valid: NDArray[np.bool_] | None
     """False where the value is NULL; None: no NULLs."""
     odd: NDArray[np.int64]
-    """The places of odd values; `values` has anything there."""
+    """Places of values that the column's type cannot hold; `values` is arbitrary there."""
 
 
 def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
@@ -144,7 +144,7 @@ def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, A
 
 
 def _cast(found: Array, dtype: Any) -> Array:
-    """Return numbers in another type; what it does not hold becomes anything else."""
+    """Return numbers in another type; a number that it cannot hold becomes an arbitrary one."""
     with np.errstate(invalid="ignore", over="ignore"):
         if found.dtype.kind == "f" and np.dtype(dtype).kind == "i":
             inside = np.abs(found) < 2.0**63  # 2**63 itself would become the least integer

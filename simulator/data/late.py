@@ -1,9 +1,9 @@
-"""Rows out of order (`--out-of-order`): a share of them is sent later than its time, as an order.
+"""The order of sending if a share of the rows is late (`--out-of-order`).
 
-Rows are cut into strata, strata into groups. Of each stratum the same number of rows is late; they
-are sent in place of the late rows of the stratum two groups later on average, so a row is late by
-one to three groups and all other rows keep their order. Places are numbered as they are sent:
-`rows_at` and `places_of` are inverse, and each needs no other row.
+Rows are divided into strata, and strata into groups. Each stratum has the same number of late rows.
+They are sent in place of the late rows of the stratum two groups later on average, so a row is late
+by one to three groups, and all other rows keep their order. Places are numbered as they are sent:
+`rows_at` and `places_of` are inverse, and neither needs other rows.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Late(Frozen):
     """The share of late rows, and their largest delay."""
 
     rows: int = Field(ge=1)
-    """That are late, of each `of`."""
+    """Late rows of each `of` rows."""
     of: int = Field(ge=2, le=MOST_STRATUM_ROWS)
     by_ms: int = Field(ge=1)
 

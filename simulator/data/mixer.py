@@ -56,7 +56,7 @@ def draw_each(keys: Hashes, rows: Rows) -> Hashes:
 
 
 def draw_from(keys: Hashes, rows: Rows) -> Hashes:
-    """Return 64 uniform bits for each pair of a key, such as one of a draw, and a row."""
+    """Return 64 uniform bits for each pair of a key, which may be drawn itself, and a row."""
     values = rows.astype(np.uint64)
     values *= np.uint64(_GOLDEN)
     values += keys

@@ -26,7 +26,7 @@ PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 START, END = "start", "end"
 """The parameters of a window: its first instant, and the one after its last."""
 GIVEN = frozenset({"table", "bucket"})
-"""Placeholders that a language fills: where the rows are."""
+"""Placeholders that the language of a database fills: the place of the rows."""
 _MOST_TRIES = 64
 """Tries to find a row in which a column is not NULL."""
 

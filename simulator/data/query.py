@@ -20,7 +20,7 @@ from simulator.data.schema import FLOATS, ID, INTEGERS, Column, Table, TimeUnit,
 
 
 class Operator(StrEnum):
-    """Operators of Compared."""
+    """Operators of a Condition."""
 
     LESS = "<"
     AT_MOST = "<="
@@ -230,7 +230,7 @@ def columns_of(query: Query) -> frozenset[str]:
 
 
 def _expect_selectable(table: Table, selection: Selection) -> None:
-    """Raise ValueError if the table has no column that can be selected by like this."""
+    """Raise ValueError if the table has no columns for such a selection."""
     for one in selection.one_of:
         if one.column not in {tag.name for tag in table.tags if tag.type is Type.TEXT}:
             raise ValueError(f"{one.column} is not a text tag of {table.name}")

@@ -29,7 +29,7 @@ class QueryType(Generic[Asked_co]):
     """Reason why this dataset has no instance of it; empty if it has."""
 
     def number(self, number: int) -> int:
-        """Return the number of the instance that is asked as the one with this number."""
+        """Return the number of the instance to ask: this one, or 0 if all are alike."""
         return number if self.varies else 0
 
 

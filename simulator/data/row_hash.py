@@ -31,7 +31,7 @@ a number, and the sum of a thousand columns has 64 bits."""
 COARSE, FINE = 2.0**20, 2.0**60
 """Doubles become integers by both: the one has whole numbers, the other those near to zero."""
 LARGEST = 1e280
-"""Larger doubles are this one, where a product of doubles must not overflow."""
+"""Larger doubles count as this one where a product of doubles must not overflow."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
@@ -211,7 +211,7 @@ def _jenkins_texts(texts: Array, seed: int) -> Hashes:
 
 @dataclass(frozen=True)
 class MurmurHash(RowHash):
-    """ClickHouse's `intHash64`, the end of MurmurHash3, of bits; of texts by `murmurHash2_64`."""
+    """ClickHouse's `intHash64` (the end of MurmurHash3) of bits, and `murmurHash2_64` of texts."""
 
     def of(self, block: Block) -> Hashes:
         """Return the hash of the sum of all columns."""
@@ -335,7 +335,7 @@ def _xorshift_texts(texts: Array) -> Hashes:
 
 @dataclass(frozen=True)
 class RemainderHash(RowHash):
-    """The product of a weighted sum modulo two primes: no function of a database but of texts."""
+    """The product of a weighted sum modulo two primes, for databases that only hash texts."""
 
     saturates: bool = True
     """An integer of a double is the nearest of 64 bits, not the remainder of the whole one."""

@@ -111,7 +111,7 @@ class Index:
     """A secondary index; it is created if the target's option `create_indices` is set."""
 
     name: str
-    """Unique in the table; `index_name` is that in the database."""
+    """Name that is unique in the table; `index_name` returns the name in the database."""
     columns: tuple[str, ...]
 
 
@@ -218,13 +218,20 @@ class Table:
 def index_name(physical_name: str, index: Index) -> str:
     """Return the name of the index of a physical table.
 
-    A long one is cut before its digest: PostgreSQL would cut it, so that two could be the same.
+    A long name ends with its digest: PostgreSQL would cut it, and two names could become equal.
     """
     name = f"{physical_name}_{index.name}_index"
     if len(name.encode()) <= _INDEX_NAME_BYTES:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
     return f"{name.encode()[: _INDEX_NAME_BYTES - 9].decode(errors='ignore')}_{digest}"
+
+
+def choose_name(name: str, taken: Collection[str]) -> str:
+    """Return the name with as many underscores as it needs to differ from those that are taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def names_of(tables: Iterable[Table]) -> list[str]:

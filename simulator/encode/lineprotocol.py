@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
-from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type, choose_name
 from simulator.encode.columns import LevelCache
 from simulator.encode.rows import BARE
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
@@ -47,7 +47,9 @@ class LineDialect:
     def marker(self, table: Table) -> str | None:
         """Return the name of a field that is true in every row, if a line needs one."""
         fields = _fields(table, self.tags(table))
-        return _choose_name(EXISTS, table) if not fields or fields[0].nullable else None
+        if fields and not fields[0].nullable:
+            return None
+        return choose_name(EXISTS, {column.name for column in table.columns})
 
     def tag(self, column: Column) -> ValueStyle:
         """Return the style of a tag's values."""
@@ -115,13 +117,6 @@ class LineProtocol:
 def marker(table: Table) -> str:
     """Return the field that every row has in InfluxDB."""
     return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
-
-
-def _choose_name(name: str, table: Table) -> str:
-    taken = {column.name for column in table.columns}
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:

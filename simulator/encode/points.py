@@ -1,4 +1,4 @@
-"""Blocks as points: metrics databases store each field of a row by itself, with tags and time.
+"""Blocks as points: metrics databases store each field of a row alone, with tags and time.
 
 A row becomes a point for each field that is not NULL, one after the other.
 """
@@ -95,7 +95,7 @@ class Points:
         return rows, None if keep is None else keep.view(np.bool_)
 
     def fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
-        """Return the number of a table's rows that fit into a message; UnstorableError if none does."""
+        """Return how many of a table's rows fit into a message; UnstorableError if none does."""
         width = rows.dtype.itemsize
         found = (limit_bytes - len(self._payload.before) - len(self._payload.after)) // width
         if found < 1:

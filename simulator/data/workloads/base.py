@@ -22,7 +22,7 @@ from simulator.frozen import Frozen
 
 
 class MillisecondNotation(StrEnum):
-    """Notation of a number of milliseconds; the option's name is without `_ms` then."""
+    """Notation of a number of milliseconds; the option's name then lacks `_ms`."""
 
     DURATION = "duration"
     END = "end"
@@ -52,7 +52,7 @@ class Workload(ABC):
     default_key: ClassVar[PrimaryKey | None] = None
     """The primary key unless --primary-key names one; None: as the database has it."""
     incidental: ClassVar[frozenset[str]] = frozenset()
-    """Parameters, `seed` and `start_ms` as far as the rows do not depend on them."""
+    """Names of parameters, `seed` and `start_ms` that the rows do not depend on."""
 
     tables: tuple[Table, ...]
 

@@ -77,11 +77,9 @@ class DrawnColumn(Frozen):
     low: float = 0.0
     """Lower bound of `uniform`; mean of `normal` and `exponential`; share of true; least length."""
     high: float = 0.0
-    """Upper bound of `uniform`, exclusive for numbers with a fraction; deviation of `normal`;
-    longest.
-    """
+    """Upper bound of `uniform`, exclusive for fractions; deviation of `normal`; most letters."""
     step: float = 0.0
-    """Numbers are multiples of it; 0: as they come."""
+    """Numbers are multiples of it; 0: they are not rounded."""
     nulls: float = 0.0
     """The share of rows in which it is NULL."""
 
@@ -99,7 +97,7 @@ class DeclaredTable(Frozen):
 
 
 class DeclaredParams(Params):
-    """The tables, and how long the data lasts."""
+    """The tables, and the length of time of the data."""
 
     duration_ms: int
     tables: tuple[DeclaredTable, ...]
@@ -128,7 +126,7 @@ class Declared(Workload):
 
     @property
     def precision(self) -> Precision | None:
-        """True if numbers with a fraction are multiples of a step; None: there are none."""
+        """GRID if all numbers with a fraction are multiples of a step; None: there are none."""
         drawn = [each for t in self.params.tables for each in t.columns if each.type in FLOATS]
         if not drawn:
             return None
@@ -150,7 +148,7 @@ class Declared(Workload):
         return declared.series * -(-duration_ms // declared.interval_ms)
 
     def _choosing_of(self, table: str, name: str) -> Choose:
-        """Return what chooses a series of a table for each of its rows; `name` makes the key."""
+        """Return what chooses a series for each row of a table; `name` makes its key."""
         declared = self._declared[table]
         key, rows = key_of(self.seed, name), self._rows_of(declared)
         return choice(key, declared.series, skew=declared.skew, rows=rows)
@@ -182,7 +180,7 @@ class Declared(Workload):
         return found
 
     def _drawing_of(self, table: str, column: str) -> Callable[[Rows, Rows], ColumnData]:
-        """Return what draws a column, from the numbers of rows and of their series."""
+        """Return the function that draws a column from the numbers of rows and of their series."""
         declared = self._declared[table]
         one = next(each for each in declared.columns if each.name == column)
         key = key_of(self.seed, f"{table}.{column}")
@@ -276,7 +274,7 @@ def _longest(one: DrawnColumn) -> int | None:
 
 
 def _of_series(one: DrawnColumn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
-    """Return what draws a tag: a value for each series."""
+    """Return the function that draws a tag: a value for each series."""
     if one.how == "series":
         levels = _names(one.pattern, np.arange(series), series)
         return lambda _, numbers: Coded(numbers, levels)
@@ -286,7 +284,7 @@ def _of_series(one: DrawnColumn, key: int, series: int) -> Callable[[Rows, Rows]
 
 
 def _of_rows(one: DrawnColumn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnData]:
-    """Return what draws a field: a value for each of these rows."""
+    """Return the function that draws a field: a value for each row."""
     if one.how == "bool":
         return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
     if one.how == "uniform" and one.type in INTEGERS:

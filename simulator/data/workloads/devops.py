@@ -41,6 +41,7 @@ from simulator.data.schema import Table
 from simulator.data.workloads.shared.fleets import HOUR_MS, NumberedParams
 from simulator.data.workloads.shared.host_queries import HostQueries, lastpoint
 from simulator.data.workloads.shared.telemetry import Telemetry
+from simulator.data.workloads.shared.windows import count_queries
 
 _HIGHEST = {  # name -> hosts, hours
     **{f"{hosts}-host-1-hr": (hosts, 1) for hosts in (1, 2, 4, 8, 16, 32)},
@@ -53,15 +54,11 @@ def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the queries without parameters; `tables` has the workload's tables by name."""
     cpu = tables["cpu"]
     means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
-    counts: dict[str, Query] = {
-        f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
-        for name, table in tables.items()
-    }
     return {
         **lastpoint(cpu),
         "cpu-mean-by-hour-and-host": AggregateQuery(cpu, means, by=("hostname",), bucket=HOUR_MS),
         "newest-per-host": NewestQuery(cpu, ("hostname",), ("usage_user", "usage_system")),
-        **counts,
+        **count_queries(tables),
     }
 
 

@@ -150,7 +150,7 @@ class FileReading(Params):
     """One column, or several separated by commas; empty: the only one with times."""
     time_format: str = ""
     time_zone: str = ""
-    """Whose clocks show the times without a zone; empty: UTC."""
+    """Zone of times without one; empty: UTC."""
     repeated_hour: RepeatedHour = RepeatedHour.STOP
     nanoseconds: Nanoseconds = Nanoseconds.STOP
     tags: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class FileReading(Params):
     """Lines that begin with it are left out."""
     heading: bool = True
     measurement: str = ""
-    """Whose points are read of a file of line protocol; empty: of the only one."""
+    """Measurement to read from a file of line protocol; empty: the only one."""
     on_error: OnError = OnError.STOP
 
 
@@ -186,13 +186,11 @@ class FileParams(FileReading):
     """True if (tags, time) was found to be different in every row."""
     bad_cells: tuple[BadCells, ...] = ()
     folder: str
-    """Folder of the arrays. Unless it is `kept`, it exists only while the command runs that made
-    it.
-    """
+    """Folder of the arrays; unless it is `kept`, it exists only during the command."""
     kept: bool = False
     """True if `prepare` has written it."""
     claim: str = ""
-    """The volume claim that it is in, which pods mount; empty: it is on this machine."""
+    """The volume claim with the folder, which pods mount; empty: it is on this machine."""
 
     @field_validator("columns")
     @classmethod

@@ -13,8 +13,8 @@ Where the document's code leaves something open, or does not fit, we decided:
 - A day by default, as in the help of the document's program.
 
 `multi-measurement-or` reads two random tables at once, and exists by name only: a query is about
-one table. `measurement-rows` reads one of them: two of its instances read what one of the document
-does, in two requests.
+one table. `measurement-rows` reads one random table: two of its instances read, in two requests, as
+much as one of the document's.
 
 Bits per value: multiples of 1/8192 from 0 to 1 on the grid (13 bits), and 53 random bits with full
 precision.

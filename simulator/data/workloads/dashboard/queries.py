@@ -114,14 +114,6 @@ _NOT_SAID: Mapping[str, str] = {
 }
 
 
-def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the queries without parameters; `tables` has the workload's tables by name."""
-    return {
-        f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
-        for name, table in tables.items()
-    }
-
-
 def list_drawn_types(
     tables: Mapping[str, Table], windows: Windows, clusters: range, *, has_kapacitor: bool
 ) -> dict[str, QueryType]:

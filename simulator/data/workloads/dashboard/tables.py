@@ -62,17 +62,12 @@ def list_clustered_measurements(*, exact: bool) -> tuple[Measurement, ...]:
 
 def names_of(hosts: Rows) -> dict[str, Array]:
     """Return the tags that identify these hosts, given by their numbers."""
-    clusters, places = clusters_of(hosts), (hosts - 1) % CLUSTER_HOSTS
+    clusters, places = -(-hosts // CLUSTER_HOSTS), (hosts - 1) % CLUSTER_HOSTS
     places[hosts == 0] = CLUSTER_HOSTS
     return {
         "hostname": _NAMES.take(places),
         _CLUSTER: texts([str(cluster) for cluster in clusters.tolist()]),
     }
-
-
-def clusters_of(hosts: Rows) -> Rows:
-    """Return the numbers of the clusters that these hosts are in."""
-    return -(-hosts // CLUSTER_HOSTS)
 
 
 def whole_clusters(first: int, hosts: int) -> range:

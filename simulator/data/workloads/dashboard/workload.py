@@ -32,7 +32,7 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
 from simulator.data.walks import BEYOND, Distribution, Precision, reflect
-from simulator.data.workloads.dashboard.queries import list_drawn_types, list_fixed_queries
+from simulator.data.workloads.dashboard.queries import list_drawn_types
 from simulator.data.workloads.dashboard.tables import (
     CLUSTERED,
     LOAD_DEVIATION,
@@ -46,6 +46,7 @@ from simulator.data.workloads.dashboard.tables import (
 )
 from simulator.data.workloads.shared.fleets import NumberedParams
 from simulator.data.workloads.shared.telemetry import Measurement, Telemetry
+from simulator.data.workloads.shared.windows import count_queries
 
 _BITS = 16
 """Bits of a random fraction that a host has once."""
@@ -111,7 +112,7 @@ class Dashboard(Telemetry):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the number of rows of each table."""
-        return list_fixed_queries({table.base: table for table in tables})
+        return count_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None

@@ -34,7 +34,7 @@ from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.homes.tables import ids
 from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
+from simulator.data.workloads.shared.windows import FUNCTIONS, Windows, count_queries
 
 _SENSOR = ("home_id", "room_id", "sensor_id")
 _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
@@ -54,16 +54,12 @@ def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the queries without parameters; `tables` has the workload's tables by name."""
     air = tables["air_condition_room"]
     mean = Aggregate(Function.AVG, "temperature")
-    counts: dict[str, Query] = {
-        f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
-        for name, table in tables.items()
-    }
     return {
         "temperature-mean-by-hour-and-home": AggregateQuery(
             air, (mean,), by=("home_id",), bucket=HOUR_MS
         ),
         "newest-per-room": NewestQuery(air, ("sensor_id",), ("temperature", "humidity")),
-        **counts,
+        **count_queries(tables),
     }
 
 

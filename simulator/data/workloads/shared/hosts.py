@@ -69,7 +69,7 @@ class HostTags:
     lengths: Mapping[str, int]
     """Tag -> the number of characters of its longest value, in the order of the columns."""
     names: tuple[str, ...]
-    """Those that identify a host."""
+    """Tags that identify a host."""
 
 
 NUMBERED = HostTags(

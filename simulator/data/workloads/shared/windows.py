@@ -1,6 +1,6 @@
 """Queries of several workloads: in random windows of time, and on the first fields of any table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
@@ -62,6 +62,12 @@ def _ms(hours: float) -> int:
 def too_many(asked: int, members: int, what: str) -> QueryType:
     """Return the type that asks about more members than a fleet has."""
     return impossible(f"it asks about {asked} {what}, and the fleet has {members}")
+
+
+def count_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
+    """Return the number of rows of each table; `tables` has them by name."""
+    count = (Aggregate(Function.COUNT),)
+    return {f"count-{name}": AggregateQuery(table, count) for name, table in tables.items()}
 
 
 ASKED_FIELDS = 2

@@ -39,7 +39,7 @@ _DELAYS = np.array([1, 1, 1, 1, 2, 2, 3, 4])
 _MOST_LATE = 4
 _NUMBER_BITS = 37
 _WORTHWHILE = 2
-"""Drawing the whole table in order is as fast as drawing this part of it by row numbers."""
+"""Drawing a whole table in order is as fast as drawing one row in this many by its number."""
 
 
 @cache
@@ -71,10 +71,10 @@ class Deliveries:
     table: str
     seed: int
     batches: int
-    """That a member makes from the start to the end."""
+    """Batches that a member makes from start to end."""
     members: int
     initial: int
-    """Members that are there from the start."""
+    """Members from the start on."""
 
     @cached_property
     def rows(self) -> int:
@@ -159,7 +159,7 @@ class Deliveries:
 
     @cached_property
     def _stages(self) -> tuple[Rows, Rows, Rows]:
-        """Rounds from which on there are more members, these, and the number of sends before."""
+        """Rounds from which there are more members, their number, and the sends before."""
         starts, _ = distinct(self._first)
         members = np.searchsorted(self._first, starts, "right")
         before = np.cumsum(np.diff(starts) * members[:-1])

@@ -12,7 +12,7 @@ About a random fleet, at random times:
 
 About all trucks, at all times:
 
-- `avg-load`: the mean load by fleet, model and capacity. TSBS divides the one by the other.
+- `avg-load`: the mean load by fleet, model and capacity. TSBS divides the load by the capacity.
 - `avg-vs-projected-fuel-consumption`: the mean consumption of driving trucks by fleet and nominal
   consumption, and the number of rows, of which the projected mean follows.
 - `avg-daily-driving-duration`: the mean number of driving periods a day, of the days that have any,

@@ -257,7 +257,7 @@ class Trucks(FleetWorkload):
         return found
 
     def _fuel(self, used: Array, trucks: Rows) -> Array:
-        """Return the share that is left in the tank, which is full again when it is empty."""
+        """Return the share of fuel left; an empty tank is full again."""
         shares: Array = used / TANK
         if self.params.distribution is Distribution.UNPINNED:
             shares += fractions(draw(key_of(self.seed, f"{FUEL}.start"), trucks))
