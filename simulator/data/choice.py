@@ -1,7 +1,7 @@
 """Choices of one of several values for each row: evenly, by weights, or skewed by a law.
 
 A choice is a pure function of a key and the row. Random bits, as a fraction 0 <= u < 1, choose the
-first value whose cumulative share is above u. Weights of a law are whole numbers, so that shares
+first value with a cumulative share above u. Weights of a law are whole numbers, so that shares
 are the same on every machine.
 """
 

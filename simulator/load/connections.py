@@ -75,7 +75,7 @@ class Connections(Session):
     ) -> None:
         """Open all connections; an error closes the open ones, and is raised.
 
-        `meanings` has the meanings of errors that nobody has looked up yet; the connections that
+        `meanings` has the meanings of errors that are not yet looked up; the connections that
         replace these use them too. SetupError if this process may not open enough files.
         """
         _expect_files(connections)

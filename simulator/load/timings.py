@@ -30,7 +30,7 @@ class Stopwatch:
         self.backoff_ns = self.disconnected_ns = 0
 
     def end_warmup(self) -> None:
-        """Discard the times of the warm-up, except those of failures."""
+        """Discard the times of the warm-up; keep the times of failures."""
         self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.inactive_ns = 0
 
     def timings(self) -> Timings:

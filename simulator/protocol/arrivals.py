@@ -58,5 +58,5 @@ class FreshAnswers(ArrivalPart):
     keys: Annotated[tuple[tuple[Scalar, ...], ...], Field(max_length=_MOST_KEYS)] = ()
     """Combinations of its tags that occur in this part."""
     values: Packed
-    """For each row of the answers: the number of its key, then its other columns; floats as the
-    64-bit integers with the same bits."""
+    """Rows of the answers: the number of the key, then the other columns; floats as the 64-bit
+    integers with the same bits."""

@@ -19,7 +19,7 @@ _PARTS = 16
 BUCKETS = 32 * _PARTS
 """Buckets from 1 us to 1.2 h."""
 _FRACTION_SHIFT = 23 - 4
-"""Bits of a 32-bit float below those of its bucket: exponent and four bits of the fraction."""
+"""Lowest bits of a 32-bit float; its bucket is the exponent and four bits of the fraction."""
 _ONE = 127 * _PARTS
 """The bucket of 1.0, counted from the smallest float's."""
 

@@ -100,7 +100,7 @@ def test_the_peak_is_this_processs_own_and_not_its_parents():
 
 
 def test_without_the_kernels_file_the_system_is_asked_for_the_peak(monkeypatch):
-    monkeypatch.setattr(host, "_word", lambda *_: None)
+    monkeypatch.setattr(host, "_read_number", lambda *_: None)
 
     assert host.memory_peak_bytes() > 1 << 20
 

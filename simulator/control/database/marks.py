@@ -64,7 +64,7 @@ class MarkTable:
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks; none where they cannot be read, for example in a new database.
 
-        With `visible`, wait first until rows are visible, such as those of a killed process.
+        With `visible`, wait first until rows are visible, such as rows that a killed process left.
         """
         if visible:
             with suppress(Exception):  # a database without marks, or one that is read-only

@@ -68,7 +68,7 @@ class Phases:
             self.now = ""
 
     def make_exact(self, spec: RunSpec) -> None:
-        """Replace the times at which insert phases were noticed by those of barrier and reports."""
+        """Replace noticed times of insert phases by the times of barrier and reports."""
         start = spec.barrier
         first_s = self._run.first_arrival_s.get(start)
         released_s = self._run.released_s.get(start)

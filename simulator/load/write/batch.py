@@ -63,7 +63,7 @@ class OfBlock(Origin):
 
 
 class OfBlocks(Origin):
-    """Batches with rows of several blocks: those of each block between two of its places."""
+    """Batches with rows of several blocks: of each block, the rows between two of its places."""
 
     def __init__(self, blocks: Sequence[Held], places: Sequence[Rows]) -> None:
         self._blocks, self._places = blocks, places

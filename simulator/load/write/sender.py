@@ -149,7 +149,7 @@ class Sender:
             yield from turn
 
     def insert_files(self, files: Sequence[Batch]) -> None:
-        """Have the database import files, timed, one after the other."""
+        """Let the database import files, timed, one after the other."""
         self._insert(self.preparer.import_files(files), 0, ())
 
     def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:

@@ -62,7 +62,7 @@ class FreshOutcome:
     ended_ns: list[Numbers] = field(default_factory=list)
     """Ends of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
-    """For each of these answers, the time by which as many rows as it counts were acknowledged."""
+    """Times by which as many rows as each of these answers counts were acknowledged."""
 
     def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
         """Return how long after its acknowledgement each batch of a table was seen.

@@ -1,8 +1,8 @@
 """The choice of cubes that answer queries: as few as possible, so that a row is folded once.
 
 Queries that differ only in their tags' values or in their window of time share a cube that is also
-divided by these tags, and at the instants where windows begin and end. A query whose groups are
-unions of another cube's groups is answered by that cube.
+divided by these tags, and at the instants where windows begin and end. A query with groups that
+are unions of another cube's groups is answered by that cube.
 """
 
 import math

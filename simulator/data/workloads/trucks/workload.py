@@ -8,8 +8,8 @@ the others are missing, 30 % of the points are late within their batch.
 
 Where the document's text and code leave something open, or do not fit here, we decided:
 
-- A batch has ten points of one truck. In the code it has ten points of the whole stream; those of a
-  fleet of hundreds of trucks have the same time, and then a late batch is not late.
+- A batch has ten points of one truck. In the code it has ten points of the whole stream; with
+  hundreds of trucks these have the same time, and then a late batch is not late.
 - Shares are exact, not drawn for each batch: strata, so that any row is known without the others.
 - One row in ten has a NULL field, one in 100 a NULL tag, as in the code. `name` is never NULL,
   so that truck and time identify a row; `velocity` and `status` are never, because databases that
