@@ -6,7 +6,7 @@
 {{- $arguments := index . 2 -}}
 {{- $values := $root.Values -}}
 {{- $own := index $values $component -}}
-{{- /* Without workers the collector scans the rows; of a prepared file it computes the truth. */ -}}
+{{- /* The collector reads rows if there are no workers, or to compute the truth of a prepared file. */ -}}
 {{- $reads := or (eq $component "worker") (eq (int $values.workers) 0) $values.run.collectorReads -}}
 {{- $claim := ternary $values.run.volumeClaim "" $reads -}}
 metadata:
@@ -134,11 +134,11 @@ spec:
           {{- end }}
     - name: tmp
       emptyDir:
-        # The collector's has the journal of the run.
+        # The collector also stores the journal of the run here.
         sizeLimit: {{ ternary "1200Mi" "64Mi" (eq $component "collector") }}
     {{- if $claim }}
     - name: records
-      # Read-only here as well: else the kubelet would give its files to fsGroup.
+      # Read-only here as well: otherwise the kubelet would change the group of its files to fsGroup.
       persistentVolumeClaim:
         claimName: {{ $claim }}
         readOnly: true
