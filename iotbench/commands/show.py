@@ -39,7 +39,7 @@ from simulator.errors import ConfigError
 def show(  # noqa: PLR0913
     name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
 ) -> None:
-    """Print the tables of a result again, and everything known about it.
+    """Print the tables of a result, and all that is known of it.
 
     RESULT is a result file, an id, the beginning of one, last (the default), or last~1 for the one
     before it.

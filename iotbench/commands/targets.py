@@ -36,7 +36,7 @@ _HINTS = (
 @config_option
 @format_option(("table", "json"))
 def targets(name: str | None, config: Path | None, form: str) -> None:
-    """List the targets, or show everything about target NAME or a URL."""
+    """List the targets, or show all of one: target NAME, or a URL."""
     loaded, named = configuration.load_for([name] if name else [], config)
     chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()
