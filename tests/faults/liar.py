@@ -200,11 +200,25 @@ class Entry:
     """True if the client heard an error, or nothing."""
     is_answered: bool = True
     """False: the connection ended before."""
+    answer: bytes = b""
+    """What the client heard, of a query."""
+    cpu_s: tuple[float, float] = (0.0, 0.0)
+    """CPU time of the client's process before and after."""
 
     @property
     def took_s(self) -> float:
         """How long the client waited."""
         return self.answered_s - self.began_s
+
+
+@dataclass(eq=False)
+class Opening:
+    """A connection, from when it was taken to the last answer before the first request."""
+
+    port: int
+    began_s: float
+    ended_s: float = 0.0
+    """0: nothing was exchanged."""
 
 
 class Plot:
@@ -215,6 +229,12 @@ class Plot:
         """All requests about the table."""
         self.late_s: Callable[[Entry], float] = lambda _: 0.0
         """By how much a request is late at the server."""
+        self.opening_s = 0.0
+        """By how much the first exchange of a connection is late."""
+        self.openings: list[Opening] = []
+        """All connections."""
+        self.cpu_of: Callable[[int], Callable[[], float]] = lambda _: lambda: 0.0
+        """Returns, for the port of a client, what reads the CPU time of its process."""
         self.wall_s = time.time() - time.perf_counter()
         """What is added to an instant for the time of day."""
         self.failed: list[Exception] = []
@@ -278,6 +298,11 @@ class Liar:
         """When the request that is not answered yet began; 0: there is none."""
         self._entry: Entry | None = None
         """The same, if it is about the table."""
+        self._opening: Opening | None = Opening(port, time.perf_counter())
+        """Until the first request about the table."""
+        plot.openings.append(self._opening)
+        self._cpu_s = plot.cpu_of(port)
+        time.sleep(plot.opening_s)
 
     def forth(self, piece: bytes) -> Passed:
         """Return what takes the place of a piece from the client."""
@@ -286,6 +311,8 @@ class Liar:
 
     def back(self, piece: bytes) -> Passed:
         """Return what takes the place of a piece from the server."""
+        if self._opening:
+            self._opening.ended_s = time.perf_counter()
         return self._passed(self._wire.back, piece)
 
     def _passed(self, hear: Callable[[bytes], Iterator[Heard]], piece: bytes) -> Passed:
@@ -310,10 +337,10 @@ class Liar:
                     self._began_s = 0.0
                 return Passed(to_client=content)
             case Answered(content):
-                self._leave()
+                self._leave(answer=content)
                 return Passed(to_client=content)
             case Answer():
-                self._leave()
+                self._leave(answer=b"".join(heard.rows))
                 return Passed(to_client=heard.build(self._plot.rows(heard)))
             case Send():
                 return self._decide(heard)
@@ -322,14 +349,17 @@ class Liar:
 
     def _enter(self, rows: int, size_bytes: int) -> Entry:
         """Enter a request into the account, and hold it as long as wanted."""
-        self._entry = Entry(self._port, rows, size_bytes, self._began_s)
+        self._opening, cpu_s = None, self._cpu_s()
+        self._entry = Entry(self._port, rows, size_bytes, self._began_s, cpu_s=(cpu_s, cpu_s))
         self._plot.entries.append(self._entry)
         time.sleep(self._plot.late_s(self._entry))
         return self._entry
 
-    def _leave(self, says: Says = Says.TRUTH) -> None:
+    def _leave(self, says: Says = Says.TRUTH, answer: bytes = b"") -> None:
         """Enter its answer."""
         if self._entry:
+            self._entry.answer, before_s = answer, self._entry.cpu_s[0]
+            self._entry.cpu_s = (before_s, self._cpu_s())
             self._entry.answered_s = time.perf_counter()
             self._entry.refused = says in (Says.TRY_AGAIN, Says.END)
             self._entry.is_answered = says is not Says.END

@@ -1,6 +1,9 @@
 """A command line behind the proxy, and the table of what was compared."""
 
-from collections.abc import Iterator
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 
 from tests.faults.behind import Behind, behind
 from tests.faults.liar import Entry
+from tests.faults.processes import owner_of
 from tests.integration.conftest import CommandLine, cli  # noqa: F401
 from tests.servers import Server
 from tests.truth import table
@@ -15,8 +19,10 @@ from tests.truth.figures import Deviations
 from tests.truth.ledger import Account
 from tests.truth.pulse import added, pulse
 
-_NEEDS_SAMPLES = ("p99_ms", "p999_ms")
+_NEEDS_SAMPLES = ("p99_ms", "p999_ms", "connect_p99_ms")
 """Figures that are empty if there are too few samples."""
+_CPU_CLOCK = 2
+"""Kind of clock of a process: clock_getcpuclockid(3) makes its number of that of the process."""
 _DEVIATIONS = pytest.StashKey[Deviations]()
 
 
@@ -44,6 +50,24 @@ class Reviewed(Behind):
     def inserts(self) -> list[Entry]:
         """Requests that stored rows."""
         return [each for each in self.plot.entries if each.rows]
+
+    def inserts_of(self, file: str) -> tuple[list[Entry], float]:
+        """Return the requests that stored rows in the only run of a result.
+
+        The time in ms by which the first came after the common start follows.
+        """
+        (run,) = json.loads((self.cli.output / file).read_text())["runs"]
+        from_s = run["outcome"]["released_s"] - 0.002
+        until_s = from_s + run["outcome"]["phases_s"]["insert"] + 0.004
+        wall_s = self.plot.wall_s
+        found = [e for e in self.inserts() if from_s <= e.began_s + wall_s < until_s]
+        late_s = found[0].began_s + wall_s - run["outcome"]["released_s"]
+        return found, 1000 * max(late_s, 0.0)
+
+    def cpu_of(self, port: int) -> Callable[[], float]:
+        """Return what reads the CPU time of the process with a connection to the proxy."""
+        clock = (~(owner_of(port, self.proxy.port) or os.getpid()) << 3) | _CPU_CLOCK
+        return lambda: time.clock_gettime(clock)
 
     def asks(self, phase: str) -> list[Entry]:
         """Return the queries and changes in a phase of the last result, by the wall clock."""
@@ -80,7 +104,7 @@ class Reviewed(Behind):
         `unseen` is what the client's way to the proxy may add.
         """
         for name, own in account.items():
-            if reported[name] is None and name in _NEEDS_SAMPLES:
+            if reported.get(name) is None and name in _NEEDS_SAMPLES:
                 continue
             more = self.added.get(name, 0.0) + (unseen or {}).get(name, 0.0)
             wrong = self.deviations.add(name, self.server.name, reported[name], own, more)

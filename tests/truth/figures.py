@@ -43,6 +43,21 @@ FIGURES = {
         " next due time",
         0.03,
     ),
+    "rows_per_s_reference": Compared(
+        "these rows, over the mean time of the connections, each from its first request to its last"
+        " answer",
+        0.03,
+    ),
+    "values_per_s": Compared(
+        "the only field of each of these rows, over the time of the rate", 0.03
+    ),
+    "stored_s": Compared(
+        "time of the rate (PostgreSQL), or until the answer of the refresh (Elasticsearch)",
+        0.03,
+        0.03,
+        "s",
+    ),
+    "rows_per_s_stored": Compared("these rows, over that time", 0.03),
     "timed_s": Compared("time of a change, from first request to last answer", 0.03, 0.03, "s"),
     "queries_per_s": Compared("answers after the first one, over the same kind of time", 0.04),
     "min_ms": _latency("least time from the first byte, or the due time, to the whole answer"),
@@ -50,12 +65,30 @@ FIGURES = {
     "p50_ms": _latency("their median"),
     "p95_ms": _latency("their 95th percentile"),
     "p99_ms": _latency("their 99th percentile"),
+    "p999_ms": _latency("their 99.9th percentile"),
     "max_ms": _latency("the longest of them"),
     "first_ms": _latency("mean of the first answers of the connections"),
+    "connect_p50_ms": _latency(
+        "median of the times from taking a connection to the last answer before its first request"
+        " (PostgreSQL, QuestDB)"
+    ),
+    "connect_p99_ms": _latency("their 99th percentile (QuestDB)"),
+    "freshness_p50_ms": _latency(
+        "median of the times from the answer to a batch to that of the first query that counts it"
+        " (PostgreSQL)"
+    ),
+    "freshness_p99_ms": _latency("their 99th percentile"),
     "unsent": Compared("due times without a request"),
     "overlap": Compared("time from the last first request to the first last answer", more=0.04),
     "evenness": Compared("rows/s of the connections, least over most", more=0.04),
     "client_share": Compared("time in which no request was open", more=0.08),
+    "driver_share": Compared(
+        "CPU time of the process of each connection, over its time, less the client's share",
+        more=0.08,
+    ),
+    "client_ns_per_row": Compared(
+        "CPU time of these processes, as the kernel counts it, over the rows", 0.25
+    ),
     "uncertain_rows": Compared("rows of requests that were cut before an answer"),
     "uncertain_present": Compared("of them, those that were forwarded"),
     "uncertain_absent": Compared("of them, those that were not"),
@@ -64,7 +97,16 @@ FIGURES = {
     "rows lost": Compared("acknowledged rows that were not"),
     "rows twice": Compared("rows that were forwarded again, where they do not replace themselves"),
     "silent_s": Compared("longest time without an acknowledgement", 0.03, 0.15, "s"),
+    "first_after_s": Compared(
+        "time from the end of a fault to the next acknowledgement", 0.03, 0.15, "s"
+    ),
+    "recovery_s": Compared(
+        "time from a fault until a second from which the rate is that before", 0.03, 0.15, "s"
+    ),
+    "settled_s": Compared("the same, of the median wait, too", 0.03, 0.15, "s"),
+    "outage_p99_ms": _latency("99th percentile of the waits that were due until then"),
     "lost_rows": Compared("the same, after a fault"),
+    "bytes_per_row": Compared("size of the table's files over its rows (PostgreSQL)", 0.03),
     "capacity": Compared("rows of a batch over the time that it takes (`--tolerance 0.2`)", 0.25),
 }
 """Figure -> what it is compared with."""

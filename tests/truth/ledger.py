@@ -1,16 +1,19 @@
 """Figures from the account of a proxy: what passed when, on which connection. Plain Python."""
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, median
 from typing import NamedTuple
 
-from tests.faults.liar import Entry
+from tests.faults.liar import Entry, Opening
 
 Account = Mapping[str, float]
 """Figure -> what it should be."""
+FIELDS = 1
+"""Of each row, the temperature; time, tag and the number that is a key do not count."""
 
 
 class Wait(NamedTuple):
@@ -22,6 +25,9 @@ class Wait(NamedTuple):
     @property
     def ms(self) -> float:
         return (self.until_s - self.from_s) * 1000
+
+
+_ROUNDING_S = 1e-6
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ def latencies(waits_ms: Iterable[float]) -> Account:
         "p50_ms": percentile(found, 0.5),
         "p95_ms": percentile(found, 0.95),
         "p99_ms": percentile(found, 0.99),
+        "p999_ms": percentile(found, 0.999),
         "max_ms": found[-1],
     }
 
@@ -71,6 +78,8 @@ def inserted(entries: Sequence[Entry], timed_s: float = 0.0) -> Account:
     return {
         "rows": sum(rows),
         "rows_per_s": sum(rows) / timed_s,
+        "rows_per_s_reference": sum(rows) / fmean(own_s),
+        "values_per_s": FIELDS * sum(rows) / timed_s,
         "bytes_per_s": sum(each.size_bytes for lane in lanes for each in lane) / timed_s,
         **({"overlap": (min(ends) - max(begins)) / timed_s} if several else {}),
         **({"evenness": min(rates) / max(rates)} if several else {}),
@@ -82,6 +91,36 @@ def client_share(entries: Sequence[Entry]) -> float:
     lanes = by_connection(entries)
     whole_s = sum(lane[-1].answered_s - lane[0].began_s for lane in lanes)
     return 1 - sum(each.took_s for lane in lanes for each in lane) / whole_s
+
+
+def stored(entries: Sequence[Entry], *, refreshes: bool) -> Account:
+    """Return the figures until rows could be queried: after a refresh, or once acknowledged."""
+    sent = [each for each in entries if each.rows]
+    began_s, ended_s = min(e.began_s for e in sent), max(e.answered_s for e in sent)
+    if refreshes:
+        ended_s = next(e.answered_s for e in entries if not e.rows and e.began_s >= ended_s)
+    stored_s = ended_s - began_s
+    return {"stored_s": stored_s, "rows_per_s_stored": sum(e.rows for e in sent) / stored_s}
+
+
+def computed(entries: Sequence[Entry]) -> Account:
+    """Return the figures of the CPU time of the clients' processes, one for each connection."""
+    lanes = by_connection(entries)
+    cpu_s = sum(lane[-1].cpu_s[1] - lane[0].cpu_s[0] for lane in lanes)
+    whole_s = sum(lane[-1].answered_s - lane[0].began_s for lane in lanes)
+    own = client_share(entries)
+    return {
+        "client_ns_per_row": 1e9 * cpu_s / sum(each.rows for lane in lanes for each in lane),
+        "driver_share": max(cpu_s / whole_s - own, 0.0),
+    }
+
+
+def opened(openings: Iterable[Opening], sent: Iterable[Entry]) -> Account:
+    """Return the figures of opening the connections of these requests."""
+    ports = {each.port for each in sent}
+    own = (each for each in openings if each.port in ports)
+    found = latencies(max(each.ended_s - each.began_s, 0.0) * 1000 for each in own)
+    return {"connect_p50_ms": found["p50_ms"], "connect_p99_ms": found["p99_ms"]}
 
 
 def closed(entries: Sequence[Entry]) -> Account:
@@ -119,7 +158,8 @@ def _was_free(lane: Sequence[Entry], schedule: Schedule) -> bool:
 def scheduled(entries: Sequence[Entry], schedule: Schedule) -> Account:
     """Return the figures of inserts on a schedule, which some of them kept."""
     lanes = by_connection(entries)
-    assert all(_was_free(lane, schedule) for lane in lanes), "no request was on time"
+    known = not lanes[1:] or all(_was_free(lane, schedule) for lane in lanes)
+    assert known, "no request of a connection was on time"
     begun = [[Wait(each.began_s, each.answered_s) for each in lane] for lane in lanes]
     start_s, waits, kept_s = due(begun, schedule)
     timed_s = max(*(each.until_s for lane in begun for each in lane), kept_s) - start_s
@@ -179,6 +219,66 @@ def silence(entries: Sequence[Entry]) -> float:
     """Return the longest time without an acknowledgement, in seconds."""
     ends = sorted(each.answered_s for each in entries if each.answered_s and not each.refused)
     return max(after - before for before, after in pairwise(ends))
+
+
+def outage(entries: Sequence[Entry], schedule: Schedule, from_s: float, until_s: float) -> Account:
+    """Return the figures of a fault of a worker on a schedule, which ends without a backlog.
+
+    Batches after the fault are numbered from the last one: one may be lost in it.
+    """
+    done = [each for each in entries if each.answered_s and not each.refused]
+    before, after = ([e for e in done if (e.began_s > from_s) is late] for late in (False, True))
+    step_s = schedule.interval_s
+    start_s = min(each.began_s - n * step_s for n, each in enumerate(before))
+    skipped = round(schedule.duration_s / step_s) - len(before) - len(after)
+    dues_s = [(n + skipped * (n >= len(before))) * step_s for n in range(len(done))]
+    ends_s = [each.answered_s - start_s for each in done]
+    faulty_s, last, usual = from_s - start_s, int(ends_s[-1]), int(from_s - start_s)
+    rows, waits = Counter[int](), defaultdict[int, list[float]](list)
+    for each, due_s, end_s in zip(done, dues_s, ends_s, strict=True):
+        rows[int(end_s)] += each.rows
+        waits[int(due_s + _ROUNDING_S)].append((end_s - due_s) * 1000)
+    rate = fmean(rows[n] for n in range(usual))
+    wait_ms = median(ms for n in range(usual) for ms in waits[n])
+    _, quiet_s = max(pairwise(ends_s), key=lambda pair: pair[1] - pair[0])
+    after_it = range(math.ceil(quiet_s), last)
+    back = next(n for n in after_it
+                if fmean(rows[m] for m in range(n, min(n + 3, last))) >= 0.95 * rate)  # fmt: skip
+    settled = next(n for n in range(back, last) if not waits[n] or median(waits[n]) <= 2 * wait_ms)
+    inside_ms = sorted(ms for n in range(usual, settled) for ms in waits[n])
+    return {
+        "silent_s": silence(entries),
+        "first_after_s": min(end_s for end_s in ends_s if end_s > until_s - start_s)
+        - (until_s - start_s),
+        "recovery_s": back - faulty_s,
+        "settled_s": settled - faulty_s,
+        "outage_p99_ms": percentile(inside_ms, 0.99),
+        "lost_rows": 0,
+    }
+
+
+def fresh(inserts: Sequence[Entry], counts: Sequence[tuple[Entry, int]]) -> Account:
+    """Return the figures of freshness of one worker's rows, by answers that count them.
+
+    Rows are seen by the end of the first answer that counts as many as were acknowledged by then.
+    """
+    done, acked, ends = sorted(inserts, key=lambda each: each.answered_s), 0, []
+    for each in done:
+        acked += each.rows
+        ends.append(acked)
+
+    def known(ask: Entry) -> int:
+        return max((n for e, n in zip(done, ends, strict=True) if e.answered_s <= ask.began_s),
+                   default=0)  # fmt: skip
+
+    stored_before = min(count - known(ask) for ask, count in counts)
+    waits = [
+        (min(a.answered_s for a, count in counts if count - stored_before >= upto) - e.answered_s)
+        for e, upto in zip(done, ends, strict=True)
+        if counts[-1][1] - stored_before >= upto
+    ]
+    found = latencies(max(wait_s, 0.0) * 1000 for wait_s in waits)
+    return {"freshness_p50_ms": found["p50_ms"], "freshness_p99_ms": found["p99_ms"]}
 
 
 def change(entries: Sequence[Entry], rows: int) -> Account:

@@ -35,6 +35,5 @@ def added(late_ms: list[float]) -> Account:
     """Return what it may add to each figure of latency, which three threads in turn make."""
     found = latencies(late_ms)
     least = dict.fromkeys(("min_ms", "p50_ms"), found["avg_ms"])
-    return {
-        name: 3 * each for name, each in {**found, **least, "first_ms": found["max_ms"]}.items()
-    }
+    once = dict.fromkeys(("first_ms", "connect_p50_ms", "connect_p99_ms"), found["max_ms"])
+    return {name: 3 * each for name, each in {**found, **least, **once}.items()}

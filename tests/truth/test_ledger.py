@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.faults.liar import Entry
+from iotbench.figures import figures as declared
+from tests.faults.liar import Entry, Opening
 from tests.truth import ledger
 from tests.truth.figures import FIGURES
 from tests.truth.ledger import Schedule
@@ -38,6 +39,48 @@ def test_a_kept_schedule_lasts_until_the_next_due_time() -> None:
     found = ledger.scheduled(course(1, (0.0, 0.1), (1.0, 1.1)), Schedule(1.0, 2.0))
 
     assert (found["rows_per_s"], found["unsent"]) == (10, 0)
+
+
+def test_an_outage_lasts_until_rate_and_wait_are_back() -> None:
+    before = [(n / 10, n / 10 + 0.01) for n in range(30)]
+    backlog = [(5.5 + n / 50, 5.51 + n / 50) for n in range(30)]
+    after = [(6.1 + n / 10, 6.11 + n / 10) for n in range(39)]
+    sent = course(1, *before, *backlog, *after)  # the batch that was due at 3.0 s is lost
+    found = ledger.outage(sent, Schedule(0.1, 10.0), from_s=2.95, until_s=5.4)
+
+    assert found["silent_s"] == pytest.approx(2.6)
+    assert found["first_after_s"] == pytest.approx(0.11)
+    assert found["recovery_s"] == pytest.approx(6 - 2.95)
+    assert found["settled_s"] == pytest.approx(6 - 2.95)
+    assert found["outage_p99_ms"] == pytest.approx(2410)
+
+
+def test_rows_are_fresh_once_an_answer_counts_all_until_then() -> None:
+    sent = course(1, (0.0, 0.1), (0.2, 0.3))
+    asks = [course(2, (0.05, 0.15))[0], course(2, (0.15, 0.25))[0], course(2, (0.31, 0.5))[0]]
+    counts = [(asks[0], 5), (asks[1], 15), (asks[2], 25)]  # five rows were stored before
+    found = ledger.fresh(sent, counts)
+
+    assert found["freshness_p50_ms"] == pytest.approx(150)
+    assert found["freshness_p99_ms"] == pytest.approx(200)
+
+
+def test_time_of_processes_connections_and_a_refresh() -> None:
+    sent = course(1, (0.0, 0.5), (0.5, 1.0))
+    sent[0].cpu_s, sent[1].cpu_s = (2.0, 2.1), (2.1, 2.5)
+    refresh = Entry(2, 0, 0, 1.2, answered_s=2.0)
+    openings = [Opening(1, -0.3, -0.1), Opening(2, 0.0, 5.0)]
+
+    found = ledger.computed(sent)
+    assert found["client_ns_per_row"] == pytest.approx(0.5 / 20 * 1e9)
+    assert found["driver_share"] == pytest.approx(0.5)
+    assert ledger.opened(openings, sent)["connect_p50_ms"] == pytest.approx(200)
+    assert ledger.stored([*sent, refresh], refreshes=True)["rows_per_s_stored"] == 10
+    assert ledger.stored([*sent, refresh], refreshes=False)["stored_s"] == 1
+
+
+def test_every_figure_is_reviewed() -> None:
+    assert {*declared.FIGURES} <= {*FIGURES}
 
 
 def test_a_figure_beyond_its_tolerance_is_wrong() -> None:
