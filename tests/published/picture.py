@@ -22,13 +22,14 @@ _BOX = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
 def picture(found: Sequence[Row]) -> str:
-    """Return the medians of the highest rates of all targets as an SVG file."""
+    """Return the medians of the highest rates of all targets, and their runs, as an SVG file."""
     names = [_label(row) for row in found]
     bars = []
     for name, row in zip(names, found, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({row.target.partition('_')[2]})"
         rates = row.fastest or (0.0,)
-        bars.append(Bar(label, SeriesStyle(row.promise), (row.speed,), min(rates), max(rates)))
+        style, ends = SeriesStyle(row.promise), (min(rates), max(rates))
+        bars.append(Bar(label, style, (row.speed,), *ends, runs=row.fastest))
     svg = charts.bars("Rows per second", Axis("rows/s"), bars)
     size = _BOX.search(svg)
     assert size

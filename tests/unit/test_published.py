@@ -1,6 +1,7 @@
 """The published results: the tables are made of them, and all of them are verified."""
 
 import copy
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -47,6 +48,11 @@ def test_the_tables_are_those_of_the_published_results(
 
 def test_the_picture_of_the_readme_is_that_of_the_published_results():
     assert published.PICTURE.read_text() == picture(ROWS)
+
+
+def test_the_picture_has_a_point_for_each_run():
+    points = re.findall(r'<path [^>]*fill="var\(--paper\)" stroke="var\(--ink\)"', picture(ROWS))
+    assert len(points) == sum(len(row.fastest) for row in ROWS) > len(ROWS)
     assert f"]({published.PICTURE.relative_to(published.ROOT)})" in published.README.read_text()
 
 

@@ -31,6 +31,8 @@ _WHISKERS: Sequence[tuple[Spec, Sequence[str]]] = (
     ({"type": "tick", "size": 7}, ("high",)),
 )
 """Marks of a range, and the fields of their places."""
+_POINT: Spec = {"type": "point", "size": 14, "fill": PAPER, "stroke": INK, "strokeWidth": 1}
+"""Mark of a single run."""
 _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 5: "99.999"}
 """-log10(1 - share) -> percent."""
 
@@ -78,6 +80,8 @@ class Bar:
     parts: Sequence[float]
     low: float | None = None
     high: float | None = None
+    runs: Sequence[float] = ()
+    """Values of the whole in single runs, which are points."""
 
 
 def lines(  # noqa: PLR0913
@@ -283,6 +287,9 @@ def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)
         ends |= {"x2": {"field": shown[1]}} if shown[1:] else {}
         ink = {**mark, "color": INK}
         layers.append({"data": {"values": whiskers}, "mark": ink, "encoding": ends})
+    if runs := [{"row": row, "run": run} for row, bar in enumerate(found) for run in bar.runs]:
+        at = {"y": there["y"], "x": {"field": "run", **value}}
+        layers.append({"data": {"values": runs}, "mark": _POINT, "encoding": at})
     return _lying(title, layers, max(len(found), 2) * ROW_PX)
 
 
