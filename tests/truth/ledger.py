@@ -138,8 +138,9 @@ def due(lanes: Sequence[Sequence[Wait]], schedule: Schedule) -> tuple[float, lis
     step_s = schedule.interval_s
     firsts = [min(each.from_s - n * step_s for n, each in enumerate(lane)) for lane in lanes]
     start_s, found, kept_s = min(firsts), [], []
+    unknown = 0.05 if lanes[1:] else _ROUNDING_S  # of a step: one connection is its own start
     for first_s, lane in zip(firsts, lanes, strict=True):
-        in_all = math.ceil((start_s + schedule.duration_s - first_s) / step_s - 0.05)
+        in_all = math.ceil((start_s + schedule.duration_s - first_s) / step_s - unknown)
         least_s = min(each.until_s - first_s - n * step_s for n, each in enumerate(lane))
         for number in range(max(in_all, len(lane))):
             due_s = first_s + number * step_s

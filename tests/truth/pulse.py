@@ -36,4 +36,5 @@ def added(late_ms: list[float]) -> Account:
     found = latencies(late_ms)
     least = dict.fromkeys(("min_ms", "p50_ms"), found["avg_ms"])
     once = dict.fromkeys(("first_ms", "connect_p50_ms", "connect_p99_ms"), found["max_ms"])
-    return {name: 3 * each for name, each in {**found, **least, **once}.items()}
+    fresh = {"freshness_p50_ms": found["avg_ms"], "freshness_p99_ms": found["p99_ms"]}
+    return {name: 3 * each for name, each in {**found, **least, **once, **fresh}.items()}

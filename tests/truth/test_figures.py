@@ -233,7 +233,8 @@ def _compare_freshness(reviewed: Reviewed) -> None:
     asks = [each for each in reviewed.asks("mixed") if each.answer]
     counts = [(ask, int(re.findall(rb"\d+", ask.answer)[-1])) for ask in asks]
     row = next(each for each in found if each.get("freshness_p50_ms"))
-    reviewed.compare(row, ledger.fresh(reviewed.inserts(), counts))
+    late_ms = {f"freshness_{name}": ms for name, ms in ledger.unseen(asks).items()}
+    reviewed.compare(row, ledger.fresh(reviewed.inserts(), counts), late_ms)
 
 
 @on_servers
@@ -261,7 +262,9 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(reviewed: Rev
         (sent, late_ms), step_s = reviewed.inserts_of(file), BATCH / rate["rate_per_s"]
         account = ledger.scheduled(sent, Schedule(step_s, 2))
         slowest = "max_ms" if len(sent) + account["unsent"] < 100 else "p99_ms"
-        names = {"rows_per_s": "per_s", "p50_ms": "p50_ms", slowest: "p99_ms", "unsent": "unsent"}
+        names = {"rows_per_s": "per_s", "unsent": "unsent"}
+        if rate["holds"]:  # a backlog adds up each moment for which this machine was busy
+            names |= {"p50_ms": "p50_ms", slowest: "p99_ms"}
         reviewed.compare(
             {name: rate[own][0] for name, own in names.items()},
             {name: account[name] for name in names},

@@ -35,6 +35,13 @@ def test_a_stall_to_the_end_of_a_schedule_counts_for_all_that_fell_due() -> None
     assert found["max_ms"] == pytest.approx(7500)
 
 
+def test_one_connection_shows_exactly_what_fell_due() -> None:
+    sent = course(1, (0.0, 0.1), (1.0, 1.1))
+
+    assert ledger.scheduled(sent, Schedule(1.0, duration_s=2.02))["unsent"] == 1
+    assert ledger.scheduled(sent, Schedule(1.0, duration_s=2.0))["unsent"] == 0
+
+
 def test_a_kept_schedule_lasts_until_the_next_due_time() -> None:
     found = ledger.scheduled(course(1, (0.0, 0.1), (1.0, 1.1)), Schedule(1.0, 2.0))
 
