@@ -205,6 +205,24 @@ def test_a_file_that_another_process_has_open_is_an_error(duck, tmp_path):
     duck.describe()
 
 
+@pytest.mark.parametrize("kept", [20_000, 100_000])
+def test_a_file_that_another_program_has_damaged_is_an_error_with_a_remedy(duck, kept):
+    Wideset().fill(duck)
+    content = duck.path.read_bytes()
+    duck.path.write_bytes(content[:12_288] + bytes(kept - 12_288))
+    with pytest.raises(SetupError, match="; something else has written to the file"):
+        duck.describe()
+
+
+@pytest.mark.parametrize("reason", ["Operation not permitted", "Read-only file system"])
+def test_a_path_where_no_file_can_be_written_is_an_error_with_a_remedy(tmp_path, reason):
+    folder = DuckDb(DuckDbOptions(path=str(tmp_path)))
+    remedy = "path must be a file in a folder where this user may write"
+    with pytest.raises(SetupError, match=remedy):
+        folder.connect()
+    assert remedy in folder.explain(duckdb.IOException(f'Cannot open file "a.db": {reason}'))
+
+
 @pytest.mark.parametrize("mode", [VerifyMode.COUNTS, VerifyMode.FULL])
 @pytest.mark.parametrize("value", ["infinity", "-infinity"])
 def test_infinity_in_place_of_null_is_a_mismatch(duck, mode, value):

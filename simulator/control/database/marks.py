@@ -206,7 +206,7 @@ class MarkTable:
             self._database.visible([table])
         raise SetupError(
             f"{self._database.name}: table {table.name}: rows that were acknowledged cannot be read"
-            " back; look at the server's log, or drop the table"
+            " back; look at the server's log and at its free disk space, or drop the table"
         )
 
     def _rows(self, session: Session, table: Table) -> list[dict[str, int | None]]:

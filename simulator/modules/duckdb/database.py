@@ -107,7 +107,10 @@ class DuckDb(SqlFile["DuckDbSession"]):
         "--primary-key",
         "not a valid DuckDB database file": "path is a file of another kind, which was not "
         "changed; choose another",
-        "Permission denied": "path must be a file in a folder where this user may write",
+        "Permission denied|not permitted|Read-only file system|Is a directory": "path must be a "
+        "file in a folder where this user may write",
+        "Corrupt|Could not read enough bytes": "something else has written to the file; delete it, "
+        "or choose another path",
         "No space left": "free disk space, or choose another path",
     }
 
