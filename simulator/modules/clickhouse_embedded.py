@@ -46,6 +46,7 @@ class ClickhouseEmbedded(ClickhouseTables):
         max_workers=1,
         limits=(
             "only one process at a time can open the folder: one worker",
+            "the engine acknowledges rows that it cannot write; verification reports them missing",
             Clickhouse.capabilities.limits[0],
         ),
     )

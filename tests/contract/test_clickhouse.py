@@ -25,6 +25,8 @@ from simulator.modules.clickhouse.session import (
 from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from simulator.modules.contract import BATCH, SINGLE, Failure
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.comparison import verify
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, encoded, send
 from tests.contract.wide import READINGS
@@ -538,6 +540,21 @@ def test_an_unreadable_payload_is_refused_as_a_whole_by_the_engine(embedded):
         assert count(database, session, wide.tables[0]) == 0
         session.send(payload)
         assert count(database, session, wide.tables[0]) == 10
+
+
+def test_a_batch_that_the_engine_refuses_after_acknowledging_it_is_missing(embedded):
+    """The embedded engine hides the error; a limit in the documentation says so."""
+    database, wide = embedded(), Wideset()
+    wide.fill(database)
+    table = wide.tables[0]
+    with database.connect() as session:
+        session.execute(f"TRUNCATE TABLE {table.name}")
+        session.execute(f"ALTER TABLE {table.name} ADD CONSTRAINT none CHECK 0")
+        session.send(encoded(session, wide.batches[0], BATCH, 10))
+        assert count(database, session, table) == 0
+    verdict = verify(database, wide.dataset, (), VerifyMode.COUNTS)
+    assert verdict.status is Status.MISMATCH
+    assert any("cannot write" in limit for limit in database.capabilities.limits)
 
 
 def _send_often(session, payload):
