@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from urllib.parse import quote
 
 import numpy as np
@@ -600,6 +601,8 @@ def test_a_server_that_hangs_is_given_up_after_timeout_s(open_search, server):
         payload = one_payload(session)
         for process in family:
             process.send_signal(signal.SIGSTOP)
+        while any(process.status() != psutil.STATUS_STOPPED for process in family):
+            time.sleep(0.01)
         try:
             with pytest.raises(Exception, match="timeout_s") as caught:
                 session.send(payload)
@@ -806,6 +809,7 @@ def test_the_clients_requests_have_media_types_that_opensearch_accepts():
 
 CREATES = """
 import sys
+import time
 from simulator.data.workloads.iot import EVENTS
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 try:

@@ -114,8 +114,9 @@ class MarkTable:
             with self._database.connect() as session:
                 rows = self._rows(session, table)
         except Exception as error:
-            if not all(self._database.resembles(name, [table]) for name in found):
-                return False  # a driver's error: another table has other columns
+            alike = all(self._database.resembles(name, [table]) for name in found)
+            if isinstance(error, ValueError) or not alike:
+                return False  # another table has other columns, or values of other types
             raise SetupError(
                 f"{self._database.setup_error(error)}: the marks in {', '.join(found)} cannot be"
                 " read, so nothing of this program is recognised; nothing was changed"
