@@ -245,17 +245,19 @@ def outage(entries: Sequence[Entry], schedule: Schedule, from_s: float, until_s:
     after_it = range(math.ceil(quiet_s), last)
     back = next(n for n in after_it
                 if fmean(rows[m] for m in range(n, min(n + 3, last))) >= 0.95 * rate)  # fmt: skip
-    settled = next(n for n in range(back, last) if not waits[n] or median(waits[n]) <= 2 * wait_ms)
-    inside_ms = sorted(ms for n in range(usual, settled) for ms in waits[n])
-    return {
+    calm = (n for n in range(back, last) if not waits[n] or median(waits[n]) <= 2 * wait_ms)
+    settled = next(calm, None)
+    found: Account = {
         "silent_s": silence(entries),
         "first_after_s": min(end_s for end_s in ends_s if end_s > until_s - start_s)
         - (until_s - start_s),
         "recovery_s": back - faulty_s,
-        "settled_s": settled - faulty_s,
-        "outage_p99_ms": percentile(inside_ms, 0.99),
         "lost_rows": 0,
     }
+    if settled is not None:  # a backlog may outlast the run
+        inside_ms = sorted(ms for n in range(usual, settled) for ms in waits[n])
+        found |= {"settled_s": settled - faulty_s, "outage_p99_ms": percentile(inside_ms, 0.99)}
+    return found
 
 
 def fresh(inserts: Sequence[Entry], counts: Sequence[tuple[Entry, int]]) -> Account:

@@ -292,6 +292,7 @@ def test_an_outage(reviewed: Reviewed) -> None:
     metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
     account = ledger.outage(reviewed.inserts(), Schedule(BATCH / 800, 10), *moments_s)
     assert account["silent_s"] > 2.4
+    assert (metrics["settled_s"] is None) is ("settled_s" not in account)
     reviewed.compare(metrics, account)
 
 
