@@ -277,7 +277,7 @@ def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
 
 def _extras(module: str) -> str:
     names = ",".join(find_extras(database_class(module)))
-    return f" Needs `pip install '.[{names}]'`." if names else ""
+    return f" Needs `pip install -e '.[{names}]'`." if names else ""
 
 
 # --- the documents

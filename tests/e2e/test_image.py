@@ -6,8 +6,8 @@ from tests.e2e.harness import Kubernetes
 from tests.e2e.images import app_image
 
 LIMIT_BYTES = 420e6
-"""With the base of the test cluster, Debian's Python, which takes 54 MB of it. The pictures of
-pages take 84 MB, the client of QuestDB 56 MB, most of it symbols."""
+"""The base of the test cluster, Debian's Python, takes 54 MB of it, the pictures of pages 84 MB,
+and the client of QuestDB 56 MB, most of it symbols."""
 
 
 def test_the_image_is_small(kube: Kubernetes) -> None:

@@ -201,7 +201,7 @@ class Entry:
     is_answered: bool = True
     """False: the connection ended before."""
     answer: bytes = b""
-    """What the client heard, of a query."""
+    """The answer to a query, as the client received it."""
     cpu_s: tuple[float, float] = (0.0, 0.0)
     """CPU time of the client's process before and after."""
 
@@ -230,7 +230,7 @@ class Plot:
         self.late_s: Callable[[Entry], float] = lambda _: 0.0
         """By how much a request is late at the server."""
         self.opening_s = 0.0
-        """By how much the first exchange of a connection is late."""
+        """Delay of the first exchange of a connection."""
         self.openings: list[Opening] = []
         """All connections."""
         self.cpu_of: Callable[[int], Callable[[], float]] = lambda _: lambda: 0.0

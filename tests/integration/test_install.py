@@ -110,7 +110,7 @@ def test_it_goes_by_its_name_and_says_what_it_is(installed: Path) -> None:
 
 
 def metadata_of(program: Path) -> Message:
-    """What an index page would show of the installed package."""
+    """Return the metadata of the installed package, as an index page shows them."""
     code = "from importlib.metadata import metadata; print(metadata('iotbench').as_string())"
     return message_from_string(run(program.parent / "python", program.parent, "-c", code).stdout)
 

@@ -96,7 +96,7 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class Read:
-    """What a reader made of a file."""
+    """The result of a reader on a file."""
 
     columns: Columns
     lines: tuple[int, ...] = ()

@@ -13,7 +13,7 @@ from tests.faults.liar import Entry, Opening
 Account = Mapping[str, float]
 """Figure -> what it should be."""
 FIELDS = 1
-"""Of each row, the temperature; time, tag and the number that is a key do not count."""
+"""Fields of a row that count: the temperature, but not time, tag and key."""
 
 
 class Wait(NamedTuple):

@@ -157,7 +157,8 @@ class AskingOptions(Options):
     """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
     """Runs of each query by each worker, or by each of its --connections, after the first run.
-    [default: 100, enough for a p99, or as many as fit into a second, at least 3]
+    [default: 100, enough for a p99, or as many as fit into a second, at least 3; with
+    --rate or weights 3]
     """
     count: Count | None = None
     """Runs of each query by all workers together."""
