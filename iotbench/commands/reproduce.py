@@ -16,7 +16,6 @@ from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
-from iotbench.plans.installing import format_before_runs
 from iotbench.plans.items import digest_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
@@ -83,7 +82,6 @@ def reproduce(
     roster = roster_of(plan, options.targets, reach, run)
     if run.dry_run:
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
-        print_out(format_before_runs(plan))
         return
     with caught_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, environment)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from iotbench.config.options.basic import Command
+from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import all_measured, forecast_of, record_fields
 from iotbench.execution.installing import Installing
@@ -20,7 +20,6 @@ from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
     Installation,
-    format_before_runs,
     format_shown,
     installations_of,
 )
@@ -31,6 +30,7 @@ from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.record import OWN, PlanRecord
 from iotbench.plans.searches import keep_best
 from iotbench.plans.tables import format_record
+from iotbench.plans.trust import expect_trust, list_risks
 from iotbench.results.result_files import ResultFile
 from simulator.errors import ConfigError
 
@@ -44,10 +44,18 @@ Examples:
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
+@option(
+    "--trust",
+    is_flag=True,
+    group="Plan",
+    help="Allow what the plan contains besides measurements: commands on this machine, options and"
+    " addresses of targets, statements, files and faults. --dry-run lists them.",
+)
 @options_of(Gates, "gates")
 def run(
     *,
     plan: Path,
+    trust: bool,
     options: PlanOptions,
     run: PlanRun,
     gates: Gates,
@@ -60,6 +68,9 @@ def run(
     stopped: results in --output that are complete are not measured again. Another --output measures
     everything again.
 
+    A plan may come from a stranger: what it contains besides measurements is refused without
+    --trust.
+
     A target that the plan installs is installed before its first item and removed after its last
     one, whatever happens. All its repeats are measured together, so that no two such databases run
     at once.
@@ -67,7 +78,10 @@ def run(
     reach = options.reach
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    read = options.apply_to(read_plan(plan))
+    written = read_plan(plan)
+    if not (trust or run.dry_run):
+        expect_trust(plan, written)
+    read = options.apply_to(written)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
@@ -77,8 +91,8 @@ def run(
     roster = roster_of(read, names, reach, run, installations)
     if run.dry_run:
         installs = format_shown(_redact(installations, roster).values())
-        print_out(forecast_of(read.name, read, roster, run.output) + installs)
-        print_out(format_before_runs(read))
+        needs = "".join(f"needs --trust: {each}\n" for each in list_risks(written))
+        print_out(forecast_of(read.name, read, roster, run.output) + needs + installs)
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     path = run.output / f"{stem}.json"

@@ -163,15 +163,6 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
     return [list(group) for _, group in groupby(pairs, alone)]
 
 
-def format_before_runs(plan: Plan) -> str:
-    """Return as text the commands that run before runs and at faults, each once."""
-    swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
-    given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
-    faulty = [each for setting in plan.settings for each in (setting.insert, setting.mixed)]
-    given += [f"at faults: {c}" for each in faulty if each for c in each.commands.values()]
-    return "".join(f"{line}\n" for line in dict.fromkeys(given))
-
-
 def format_shown(found: Iterable[Installation]) -> str:
     """Return the commands as text."""
     lines = []

@@ -73,7 +73,7 @@ def test_what_others_installed_is_neither_installed_over_nor_removed(cli: Cluste
     cli.namespace.secret("mine", word="theirs")
     plan = cli.folder / "taken.yaml"
     plan.write_text(PLAN)
-    done = cli.run("run", str(plan), "--format=json")
+    done = cli.run("run", str(plan), "--trust", "--format=json")
 
     assert done.code == 1, done.err
     (install,) = json.loads(done.out)["installs"]

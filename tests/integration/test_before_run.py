@@ -108,12 +108,12 @@ def planned(cli: CommandLine) -> CommandLine:
 @pytest.mark.rare
 def test_a_plan_has_commands_of_its_own_and_the_user_adds_one(planned: CommandLine) -> None:
     def ran(*more: str) -> list[str]:
-        done = planned.run("run", "plan.yaml", f"--output={planned.output}", *more)
+        done = planned.run("run", "plan.yaml", "--trust", f"--output={planned.output}", *more)
         assert done.code == 0, done.err + done.out
         return (planned.folder / "runs").read_text().splitlines()
 
     shown = planned.run("run", "plan.yaml", "--dry-run", "--before-run=echo of user >> runs")
-    assert shown.out.endswith("before runs: echo own >> runs\nbefore runs: echo of user >> runs\n")
+    assert shown.out.endswith("needs --trust: insert --before-run 'echo own >> runs'\n")
     assert ran() == ["own"]
     assert ran() == ["own"]  # all is measured already
     assert ran("--before-run=echo user >> runs") == ["own", "own", "user", "user"]
@@ -133,7 +133,7 @@ def test_a_plan_has_commands_of_its_own_and_the_user_adds_one(planned: CommandLi
 def test_an_item_whose_command_fails_is_failed_and_the_plan_goes_on(planned: CommandLine) -> None:
     plan = (planned.folder / "plan.yaml").read_text().replace("echo own >> runs", "exit 7")
     (planned.folder / "plan.yaml").write_text(plan)
-    done = planned.run("run", "plan.yaml", f"--output={planned.output}")
+    done = planned.run("run", "plan.yaml", "--trust", f"--output={planned.output}")
 
     assert done.code == 1
     (path,) = planned.output.glob("plan-tiny-*.json")

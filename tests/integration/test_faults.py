@@ -213,7 +213,9 @@ def test_a_plan_repeats_faults(pg: CommandLine) -> None:
         " fault: pause-database, at: 25%, for: 500ms}}\n"
     )
     began_s = time.monotonic()
-    done = pg.run("run", "plan.yaml", "--config", str(config_of(pg)), f"--output={pg.output}")
+    done = pg.run(
+        "run", "plan.yaml", "--trust", "--config", str(config_of(pg)), f"--output={pg.output}"
+    )
 
     assert done.code == 0, done.err
     results = [each for each in pg.results() if each["kind"] == "insert"]

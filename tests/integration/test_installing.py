@@ -46,9 +46,13 @@ def test_databases_are_installed_and_removed_one_at_a_time(planned: CommandLine)
     planned.environment["SECRET"] = "of-the-user"
     done = planned.run("run", "plan.yaml", "--dry-run", f"--output={planned.output}")
     assert "  mkdir sub\n" in done.out
+    assert "needs --trust: target two: install, remove\n" in done.out
     assert not planned.output.exists()
+    said = planned.refuse("run", "plan.yaml", f"--output={planned.output}")
+    assert "plan.yaml: target three: install, remove" in said
+    assert sorted(planned.folder.glob("sub")) == []
 
-    done = planned.run("run", "plan.yaml", f"--output={planned.output}", "--format=json")
+    done = planned.run("run", "plan.yaml", "--trust", f"--output={planned.output}", "--format=json")
     assert done.code == 1, done.err  # `three` could not be measured
     record = done.json
     order = [(item["target"], item["repeat"], item["verdict"]) for item in record["items"]]
@@ -108,7 +112,7 @@ def test_what_somebody_else_has_installed_is_neither_installed_nor_removed(
                           f" {cli.folder / 'x.db'}}}\n")  # fmt: skip
     (cli.folder / "taken.yaml").write_text(TAKEN)
 
-    done = cli.run("run", "taken.yaml", f"--output={cli.output}", "--format=json")
+    done = cli.run("run", "taken.yaml", "--trust", f"--output={cli.output}", "--format=json")
 
     assert done.code == 1, done.err
     (install,) = done.json["installs"]
@@ -124,7 +128,7 @@ def test_nothing_is_left_behind_after_an_interruption(
     planned: CommandLine, number: signal.Signals
 ) -> None:
     sub = planned.folder / "sub"
-    process = planned.start("run", "slow.yaml", f"--output={planned.output}")
+    process = planned.start("run", "slow.yaml", "--trust", f"--output={planned.output}")
     deadline_s = time.monotonic() + 50
     while not sub.exists() and time.monotonic() < deadline_s:
         time.sleep(0.05)
@@ -140,7 +144,7 @@ def test_nothing_is_left_behind_after_an_interruption(
         return
     assert sub.exists()  # nobody could remove it
     (planned.folder / "quick").touch()
-    done = planned.run("run", "slow.yaml", f"--output={planned.output}")
+    done = planned.run("run", "slow.yaml", "--trust", f"--output={planned.output}")
     assert done.code == 0, done.err
     assert "was left by a command line that was killed; it is removed first" in done.err
     assert not sub.exists()

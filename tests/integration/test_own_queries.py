@@ -109,7 +109,7 @@ def test_a_plan_asks_own_queries_and_measures_again_what_their_file_changes(
     settings = [{"name": "asked", "insert": insert, "query": query}]
     plan = {"name": "own", "targets": ["lite"], "repeats": 1, "settings": settings}
     (folder / "plan.yaml").write_text(yaml.safe_dump(plan))
-    words = ("run", str(folder / "plan.yaml"), "--quiet")
+    words = ("run", str(folder / "plan.yaml"), "--trust", "--quiet")
     first, again = cli.run(*words), cli.run(*words)
     found = cli.results()
     changed = yaml.safe_dump({"queries": {"other": QUERIES["wrong"]}})

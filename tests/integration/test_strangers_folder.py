@@ -92,7 +92,7 @@ def test_a_strangers_folder_makes_a_plan_run_write_and_show_nothing_else(
         PLAN.replace("../", f"{cli.folder}/").replace(" sub", f" {work}/sub")
     )
     place = f"--output={cli.output}"
-    done = cli.run("run", str(work / "plan.yaml"), place)
+    done = cli.run("run", str(work / "plan.yaml"), "--trust", place)
     assert done.code == 0, done.err
     assert cli.run("results", "list", place).code == 0
     outside = cli.folder / "outside.json"
@@ -100,7 +100,7 @@ def test_a_strangers_folder_makes_a_plan_run_write_and_show_nothing_else(
     ATTACKS[attack](cli.output, outside)
     before = {path.name for path in cli.folder.iterdir()}
 
-    again = cli.run("run", str(work / "plan.yaml"), place)
+    again = cli.run("run", str(work / "plan.yaml"), "--trust", place)
     shown = [
         cli.run(*words)
         for words in (

@@ -1,4 +1,4 @@
-"""A result of a stranger's runs, reaches, writes and allows nothing when it is repeated."""
+"""A stranger's result that is repeated, or plan that is run, does nothing but measure."""
 
 import json
 import os
@@ -12,6 +12,9 @@ from click.testing import CliRunner
 from iotbench.commands.main import commands
 from iotbench.config.options.basic import Parsed
 from iotbench.config.options.given import divide, parse
+from iotbench.measurements.change.options import Change
+from iotbench.measurements.insert.options import Insert
+from iotbench.measurements.query.options import Mixed, Query
 from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError
 from tests.unit.store.made import store
@@ -140,6 +143,65 @@ def test_what_runs_reaches_or_writes_is_refused_before_anything_starts(folder, k
         assert shlex.join([f"--{key}", value]) in text
         assert "takes from a file, which may be somebody else's" in text
         assert {*folder.iterdir()} == before
+
+
+IN_PLANS = {
+    "shell command": ("insert: {before_run: CANARY}", "insert --before-run CANARY"),
+    "before queries": (
+        "insert: {}\n    query: {before_run: CANARY}", "query --before-run CANARY"
+    ),
+    "fault": ("insert: {duration: 30s, fault: kill-database}", "insert --fault kill-database"),
+    "command of a fault": (
+        "insert: {}\n    mixed: {fault: crash-node, crash_with: CANARY, restart_with: x}",
+        "mixed --crash-with CANARY",
+    ),
+    "statements": ("insert: {setup: mine.sql}", "insert --setup"),
+    "address": ("insert: {}\n    options: {path: CANARY}", "option path of a target"),
+    "address of a module": (
+        "insert: {}\n    modules: {sqlite: {path: CANARY}}", "option path of a target"
+    ),
+    "installation": ("insert: {}", "target lite: install, remove"),
+    "URL": ("insert: {}", "target sqlite:CANARY"),
+}  # fmt: skip
+TARGETS = {
+    "installation": "{name: lite, install: [touch CANARY], remove: [touch CANARY]}",
+    "URL": "sqlite:CANARY",
+}
+
+
+@pytest.mark.parametrize("case", IN_PLANS)
+def test_a_plan_is_refused_before_anything_starts_unless_it_is_trusted(folder, case):
+    (folder / "mine.sql").write_text("SELECT 1;\n")
+    setting, said = (text.replace("CANARY", CANARY) for text in IN_PLANS[case])
+    target = TARGETS.get(case, "lite").replace("CANARY", CANARY)
+    (folder / "plan.yaml").write_text(
+        f"name: a\ntargets: [{target}]\nsettings:\n  - name: b\n    {setting}\n"
+    )
+    before = {*folder.iterdir()}
+    done = CliRunner().invoke(commands, ["run", "plan.yaml"], standalone_mode=False)
+
+    assert isinstance(done.exception, ConfigError), done.output
+    first, *found = done.exception.problems
+    assert first.endswith("contains more than measurements; read it, then add --trust")
+    assert any(f"plan.yaml: {said}" in text for text in found), found
+    assert {*folder.iterdir()} == before
+    dry = CliRunner().invoke(commands, ["run", "plan.yaml", "--dry-run"], standalone_mode=False)
+    assert f"needs --trust: {said}" in dry.output
+    assert {*folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [("insert", Insert), ("query", Query), ("mixed", Mixed), ("change", Change)],
+)
+def test_every_key_of_a_plan_is_an_option_of_its_command_which_says_whether_it_needs_trust(
+    kind, model
+):
+    for each in model.declare().values():
+        if not each.opt.inner:
+            value = True if each.is_flag else (CANARY,)
+            key = each.names[0].removeprefix("--")
+            divide(GivenCommand(name=kind, options={key: value}), "plan.yaml")
 
 
 def test_a_consent_is_not_taken_and_the_rest_is(folder):
