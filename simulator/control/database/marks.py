@@ -80,8 +80,9 @@ class MarkTable:
                     rows = []
         except Exception as error:  # noqa: BLE001 - a driver's error
             with suppress(Exception):
-                if self._database.existing(self._database.objects(TABLE)):
-                    self.unread = str(self._database.setup_error(error))
+                found = self._database.existing(self._database.objects(TABLE))
+                unread = found and self._may_be_ours(found, TABLE, error)
+                self.unread = str(self._database.setup_error(error)) if unread else ""
             return Marks()
         self.unread = ""
         return _marks_in([*rows, *_of_marks(spared)])
@@ -114,9 +115,8 @@ class MarkTable:
             with self._database.connect() as session:
                 rows = self._rows(session, table)
         except Exception as error:
-            alike = all(self._database.resembles(name, [table]) for name in found)
-            if isinstance(error, ValueError) or not alike:
-                return False  # another table has other columns, or values of other types
+            if not self._may_be_ours(found, table, error):
+                return False
             raise SetupError(
                 f"{self._database.setup_error(error)}: the marks in {', '.join(found)} cannot be"
                 " read, so nothing of this program is recognised; nothing was changed"
@@ -129,6 +129,14 @@ class MarkTable:
             return False
         stored = [self.contents(name, each) for name, each in found.items()]
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
+
+    def _may_be_ours(self, found: Iterable[str], table: Table, error: Exception) -> bool:
+        """Return whether a table that cannot be read has the columns of ours, and their types."""
+        if isinstance(error, ValueError):  # a value of another type
+            return False
+        with suppress(Exception):  # a user who may not read the columns either
+            return all(self._database.resembles(name, [table]) for name in found)
+        return True
 
     def replace(self) -> None:
         """Drop the objects with the name of the table, which `open` then creates."""
@@ -145,16 +153,10 @@ class MarkTable:
             self._database.create([TABLE], _BATCH_ROWS)
         except Exception as error:  # noqa: BLE001 - a driver's error
             words = str(error) if isinstance(error, BenchError) else self._database.explain(error)
-            exists = "already exists" in words
-            self.missing = self._unreadable() if exists else words
-
-    def _unreadable(self) -> str:
-        try:
-            with self._database.connect() as session:
-                self._list_stored(session)
-        except Exception as error:  # noqa: BLE001 - a driver's error
-            return self._database.explain(error)
-        return ""
+            self.missing = words
+            if "already exists" in words and not self.foreign():  # another process has made it
+                self.read()
+                self.missing = self.unread
 
     def write(self, mark: Mark) -> Mark:
         """Write a mark; return it with its time once it is acknowledged."""

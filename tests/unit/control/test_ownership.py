@@ -155,6 +155,9 @@ def test_a_damaged_mark_is_as_none(database, damage):
     queried(database, stored)
     with pytest.raises(SetupError, match="no mark"):
         queried(database, stored.with_ranges([lane_range(0, 0, 10)]))
+    book = MarkTable(database)
+    book.read()
+    assert not book.unread
 
 
 @pytest.mark.parametrize("at_ms", [10**17, 2, -5])
