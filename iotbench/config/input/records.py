@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import ConfigDict, ValidationError, ValidationInfo
 
-from iotbench.config.input.validation import format_key, format_shown, sentence_of
+from iotbench.config.input.validation import describe_value, format_key, sentence_of
 from iotbench.config.input.values import Notation, several
 from iotbench.machine.inputs import read_text
 from simulator.errors import ConfigError, nearest
@@ -148,7 +148,7 @@ def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
     """Return the content of a YAML file; ConfigError names everything that is wrong with it."""
     content = read_yaml(path, remedy)
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: expected a mapping, got {format_shown(content)}")
+        raise ConfigError(f"{path}: expected a mapping, got {describe_value(content)}")
     try:
         return kind.model_validate(
             content, context={FOLDER: path.parent}, by_alias=True, by_name=False

@@ -37,7 +37,7 @@ _KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)*")
 _LONGEST_KEY = 30
 
 
-def format_shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Return a value for a message, or only its kind if it may be a credential."""
     match value:
         case None:
@@ -76,7 +76,7 @@ def problems_of(
             field.annotation,
             *getattr(field.annotation, "__args__", ()),
         )
-        got = "" if secret or key not in values else f", got {format_shown(values[key])}"
+        got = "" if secret or key not in values else f", got {describe_value(values[key])}"
         found.append((item["type"], key, sentence_of(item, got)))
     return found
 

@@ -19,7 +19,7 @@ from iotbench.config.input.quantities import (
     parse_names,
     parse_share,
 )
-from iotbench.config.input.validation import format_shown
+from iotbench.config.input.validation import describe_value
 from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
@@ -121,7 +121,7 @@ class _Option(GroupedOption):
 def _repeatable(value: str) -> str:
     """Return a value for a message, or only its kind if it may hold a credential."""
     may_hold_one = any(word in value for word in (" ", "://", "="))
-    return format_shown(value) if may_hold_one else repr(value)
+    return describe_value(value) if may_hold_one else repr(value)
 
 
 def _sentence(option: click.Option, error: click.BadParameter) -> str:

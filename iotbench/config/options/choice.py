@@ -13,7 +13,7 @@ from pydantic import Field
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.validation import format_shown
+from iotbench.config.input.validation import describe_value
 from iotbench.config.input.values import Notation, Seconds
 from iotbench.config.options.basic import FORMATS, config_option, option, parse_tag
 from iotbench.config.options.declared import options_of
@@ -196,7 +196,7 @@ class Choice:
             else:  # it may be a credential, so it is not repeated
                 which = f" (number {number} of {len(self.extra)})" if len(self.extra) > 1 else ""
                 problems.append(
-                    f"--extra-option{which}: expected KEY=VALUE, got {format_shown(word)} without"
+                    f"--extra-option{which}: expected KEY=VALUE, got {describe_value(word)} without"
                     f" {'a key' if equals else 'an equals sign'}"
                 )
         return options

@@ -13,7 +13,7 @@ from pydantic import SecretStr, ValidationError
 
 from iotbench.config.input.quantities import as_option
 from iotbench.config.input.records import read_yaml
-from iotbench.config.input.validation import format_key, format_shown, problems_of
+from iotbench.config.input.validation import describe_value, format_key, problems_of
 from iotbench.config.targets.names import Translated, find_name, plain, translate
 from iotbench.config.targets.urls import VARIABLE, entry_of, form_of, is_url, name_of
 from iotbench.machine.program import find_shipped
@@ -232,7 +232,7 @@ def load(given: Path | None = None) -> Config:
         raise ConfigError(f"{path}: is empty; it must have `targets:`")
     if not isinstance(content, dict):
         raise ConfigError(
-            f"{path}: expected a mapping with `targets:`, got {format_shown(content)}"
+            f"{path}: expected a mapping with `targets:`, got {describe_value(content)}"
         )
     problems = [
         f"{path}: {format_key(key)}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
@@ -241,11 +241,11 @@ def load(given: Path | None = None) -> Config:
     ]
     namespace = content.get("namespace", "default")
     if not isinstance(namespace, str):
-        problems.append(f"{path}: namespace: expected text, got {format_shown(namespace)}")
+        problems.append(f"{path}: namespace: expected text, got {describe_value(namespace)}")
     targets = content.get("targets")
     if not isinstance(targets, dict) or not targets:
         problems.append(
-            f"{path}: targets: expected a mapping of targets, got {format_shown(targets)}"
+            f"{path}: targets: expected a mapping of targets, got {describe_value(targets)}"
         )
         targets = {}
     for number, (name, entry) in enumerate(targets.items(), 1):
@@ -259,7 +259,7 @@ def load(given: Path | None = None) -> Config:
             problems += _entry_problems(f"{path}: targets.{name}", entry)
         else:
             problems.append(
-                f"{path}: targets: the name of target {number} has {format_shown(name)};"
+                f"{path}: targets: the name of target {number} has {describe_value(name)};"
                 f" expected up to {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result"
                 " files are named"
                 " after it"
@@ -284,14 +284,16 @@ def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, l
 
 def _entry_problems(where: str, entry: Any) -> list[str]:
     if not isinstance(entry, dict):
-        return [f"{where}: expected a mapping with `module:`, got {format_shown(entry)}"]
+        return [f"{where}: expected a mapping with `module:`, got {describe_value(entry)}"]
     problems = []
     module = entry.get("module")
     if not isinstance(module, str):
-        problems.append(f"{where}.module: expected a module's name, got {format_shown(module)}")
+        problems.append(f"{where}.module: expected a module's name, got {describe_value(module)}")
     runner = entry.get("runner", "local")
     if runner not in RUNNERS:
-        problems.append(f"{where}.runner: expected local or kubernetes, got {format_shown(runner)}")
+        problems.append(
+            f"{where}.runner: expected local or kubernetes, got {describe_value(runner)}"
+        )
     queries = entry.get("queries") or {}
     if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
         problems.append(f"{where}.queries: expected query names with their text")
@@ -303,7 +305,7 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     if not is_word or not _NODE_SIZE.fullmatch(str(size)):
         problems.append(
             f"{where}.node_size: expected up to 40 letters and digits, such as CR4 or 16 CPUs, got"
-            f" {format_shown(size)}"
+            f" {describe_value(size)}"
         )
     return problems
 
@@ -318,7 +320,7 @@ def _source(where: str, given: Any, folder: Path, problems: list[str]) -> Secret
             return (folder / Path(words["file"]).expanduser()).absolute()
     problems.append(
         f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
-        f" got {format_shown(given)}"
+        f" got {describe_value(given)}"
     )
     return None
 

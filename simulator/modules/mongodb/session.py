@@ -279,7 +279,7 @@ class MongodbSession(Session):
             del asked["cursor"]
         with pymongo.timeout(self._query_timeout_s):
             reply = self.database.command(EXPLAIN, asked, verbosity=VERBOSITY)
-        text = shapes.format_json(format_shown(reply))
+        text = shapes.format_json(select_parts(reply))
         yield QueryPlan(statement.text, text, shape_of_plan(reply))
 
     def _cursor(
@@ -401,11 +401,11 @@ _LITERALS = ("parsedQuery", "indexBounds", "filter", "pipeline")
 """Keys below which texts are literals."""
 
 
-def format_shown(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+def select_parts(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parts of an answer that are about the query."""
     return {name: reply[name] for name in _PARTS if name in reply} or reply
 
 
 def shape_of_plan(reply: Mapping[str, Any]) -> str:
     """Return the shape of an answer."""
-    return shapes.of_json(format_shown(reply), _FIGURES, _LITERALS)
+    return shapes.of_json(select_parts(reply), _FIGURES, _LITERALS)

@@ -140,7 +140,7 @@ class VictoriaMetricsSession(MetricSession):
             if not head.startswith("/api/v1/query"):
                 raise Unsupported("the server traces queries only, and this exports points")
             for expression in expressions:
-                trace = format_shown(self.api.trace(head, expression, **span))
+                trace = format_trace(self.api.trace(head, expression, **span))
                 yield QueryPlan(expression, trace, shape_of_plan(trace))
 
     def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
@@ -254,7 +254,7 @@ _EVALUATED = re.compile(
 """Steps of the expression; how the server finds its series depends on what is in caches."""
 
 
-def format_shown(trace: Mapping[str, Any]) -> str:
+def format_trace(trace: Mapping[str, Any]) -> str:
     """Return a trace as a text."""
     return "\n".join(_lines(trace, 0))
 
