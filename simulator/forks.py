@@ -25,7 +25,7 @@ from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from typing import BinaryIO
 
-from simulator.host import allow_many_files, continue_without_parent, end_with_parent, name_process
+from simulator.host import allow_open_files, continue_without_parent, end_with_parent, name_process
 
 _MOST_BYTES = 1 << 16
 _MOST_FILES = 16
@@ -35,7 +35,7 @@ _STANDARD = 3
 def fork(control: socket.socket) -> list[str] | None:
     """Serve until the socket's other end closes, then return None; in a fork, its arguments."""
     continue_without_parent()
-    allow_many_files()
+    allow_open_files()
     woken, waker = socket.socketpair()
     waker.settimeout(0)
     signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)

@@ -25,11 +25,16 @@ def boot_id() -> str:
     return path.read_text().strip() if path.exists() else str(uuid.getnode())
 
 
-def allow_many_files() -> None:
-    """Raise the limit of open files, which include connections, as far as this process may."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+def allow_open_files(wanted: int = sys.maxsize) -> int:
+    """Raise the limit of open files, which include connections; return how many are allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if wanted <= soft or soft == resource.RLIM_INFINITY:
+        return wanted
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        return allowed
+    return soft
 
 
 def keep_freed_memory() -> None:
@@ -71,16 +76,6 @@ def memory_peak_bytes() -> int:
     if peak_kib is None:
         peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_kib * 1024
-
-
-def allow_open_files(wanted: int) -> int:
-    """Raise the limit of open files to `wanted`; return how many of them this process may open."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if wanted <= soft or soft == resource.RLIM_INFINITY:
-        return wanted
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    return allowed
 
 
 def usable_cores() -> int:

@@ -19,7 +19,7 @@ from typing import BinaryIO, NoReturn
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
 from simulator.forks import fork, supervise
-from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
+from simulator.host import allow_open_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.contract import Database
 from simulator.protocol.messages import hold_s
@@ -84,7 +84,7 @@ def _collector(
     from simulator.control.collector import Collector
     from simulator.control.journal import Journal
 
-    allow_many_files()
+    allow_open_files()
     Rotation(process.database, process.given.credential_files).follow()
     if arguments.fd is not None:
         listener = socket.socket(fileno=arguments.fd)

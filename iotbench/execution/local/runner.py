@@ -14,7 +14,7 @@ from iotbench.execution.local.processes import RunProcesses
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from simulator.clock import OwnClock
-from simulator.host import allow_many_files
+from simulator.host import allow_open_files
 from simulator.modules.contract import IMPORT
 from simulator.protocol.events import Event, Outcome
 from simulator.protocol.messages import TIMEOUT_GRACE_S
@@ -63,7 +63,7 @@ class LocalRunner:
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome."""
-        allow_many_files()
+        allow_open_files()
         with ExitStack() as stack:
             if spec.mode == IMPORT:  # workers that are killed leave their files there
                 scratch = stack.enter_context(scratch_folder("import"))

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
-from simulator.host import allow_many_files
+from simulator.host import allow_open_files
 
 _HOST: Final = "127.0.0.1"
 _MOST_WAITING_BYTES = 1 << 20
@@ -237,7 +237,7 @@ class _End(asyncio.Protocol):
 
 def relay() -> NoReturn:
     """Run as a relay until the standard input ends."""
-    allow_many_files()
+    allow_open_files()
     asyncio.run(_serve())
     raise SystemExit(0)
 

@@ -1,5 +1,6 @@
 """Many connections of one worker, seen as one session."""
 
+import sys
 import threading
 import time
 from queue import SimpleQueue
@@ -215,9 +216,9 @@ def test_what_a_process_may_not_open_is_an_error_before_anything_is_opened(monke
 @pytest.mark.parametrize(
     ("limits", "wanted", "allowed"),
     [((1024, 4096), 500, 500), ((1024, 4096), 2000, 2000), ((1024, 4096), 9000, 4096),
-     ((1024, -1), 9000, 9000)],
+     ((1024, -1), 9000, 9000), ((1024, 4096), sys.maxsize, 4096)],
 )  # fmt: skip
-def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be(
+def test_the_limit_of_open_files_is_raised_as_far_as_permitted(
     monkeypatch, limits, wanted, allowed
 ):
     found = []
