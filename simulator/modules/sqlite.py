@@ -22,6 +22,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     CORRECT,
+    MISSING,
     OWN,
     SINGLE,
     Alike,
@@ -172,7 +173,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     columns = "SELECT name, type FROM pragma_table_info({name})"
     folds_names = True
     remedies: ClassVar[Mapping[str, str]] = {
-        "no such table": "run an insert first",
+        "no such table": MISSING,
         "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
         "malformed": "something else has written to the file; delete it, or choose another path",
         "disk is full": "free disk space, or choose another path",

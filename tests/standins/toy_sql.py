@@ -13,7 +13,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.modules import contract
-from simulator.modules.contract import expect_rows
+from simulator.modules.contract import MISSING, expect_rows
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
 
@@ -47,7 +47,7 @@ class Toy(SqlDatabase["Session"]):
         no_wide_sums="a sum has 64 bits",
     )
     options_model = Options
-    remedies: ClassVar[Mapping[str, str]] = {"no such table": "run an insert first"}
+    remedies: ClassVar[Mapping[str, str]] = {"no such table": MISSING}
 
     def dialect_of(self, table: Table) -> Dialect:
         return Dialect()

@@ -25,6 +25,7 @@ from simulator.modules.arangodb.session import DOCUMENTS, ArangodbSession, numbe
 from simulator.modules.contract import (
     BATCH,
     EXISTS,
+    MISSING,
     SINGLE,
     Capabilities,
     Contents,
@@ -229,7 +230,7 @@ _REMEDIES = {
     11: "check the credentials among the target's options; the user must read and write the "
     "database",
     1004: "the server is read-only: check its licence's size limit and its in-sync followers",
-    1203: "run an insert first",
+    1203: MISSING,
     1207: f"the collection already exists: {EXISTS}",
     1210: "rows with the same key are stored already; run with --clean, or use another "
     "--primary-key",

@@ -23,6 +23,7 @@ from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.contract import (
     BATCH,
     DRIVER,
+    MISSING,
     SINGLE,
     Capabilities,
     Changes,
@@ -115,7 +116,7 @@ class Cassandra(Database["CassandraSession"]):
         "hosts and port",
         "[Bb]atch too large": "raise the server's batch_size_fail_threshold, use a smaller "
         "--batch, or remove batches=mixed",
-        "unconfigured table|([Tt]able|[Kk]eyspace) .* does not exist": "run an insert first",
+        "unconfigured table|([Tt]able|[Kk]eyspace) .* does not exist": MISSING,
         "Unavailable": "start the missing nodes, or lower consistency or replication_factor",
         "WriteTimeout": "the replicas are overloaded: use fewer workers or a smaller --batch, or "
         "raise the server's write_request_timeout",

@@ -22,6 +22,7 @@ from simulator.modules.clickhouse.query import (
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
 from simulator.modules.contract import (
     BATCH,
+    MISSING,
     MOST_COUNTED,
     AggregateOptions,
     Changes,
@@ -95,7 +96,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
     }
     """The settings that every statement runs with."""
     remedies: ClassVar[Mapping[str, str]] = {
-        r"^Code: 60\b": "run an insert first",
+        r"^Code: 60\b": MISSING,
         r"^Code: 81\b": "create it (CREATE DATABASE), or set database to another one",
         r"^Code: 115\b": "the server must be ClickHouse 22.8 or newer",
         r"^Code: 159\b": "raise max_execution_time on the server",

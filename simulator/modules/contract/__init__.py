@@ -23,6 +23,7 @@ from simulator.modules.contract.records import (
     DRIVER_COPY,
     EXISTS,
     IMPORT,
+    MISSING,
     MOST_COUNTED,
     OWN,
     PREFILL_ROWS,

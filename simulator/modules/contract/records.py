@@ -31,6 +31,8 @@ MOST_COUNTED = 1_000_000
 """Rows of something that is not ours are counted up to here."""
 EXISTS = "run with --clean, which replaces what this program made and names anything else"
 """The remedy if something exists that `create` would make."""
+MISSING = "run an insert first"
+"""The remedy if a table does not exist."""
 
 
 class Failure(StrEnum):

@@ -21,6 +21,7 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
+    MISSING,
     SINGLE,
     Capabilities,
     Columns,
@@ -65,9 +66,9 @@ REMEDIES = {
     "blocked by: \\[|doesn't support or allow \\w+ operations": _BLOCKED,
     "DuplicateKey|same primary key exists|duplicate key": "rows with these keys are already "
     "stored; run with --clean, or use another --primary-key",
-    "RelationUnknown|[Rr]elation '.*' unknown": "run an insert first; if the server has just "
+    "RelationUnknown|[Rr]elation '.*' unknown": f"{MISSING}; if the server has just "
     "started, wait until it knows its tables",
-    "SchemaUnknown|[Ss]chema '.*' unknown": "run an insert first, or check the name of the schema; "
+    "SchemaUnknown|[Ss]chema '.*' unknown": f"{MISSING}, or check the name of the schema; "
     "if the server has just started, wait until it knows its tables",
 }
 """Pattern of the server's words -> what to try; the permission for sys... comes first."""

@@ -17,6 +17,7 @@ from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
 from simulator.modules.contract import (
     BATCH,
     IMPORT,
+    MISSING,
     SINGLE,
     Capabilities,
     Contents,
@@ -100,7 +101,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         f"UNION ALL SELECT sequence_name, comment FROM duckdb_sequences() WHERE {_HERE}"
     )
     remedies: ClassVar[Mapping[str, str]] = {
-        "does not exist": "run an insert first",
+        "does not exist": MISSING,
         "Could not set lock": "another process has the file open; stop it",
         "Cannot CHECKPOINT": "another connection writes to the file; stop it",
         "uplicate key": "rows with these keys are already stored; run with --clean, or use another "

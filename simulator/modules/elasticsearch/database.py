@@ -22,6 +22,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
+    MISSING,
     SINGLE,
     Capabilities,
     Changes,
@@ -151,7 +152,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         "version_conflict": "rows with the same key are stored already; run with --clean",
         "flood-stage": "free disk space on the server's nodes, or drop indices",
         "blocked by": "remove the block from the index (index.blocks in its settings)",
-        "index_not_found": "run an insert first",
+        "index_not_found": MISSING,
         "unauthorized for|no permissions": "let the user create, write, read, monitor and delete "
         "the index",
         "maximum shards open": "drop indices, or raise cluster.max_shards_per_node",

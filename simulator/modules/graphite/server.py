@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulator.errors import SetupError
+from simulator.modules.contract import MISSING
 from simulator.modules.graphite import query as queries
 
 
@@ -42,7 +43,7 @@ class Generations:
         if not self.exists(name):
             self.learn()  # it may have been created since
         if not self.exists(name):
-            raise SetupError(f"graphite: table {name} does not exist; run an insert first")
+            raise SetupError(f"graphite: table {name} does not exist; {MISSING}")
         return self.newest(name)
 
     def has_path(self, name: str) -> bool:

@@ -21,6 +21,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     BY_SERIES,
+    MISSING,
     SINGLE,
     Capabilities,
     Columns,
@@ -129,7 +130,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     options: InfluxOptions
     remedies: ClassVar[Mapping[str, str]] = {
         "organization name .* not found": "name another in org, or create it: influx org create",
-        "could not find bucket|bucket .* not found|database not found": "run an insert first",
+        "could not find bucket|bucket .* not found|database not found": MISSING,
         "field type conflict": "the measurement has a field of another type; run with --clean",
         "max-values-per-tag|max-series-per-database": "raise that limit in the server's "
         "configuration",

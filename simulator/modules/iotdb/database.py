@@ -21,6 +21,7 @@ from simulator.modules.contract import (
     BY_SERIES,
     DRIVER,
     EXISTS,
+    MISSING,
     MOST_COUNTED,
     SINGLE,
     Capabilities,
@@ -122,8 +123,8 @@ class IotDb(Database["IotDbSession"]):
     options: IotDbOptions
     remedies: ClassVar[Mapping[str, str]] = {
         rf"\({_TABLE_EXISTS}\)": EXISTS,
-        rf"\({_NO_DATABASE}\)": "run an insert first, or set database to another one",
-        r"\(550\)": "run an insert first",
+        rf"\({_NO_DATABASE}\)": f"{MISSING}, or set database to another one",
+        r"\(550\)": MISSING,
         r"\(600\)": "the server is read-only: see its log and disks, then SET SYSTEM TO RUNNING",
         r"\(606\)": "use fewer workers, or give the server more memory",
         r"\(611\)": "free disk space on the server",

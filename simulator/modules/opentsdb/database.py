@@ -20,6 +20,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     BY_SERIES,
+    MISSING,
     SINGLE,
     Capabilities,
     Contents,
@@ -113,7 +114,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     options_model: ClassVar[type[Options]] = OpenTsdbOptions
     options: OpenTsdbOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        "No such name for 'metrics'": "run an insert first",
+        "No such name for 'metrics'": MISSING,
         "Chunked request not supported": "set tsd.http.request.enable_chunked and max_chunk on the "
         "server, or a smaller request_points",
         "Deleting data is not enabled": "set tsd.http.query.allow_delete=true on the server, which "

@@ -22,6 +22,7 @@ from simulator.modules.contract import (
     BATCH,
     EXISTS,
     IMPORT,
+    MISSING,
     SINGLE,
     Capabilities,
     Existing,
@@ -102,7 +103,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         "^42501": "grant the permission: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or make this "
         "user the owner of the tables",
         "^42883": "set install_extensions=true, or choose another --primary-key",
-        "^42P01": "run an insert first",
+        "^42P01": MISSING,
         "^42P07": EXISTS,
         "^53100": "free disk space on the server",
         "^57014": "raise statement_timeout or lock_timeout on the server, or for this user",

@@ -15,6 +15,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Sta
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, names_of
 from simulator.modules.contract import (
     BATCH,
+    MISSING,
     SINGLE,
     Capabilities,
     Columns,
@@ -109,7 +110,7 @@ class QuasarDb(Database[QuasarSession]):
         "cryptographic key": "check user_private_key and cluster_public_key",
         "qdb_connect: The argument is invalid": "write uri as qdb://host:port",
         "uthenticat": "check user, user_private_key and cluster_public_key",
-        "could not be found": "run an insert first",
+        "could not be found": MISSING,
     }
 
     def insert_mode(self, mode: str) -> str:

@@ -22,6 +22,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     IMPORT,
+    MISSING,
     MOST_COUNTED,
     SINGLE,
     AggregateOptions,
@@ -141,7 +142,7 @@ class QuestDb(HttpDatabase[QuestSession]):
     options: QuestDbOptions
 
     remedies: ClassVar[Mapping[str, str]] = {
-        "does not exist": "run an insert first",
+        "does not exist": MISSING,
         "cannot insert in non-WAL table": "run with --clean, which creates it with a log",
         "cast error from protocol type": "the table has a column of another type; run with --clean",
         "timeout, query aborted": "raise query.timeout in the server's configuration",

@@ -15,6 +15,7 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.contract import (
     BATCH,
+    MISSING,
     SINGLE,
     Capabilities,
     Columns,
@@ -114,7 +115,7 @@ class Splunk(HttpDatabase[SplunkSession]):
     )
     options_model = SplunkOptions
     options: SplunkOptions
-    remedies: ClassVar[Mapping[str, str]] = {"does not exist": "run an insert first"}
+    remedies: ClassVar[Mapping[str, str]] = {"does not exist": MISSING}
 
     def insert_mode(self, mode: str) -> str:
         return RAW if mode == BATCH and self.options.endpoint == RAW else mode
