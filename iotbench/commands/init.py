@@ -10,10 +10,9 @@ from iotbench.config.input.quantities import parse_names
 from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.targets.config import FILE, load
 from iotbench.config.targets.starter import starter
-from iotbench.config.targets.urls import is_terminal
 from iotbench.machine import outfile
 from iotbench.machine.program import command_line
-from iotbench.machine.streams import say
+from iotbench.machine.streams import can_ask, say
 
 _EXAMPLES = """\b
 Examples:
@@ -54,7 +53,7 @@ def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
 
 def _ask() -> tuple[str, ...]:
     """Return the targets that the user enters at a terminal; sqlite without one."""
-    if not is_terminal():
+    if not can_ask():
         return ("sqlite",)
     say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)
     return parse_names(click.prompt("Separated by commas", default="sqlite", err=True))

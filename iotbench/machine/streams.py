@@ -22,6 +22,11 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(plain(text), err=err)
 
 
+def can_ask() -> bool:
+    """Return whether a person at a terminal can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 class OutputError(BenchError):
     """Standard output cannot be written."""
 

@@ -1,15 +1,11 @@
-"""A URL as a target: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH, which needs no entry."""
+"""Options in the text of a URL: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH."""
 
-import os
 import re
-import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
-
-import click
 
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
@@ -38,6 +34,11 @@ class UrlForm:
     path: str
     """Option in the path; empty: none."""
     is_file: bool
+
+    @property
+    def model(self) -> type[Options]:
+        """The options of the module."""
+        return database_class(self.module).options_model
 
     @property
     def base(self) -> str:
@@ -77,18 +78,6 @@ def variable(name: str, option: str) -> str:
     return re.sub(r"\W", "_", f"{name}_{option}").upper()
 
 
-def variables_of(
-    name: str, model: type[Options], given: Collection[str], environment: Collection[str]
-) -> dict[str, str]:
-    """Return the credentials that are variables of the environment, as references to these."""
-    names = {option: variable(name, option) for option in model.credentials()}
-    return {
-        option: f"${{{found}}}"
-        for option, found in names.items()
-        if option not in given and found in environment
-    }
-
-
 def name_of(url: str) -> str:
     """Return the name of a target that is a URL: its host and path, as results are named after it.
 
@@ -113,60 +102,9 @@ def form_of(url: str) -> UrlForm:
     return url_forms()[scheme]
 
 
-def entry_of(url: str) -> dict[str, Any]:
-    """Return the entry of a target that is a URL; ConfigError if it cannot be one.
-
-    Credentials come from the environment, or from the person at the terminal.
-    """
-    form = form_of(url)
-    model = database_class(form.module).options_model
-    options = _of_form(url, form, model)
-    options |= variables_of(form.base, model, options, os.environ)
-    if asked := _find_unknown(url, options, model):
-        name = variable(form.base, asked)
-        typed = click.prompt(
-            f"{asked} for {name_of(url)} (empty: none)", default="", hide_input=True,
-            show_default=False, err=True,
-        )  # fmt: skip
-        if typed:  # in the environment, where each later reading of the entry finds it
-            os.environ[name] = typed
-            options[asked] = f"${{{name}}}"
-    return {"module": form.module, "runner": "local", **options}
-
-
-def is_terminal() -> bool:
-    """Return whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _find_unknown(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
-    """Return the credential to ask for: a user's password, or the token; empty: none."""
-    if not is_terminal() or model.finds_password():
-        return ""
-    return _find_wanted(url, options, model)
-
-
-def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
-    """Return the credential that a URL lacks: its user's password, or the token; empty: none."""
-    wanted = "password" if "@" in url.partition("?")[0] else "token"
-    is_known = wanted in options or "token" in options
-    return wanted if wanted in model.credentials() and not is_known else ""
-
-
-def entry_for_file(url: str) -> dict[str, Any]:
-    """Return the entry of a URL for a configuration: credentials are variables to be set."""
-    form = form_of(url)
-    model = database_class(form.module).options_model
-    options = _of_form(url, form, model)
-    wanted = _find_wanted(url, options, model)
-    if wanted and not model.finds_password():
-        options[wanted] = f"${{{variable(form.base, wanted)}}}"
-    return {"module": form.module, "runner": "local", **options}
-
-
-def _of_form(url: str, form: UrlForm, model: type[Options]) -> dict[str, Any]:
-    """Return the options in a URL of a known scheme."""
-    where = f"--target {form.text}"
+def options_in(url: str, form: UrlForm) -> dict[str, Any]:
+    """Return the options in the URL of a target; ConfigError if it cannot be one."""
+    where, model = f"--target {form.text}", form.model
     if form.is_file:
         path, _, query = url.partition(":")[2].partition("?")
         if path.startswith("//") or (not path and form.text.endswith("PATH")):
