@@ -1,0 +1,246 @@
+"""The generated parts of docs/ about databases: what each module has, can and cannot."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from iotbench.config.targets.packages import find_extras
+from iotbench.config.targets.urls import forms_of, variable
+from simulator.data.features import Feature
+from simulator.data.schema import PrimaryKey
+from simulator.modules import MODULES, database_class
+from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Changes, Database
+from simulator.modules.evidence import evidence
+from tools.markdown import Row, link, list_shared, table
+
+
+def _module_options() -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for module in MODULES:
+        fields = database_class(module).options_model.model_fields
+        found[module] = [
+            (f"`{name}`", _default(field), field.description or "")
+            for name, field in fields.items()
+        ]
+    return found
+
+
+def _default(field: FieldInfo) -> str:
+    """Return an option's default as config.yaml would have it."""
+    value = field.get_default()
+    if field.is_required():
+        return "required"
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return "`***`" if isinstance(value, SecretStr) else f"`{value}`"
+
+
+def _list_shared_module_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in list_shared(_module_options()).items())
+    return table(("Option", "Default", "Meaning", "Modules"), rows)
+
+
+def _contents() -> str:
+    rows = []
+    for module in MODULES:
+        can, found = database_class(module).capabilities, evidence(module)
+        rows.append(
+            (
+                link(module),
+                ", ".join(can.modes),
+                ", ".join(key for key in PrimaryKey if key in can.primary_keys),
+                "one, several" if can.multiple_tables else "one",
+                found.servers if can.stores else "no server",
+                found.kill if can.stores else "-",
+            )
+        )
+    headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verified on", "After kill -9")
+    return table(headings, rows)
+
+
+def _urls() -> str:
+    """Return the URLs of the modules, and the variables of the credential that each asks for."""
+    rows = []
+    for module in MODULES:
+        cls = database_class(module)
+        known = [each for each in ("password", "token") if each in cls.options_model.credentials()]
+        names = [variable(next(forms_of(cls)).base, each) for each in known]
+        rows.append((link(module), *(_listed(each) for each in (cls.urls, names))))
+    return table(("Module", "URL", "Credentials"), rows)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts) or "-"
+
+
+def _abilities() -> str:
+    rows = []
+    for module in MODULES:
+        database = database_class(module)
+        can = database.capabilities
+        has = (
+            can.changes.corrects,
+            can.changes.retags,
+            can.changes.deletes,
+            can.changes.drops,
+            database.from_aggregates is not Database.from_aggregates,
+            not can.late,
+            database.texts is not Database.texts,
+            can.plans,
+            DRIVER in can.modes,
+            IMPORT in can.modes,
+            not database.no_statements,
+        )
+        if can.stores:
+            rows.append((link(module), *("yes" if each else "-" for each in has)))
+    headings = (
+        "Module", "Corrects", "Updates tags", "Deletes", "Drops", "Aggregates", "Fresh at once",
+        "Own queries", "Query plans", "Driver", "Import", "Setup",
+    )  # fmt: skip
+    return table(headings, rows)
+
+
+def _modules() -> str:
+    options = _module_options()
+    shared = list_shared(options)
+    return "\n\n".join(_module(module, options[module], shared) for module in MODULES)
+
+
+def _module(module: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
+    can = database_class(module).capabilities
+    needs = _oldest(can.oldest) + _extras(module)
+    parts = [f"## {module}", f"Acknowledged means: {can.acknowledged}.{needs}"]
+    parts += [_evidence(module)] if can.stores else []
+    parts.append(table(("Insert mode", "One batch is"), can.modes.items()))
+    if can.stores:
+        parts.append(_keys(can))
+    if can.prefill_rows != PREFILL_ROWS:
+        parts.append(f"`--prefill` sends batches of at least {can.prefill_rows:,} rows.")
+    if can.limits:
+        parts.append("\n".join(f"- {limit}" for limit in can.limits))
+    own = [row for row in options if row not in shared]
+    if own:
+        parts.append(table(("Option", "Default", "Meaning"), own))
+    common = [row[0] for row in options if row in shared]
+    if common:
+        parts.append(f"[Shared options](#shared-options): {', '.join(common)}.")
+    return "\n\n".join(parts)
+
+
+def _keys(can: Capabilities) -> str:
+    keys = ((key.value, how) for key, how in can.primary_keys.items())
+    return table(("Primary key", "How it is generated"), keys)
+
+
+def _evidence(module: str) -> str:
+    found = evidence(module)
+    if not found.records:
+        return "Draft: no evidence of the contract suite."
+    rows = (
+        (each.server, str(each.cases), each.kill, each.date.isoformat(), each.remark)
+        for each in found.records
+    )
+    records = table(("Verified on", "Cases passed", "After kill -9", "Date", "Note"), rows)
+    return f"Draft: verified on stand-ins only.\n\n{records}" if found.draft else records
+
+
+def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
+    needed = (f"{name} {'.'.join(map(str, version))}" for name, version in products.items())
+    return f" Needs at least {' or '.join(needed)}." if products else ""
+
+
+def _extras(module: str) -> str:
+    names = ",".join(find_extras(database_class(module)))
+    return f" Needs `pip install -e '.[{names}]'`." if names else ""
+
+
+def _owners(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, str]]:
+    """Return rows of the modules' capabilities, each once, with links to the modules of each."""
+    found: dict[Row, list[str]] = {}
+    for module in MODULES:
+        for row in rows(database_class(module).capabilities):
+            found.setdefault(row, []).append(link(module))
+    return [(row, ", ".join(names)) for row, names in found.items()]
+
+
+def _describe_unsupported() -> str:
+    owners = _owners(lambda can: ((each, can.unsupported[each]) for each in can.unsupported))
+    place = {feature.value: number for number, feature in enumerate(Feature)}
+    owners.sort(key=lambda owner: place[owner[0][0]])
+    rows = ((feature, names, why) for (feature, why), names in owners)
+    return table(("Queries for", "Not answered by", "Because"), rows)
+
+
+def _left_out() -> str:
+    rows = ((*what, names, why) for (*what, why), names in sorted(_owners(_unseen)))
+    return table(("`--verify`", "Does not see", "In", "Because"), rows)
+
+
+def _unseen(can: Capabilities) -> Iterator[Row]:
+    """Yield what a verification does not see: its level, what, and why."""
+    if can.no_time_sums:
+        yield "`counts`", "sums of times", can.no_time_sums
+    if can.no_wide_sums:
+        yield "`counts`", "sums of integers beyond 64 bits", can.no_wide_sums
+    for two, why in can.alike.items():
+        yield "`full`", f"the difference between {two}", why
+
+
+def _in_client() -> str:
+    owners = _owners(lambda can: [(can.in_client,)] if can.in_client else [])
+    return table(("Module", "The client"), ((names, does) for (does,), names in owners))
+
+
+def _query_plans() -> str:
+    owners = _owners(lambda can: [(can.plans or f"none: {can.no_plans}",)])
+    return table(("Module", "Asks for"), ((names, asked) for (asked,), names in owners))
+
+
+def _late() -> str:
+    rows = (
+        (link(module), late)
+        for module in MODULES
+        if (late := database_class(module).capabilities.late)
+    )
+    return table(("Module", "A later answer may lack the row, because"), rows)
+
+
+def _changes() -> str:
+    usual, rows = Changes(), []
+    for module in MODULES:
+        can = database_class(module).capabilities
+        found, keys = can.changes, " or ".join(f"`{key}`" for key in sorted(can.changes.keys))
+        cells = (
+            (f"{found.corrects}; key {keys}" * bool(found.corrects), "no_corrections"),
+            (found.retags, "no_retags"),
+            (found.deletes, "no_deletion"),
+            (found.drops, "no_retention"),
+        )
+        if can.stores:
+            texts = (way or _why_not(found, usual, name) for way, name in cells)
+            rows.append((link(module), *texts))
+    return table(("Module", "Corrects by", "Updates tags by", "Deletes by", "Its own way"), rows)
+
+
+def _why_not(found: Changes, usual: Changes, name: str) -> str:
+    """Return why rows are not changed, if that is more than that the module does not do it."""
+    reason: str = getattr(found, name)
+    return "-" if reason == getattr(usual, name) else f"no: {reason}"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "contents": _contents,
+    "urls": _urls,
+    "shared options": _list_shared_module_options,
+    "modules": _modules,
+    "unsupported queries": _describe_unsupported,
+    "not seen": _left_out,
+    "work in the client": _in_client,
+    "query plans": _query_plans,
+    "late rows": _late,
+    "changes of rows": _changes,
+    "abilities": _abilities,
+}
