@@ -6,10 +6,8 @@ The truth is computed from the dataset's own rows. A row of unknown outcome may 
 the comparison determines which. Every other row must be stored exactly once.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,29 +17,22 @@ from simulator.data.block import Block
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    DistinctQuery,
-    Function,
-    Query,
     RowsQuery,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import Table, Type
-from simulator.errors import MismatchError, counted
+from simulator.data.schema import Table
+from simulator.errors import counted
 from simulator.modules.contract import Alike, Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import Account, Accountant, account_check
 from simulator.verify.stored.checks import (
     compare_types,
-    compare_value,
     format_rows,
     list_gone,
-    outline,
     uncountable,
 )
+from simulator.verify.stored.counts import Counts
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, windows_of
-from simulator.verify.stored.statistics import TableStatistics, is_wide, one_row, sums_fields
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.stored.whole_tables import (
     HASHES,
@@ -58,11 +49,6 @@ from simulator.verify.truth.oracle import Oracle, Truth
 _MAX_BUCKETS = 1000
 _MANY_ROWS = 1 << 30
 """Larger claims are compared by count first, because their truth takes minutes."""
-_MOST_DISTINCT = 2_000_000
-"""More distinct keys are not counted: that takes a database ten times as long as all the rest, and
-the sums of the fields also show a row that is stored twice in place of another."""
-_AGAIN_AFTER_S = 0.5
-"""Pause before a wrong answer is asked again: a server may count right rows wrong for a while."""
 
 
 def verify(  # noqa: PLR0913
@@ -97,13 +83,17 @@ def verify(  # noqa: PLR0913
             comparison.not_compared.insert(0, f"the rest, after an error: {why}")
     verdict = Verdict.of(
         comparison.checks,
-        comparison.not_compared,
+        [*comparison.not_compared, *comparison.counts.not_compared],
         present=comparison.present,
         absent=comparison.absent,
         accounts=comparison.accounts,
     )
     level = VerifyMode.HASHES if comparison.hashed else mode
-    left_out = (*comparison.left_out, *list_unseen(database, comparison.reader.tables, level))
+    left_out = (
+        *comparison.left_out,
+        *comparison.counts.left_out,
+        *list_unseen(database, comparison.reader.tables, level),
+    )
     return verdict.model_copy(update={"level": level, "left_out": left_out})
 
 
@@ -121,14 +111,14 @@ class _Comparison:
         self.session = session
         self.dataset = dataset
         self.reader = DatasetReader(dataset)
-        self.statistics = TableStatistics(database, session, dataset)
+        self.counts = Counts(database, session, dataset)
         self.uncertain = uncertain
         """Rows that may be absent."""
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
-        """Comparisons that were left out, with the reason: often the database cannot answer."""
+        """Comparisons that were left out, and why; `counts` has more of them."""
         self.left_out: list[str] = []
-        """Sums that the database does not calculate, and why."""
+        """Properties that are not compared, and why; `counts` has the sums."""
         self.present = 0
         """Rows of `uncertain` that are stored."""
         self.absent = 0
@@ -198,7 +188,7 @@ class _Comparison:
         for table in tables:
             maybe, truth, error = self.maybe_of(table), found[statistics_of(table)], None
             if not len(maybe):
-                error = self._counts_repeated(table, truth)
+                error = self.counts.compare_twice(table, truth, self.checks)
             elif mode is VerifyMode.COUNTS:
                 self.checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL or error:
@@ -227,7 +217,8 @@ class _Comparison:
         )
         fold(tasks)
         for table in tables:
-            error = self._counts_repeated(table, tasks.truth(statistics_of(table)))
+            truth = tasks.truth(statistics_of(table))
+            error = self.counts.compare_twice(table, truth, self.checks)
             stored = tasks.stored(table) if apart else self._read_fingerprint(table)
             rows = self._fingerprints(table, tasks.expected(table), stored)
             self.checks += [*self._explain_uncounted(error, rows), rows]
@@ -267,38 +258,34 @@ class _Comparison:
 
     def _compare_numbers(self, table: Table) -> Check:
         """Compare the number of rows of a table."""
-        place = self.reader.place(table)
-        rows = sum(len(item) for item in self.dataset.ranges if item.table == place)
-        count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-        ((found,),) = self.statistics.of(count).rows
-        maybe = len(self.maybe_of(table))
-        ok = rows - maybe <= found <= rows
-        if ok:
-            self._resolve(maybe, rows - int(found))
-        label = f"{table.name}: {Aggregate(Function.COUNT).label}"
-        return Check(name=label, expected=str(rows), found=str(found), ok=ok)
+        least, most = self._bounds(table)
+        found, check = self.counts.check_number(table, least, most)
+        if check.ok:
+            self._resolve(most - least, most - found)
+        return check
 
     def _mostly_missing(self, table: Table) -> Check | None:
         """Return a failed check if so few rows are stored that the truth of all is not needed."""
-        place = self.reader.place(table)
-        least = sum(len(item) for item in self.dataset.ranges if item.table == place)
-        least -= sum(len(item) for item in self.uncertain if item.table == place)
+        least, most = self._bounds(table)
         if least <= _MANY_ROWS:
             return None
-        count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-        ((found,),) = self.statistics.of(count).rows
-        label = f"{table.name}: {Aggregate(Function.COUNT).label}"
-        failed = Check(name=label, expected=str(least), found=str(found), ok=False)
-        return failed if found < (least - _MANY_ROWS) / 2 else None
+        found, check = self.counts.check_number(table, least, most)
+        return check if found < (least - _MANY_ROWS) / 2 else None
+
+    def _bounds(self, table: Table) -> tuple[int, int]:
+        """Return how many rows a table has at least, and at most."""
+        place = self.reader.place(table)
+        most = sum(len(rows) for rows in self.dataset.ranges if rows.table == place)
+        return most - sum(len(rows) for rows in self.uncertain if rows.table == place), most
 
     def _counts_of_uncertain(
         self, table: Table, truth: Truth, maybe: NDArray[np.int64]
     ) -> list[Check]:
         """Find out which rows of unknown outcome are stored: all, none, or some."""
         try:
-            with_all = self._counts(table, truth)
+            with_all = self.counts.compare(table, truth)
         except Exception as error:
-            if not self._may_be_of_values(error):
+            if not self.counts.may_be_of_values(error):
                 raise
             rows = self.rows(table)
             return [*self._explain_uncounted(error, rows), rows]
@@ -310,17 +297,11 @@ class _Comparison:
             stored = Oracle([statistics_of(table)])
             for block in self.blocks(table):
                 stored.add(block.take(np.flatnonzero(~np.isin(block.rows, absent))))
-            without = self._counts(table, stored.truth(statistics_of(table)))
+            without = self.counts.compare(table, stored.truth(statistics_of(table)))
             if all(check.ok for check in without):
                 self._resolve(len(maybe), len(absent))
                 return without
         return [self.rows(table)]
-
-    def _may_be_of_values(self, error: Exception) -> bool:
-        """Return whether a stored value may have caused an error of the server."""
-        if isinstance(error, Unsupported | MismatchError):
-            return False
-        return self.session.alive and not self.session.gave_up(error)
 
     def _explain_uncounted(self, error: Exception | None, rows: Check) -> list[Check]:
         """Return the failed check of values that cannot be added up or read, if there was an error.
@@ -332,97 +313,6 @@ class _Comparison:
         if rows.ok and not isinstance(error, ValueError):
             raise error
         return [uncountable(self.database, error)]
-
-    def _counts_repeated(self, table: Table, truth: Truth) -> Exception | None:
-        """Compare as `_counts` does, wrong answers twice; add a failed check if they change.
-
-        Returns the error that a stored value may have caused.
-        """
-        try:
-            checks = self._counts(table, truth)
-        except Exception as error:
-            if self._may_be_of_values(error):
-                return error
-            raise
-        place = len(self.checks)
-        self.checks += checks
-        if all(check.ok for check in checks):
-            return None
-        time.sleep(_AGAIN_AFTER_S)
-        later = self._counts(table, truth)
-        if outline(later) == outline(checks):
-            return None
-        is_right = all(check.ok for check in later)
-        others = ", ".join(f"{check.name} {check.found}" for check in later if not check.ok)
-        again = Check(
-            name=f"{table.name}: the same questions a moment later",
-            expected="the same answers, since this program wrote nothing",
-            found="the right answers" if is_right else f"others, of which are wrong: {others}",
-            ok=False,
-        )
-        self.checks.insert(place, again)
-        return None
-
-    def _counts(self, table: Table, truth: Truth) -> list[Check]:
-        """Compare count, sums, extremes and distinct keys of a table."""
-        query = statistics_of(table)
-        expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
-        slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
-        asked = self._askable(query, expected)
-        found = self.statistics.of(asked)
-        checks = [
-            compare_value(table, label, expected[label], value, slack.get(label, 0.0))
-            for label, value in zip(found.names, found.rows[0], strict=True)
-        ]
-        distinct = DistinctQuery(table, table.key)
-        label = f"distinct ({', '.join(table.key)})"
-        is_shown = expected["count"] > _MOST_DISTINCT and sums_fields(asked)
-        if table.key and not is_shown and self._can(distinct, label):
-            checks += self._distinct(distinct, label, int(found.rows[0][0]))
-        return checks
-
-    def _distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
-        """Compare distinct keys with rows, unless counting them is too much for the server."""
-        try:
-            (keys,) = one_row(query, self.session.run(self.database.render(query)))
-        except Exception as error:
-            if not self.session.gave_up(error):
-                raise
-            self._leave_out(query.table, label, f"is too much for the server: {error}")
-            return []
-        return [compare_value(query.table, label, rows, int(keys))]
-
-    def _leave_out(self, table: Table, label: str, why: str) -> None:
-        reason = f"{table.name}: {label}: {why}"
-        if reason not in self.not_compared:
-            self.not_compared.append(reason)
-
-    def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
-        """Return the query without what the database cannot answer; the row count remains."""
-        table = query.table
-        count, *others = (replace(a, wide=is_wide(table, a, expected)) for a in query.aggregates)
-        others = [a for a in others if self._adds_up(table, a)]
-        others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
-        return AggregateQuery(table, (count, *others))
-
-    def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
-        """Return whether the database calculates an aggregate: some sums it does not."""
-        can, why = self.database.capabilities, ""
-        if aggregate.function is Function.SUM and aggregate.column is not None:
-            is_time = table.column(aggregate.column).type is Type.TIMESTAMP
-            why = (is_time and can.no_time_sums) or (aggregate.wide and can.no_wide_sums) or ""
-        reason = f"{table.name}: {aggregate.label}: {why}"
-        if why and reason not in self.left_out:
-            self.left_out.append(reason)
-        return not why
-
-    def _can(self, query: Query, label: str) -> bool:
-        try:
-            self.database.render(query)
-        except Unsupported as error:
-            self._leave_out(query.table, label, str(error))
-            return False
-        return True
 
     def rows(self, table: Table) -> Check:
         """Account for every row of a table, some of which may be absent."""

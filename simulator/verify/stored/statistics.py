@@ -6,7 +6,6 @@ from typing import Any
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import (
-    Aggregate,
     AggregateQuery,
     Answer,
     DistinctQuery,
@@ -14,7 +13,6 @@ from simulator.data.query import (
     answer,
     outputs,
 )
-from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import MismatchError
 from simulator.modules.contract import Database, Session
 from simulator.verify.stored.reader import TimeWindow, whole_of
@@ -37,23 +35,6 @@ def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]
             f"{query.table.name}: {asked}: expected an answer of one row, got {len(rows)} rows"
         )
     return rows[0]
-
-
-def sums_fields(query: AggregateQuery) -> bool:
-    """Return whether the sum of a column outside the natural key is asked."""
-    fields = {column.name for column in query.table.with_role(Role.FIELD)}
-    summed = {each.column for each in query.aggregates if each.function is Function.SUM}
-    return bool(summed & (fields - {*query.table.key}))
-
-
-def is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Return whether a sum of integers or times may exceed 64 bits, if values are as expected."""
-    if aggregate.function is not Function.SUM or aggregate.column is None:
-        return False
-    if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:
-        return False
-    low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
-    return low is not None and expected["count"] * max(abs(low), abs(high)) >= 2**62
 
 
 class TableStatistics:
