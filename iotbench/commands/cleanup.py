@@ -1,5 +1,6 @@
 """`cleanup`: remove what killed commands left behind."""
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.options.declared import option_like
 from iotbench.config.targets import config as configuration
 from iotbench.machine.lock import remove_free_locks
-from iotbench.machine.scratch import left_folders, remove_folder
+from iotbench.machine.scratch import left_folders
 from iotbench.machine.streams import OutputError, say
 from iotbench.measurements import writing_kinds
 from iotbench.results import result_files
@@ -84,7 +85,7 @@ def _clean_machine(output: Path) -> list[str]:
     left = left_folders()
     for folder in left.abandoned:
         try:
-            remove_folder(folder)
+            shutil.rmtree(folder)
         except OSError as error:
             problems.append(f"cannot remove folder {folder}: {error.strerror or error}")
         else:

@@ -101,9 +101,9 @@ def difference(
     return Difference(math.expm1(middle), *interval, in_turns or scatter is not None)
 
 
-def noise_of(scatter: Scatter, confidence: float = 0.95) -> float:
+def noise_of(scatter: Scatter) -> float:
     """Return the least difference of two single sweeps that is not noise."""
-    bound = t_quantile(confidence, scatter.freedom) * scatter.deviation * math.sqrt(2)
+    bound = t_quantile(0.95, scatter.freedom) * scatter.deviation * math.sqrt(2)
     return math.expm1(bound)
 
 

@@ -4,7 +4,6 @@ All users share the parent folder. Files of others are never followed, waited fo
 """
 
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -53,11 +52,6 @@ def left_folders() -> LeftFolders:
         elif not owner.alive:
             abandoned.append(Path(entry.path))
     return LeftFolders(tuple(abandoned), tuple(unknown))
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder with what is in it; OSError if something cannot be removed."""
-    shutil.rmtree(folder)
 
 
 def _is_own_folder(entry: os.DirEntry[str]) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from iotbench.results.latency import FEWEST, freshness_ms, merge
+from iotbench.results.latency import FEWEST, freshness_ms
 from iotbench.results.metrics import InsertMetrics, ratio, shares_of
 from simulator.load.meter import merge_histogram, new_histogram
-from simulator.protocol.events import Freshness, Outcome
+from simulator.protocol.events import Freshness
 from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
 
 
@@ -62,11 +62,6 @@ def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Time
         rate = ratio(sum(each.count for each in own), timed_s)
         return Timed(QueryStage(timed_s, rate, unsent), latencies)
     return Timed(InsertStage(timed_s, sum(each.rows for each in own), unsent), latencies)
-
-
-def time_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
-    """Return the metrics of a whole run of inserts."""
-    return Timed(metrics, merge(outcome.workers))
 
 
 @dataclass(frozen=True, slots=True)

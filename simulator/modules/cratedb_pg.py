@@ -108,12 +108,7 @@ class CratedbPgSession(PostgresSession):
         """Run a statement and yield its rows in portions, from a cursor on the server."""
         self.cursor.execute(f"DECLARE portions NO SCROLL CURSOR WITH HOLD FOR {statement.text}")
         try:
-            while True:
-                self.cursor.execute(f"FETCH {rows} FROM portions")
-                portion = self.cursor.fetchall()
-                if not portion:
-                    break
-                yield portion
+            yield from self.fetch_portions(rows)
         finally:
             if self.alive:
                 self.cursor.execute("CLOSE portions")

@@ -144,9 +144,9 @@ FOLDER = "folder"
 """Key in the context of validation: the folder of the file, which paths in it are relative to."""
 
 
-def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
+def read_record(path: Path, kind: type[_Record]) -> _Record:
     """Return the content of a YAML file; ConfigError names everything that is wrong with it."""
-    content = read_yaml(path, remedy)
+    content = read_yaml(path, "")
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping, got {describe_value(content)}")
     try:

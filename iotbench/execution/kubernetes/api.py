@@ -22,6 +22,7 @@ from iotbench.execution.kubernetes.wire import (
     NotYet,
     kubectl_flags,
 )
+from iotbench.execution.stream import TAIL_LINES
 from simulator.errors import BenchError, SetupError
 
 Object: TypeAlias = dict[str, Any]
@@ -102,10 +103,10 @@ class Cluster:
             stamp, _, text = line.partition(" ")
             yield stamp, text
 
-    def log_tail(self, pod: str, lines: int) -> str:
+    def log_tail(self, pod: str) -> str:
         """Return the last lines of a pod's log, or nothing."""
         try:
-            path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(lines)}
+            path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(TAIL_LINES)}
             content = self._api.content("GET", path, query=query)
         except (NotFound, NotYet, SetupError):
             return ""

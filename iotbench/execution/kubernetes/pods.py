@@ -30,7 +30,7 @@ from iotbench.execution.kubernetes.watcher import (
     Watcher,
     WrittenLine,
 )
-from iotbench.execution.stream import TAIL_LINES, EventStream, reports_in, words_of
+from iotbench.execution.stream import EventStream, reports_in, words_of
 from iotbench.machine.interrupts import Interrupts
 from simulator.errors import BenchError
 from simulator.protocol.events import Event, Outcome, PhaseEvent
@@ -222,7 +222,7 @@ class PodRun:
         if not symptom.pod:
             return symptom.cause
         if symptom.key not in self._last_lines:
-            lines = words_of(self._cluster.log_tail(symptom.pod, TAIL_LINES))
+            lines = words_of(self._cluster.log_tail(symptom.pod))
             self._last_lines[symptom.key] = f": {lines[-1]}" if lines else ""
         cause = symptom.cause + self._last_lines[symptom.key]
         if is_collector(self._pods[symptom.pod]):
@@ -408,7 +408,7 @@ class PodRun:
         until = self._clock() + _LAST_REPORTS_S
         while left and self._clock() < until:
             for name in sorted(left):
-                reports = reports_in(self._cluster.log_tail(name, TAIL_LINES))
+                reports = reports_in(self._cluster.log_tail(name))
                 found |= {report.index: report for report in reports}
                 if reports or phase_of(self._pods[name]) != "Running":
                     left.remove(name)
@@ -419,7 +419,7 @@ class PodRun:
         """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
-            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
+            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"]))
             if lines and not is_collector(pod):
                 self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
         if self._stream.log:

@@ -6,10 +6,10 @@ from iotbench.figures.figures import figures_of
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Subject
 from iotbench.figures.verdicts import level_of, worst
-from iotbench.results.latency import Latency
+from iotbench.results.latency import Latency, merge
 from iotbench.results.metrics import InsertMetrics
 from iotbench.results.result import RunRecord
-from iotbench.results.timed import InsertStage, Timed, time_insert, time_stage
+from iotbench.results.timed import InsertStage, Timed, time_stage
 
 
 def rows_by_workers(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -31,7 +31,7 @@ def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
 
 def list_timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
     """Return the timed parts of the runs that inserted."""
-    return [time_insert(run.metrics, run.outcome) for run in runs if run.metrics]
+    return [Timed(run.metrics, merge(run.outcome.workers)) for run in runs if run.metrics]
 
 
 def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS
 from iotbench.output.page.style import SeriesStyle
 from iotbench.output.page.timeline import PhaseSpan, TimelineMark, course
-from iotbench.output.terminal.occurrences import count_unlisted_failures, marks_of
+from iotbench.output.terminal.occurrences import marks_of
 from iotbench.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.events import Occurrence
@@ -77,7 +77,7 @@ def _rates(each: PageResult, most: int) -> Picture | None:
 
 def _note(runs: Sequence[RunRecord]) -> str:
     """Return a note about failures that the picture does not show."""
-    unlisted = sum(count_unlisted_failures(run.outcome) for run in runs)
+    unlisted = sum(worker.more_failures for run in runs for worker in run.outcome.workers)
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 

@@ -50,11 +50,6 @@ def faults_of(outages: Sequence[Outage]) -> Iterator[Occurrence]:
             yield Occurrence(at_s=at_s, what=f"{each.fault}: rate restored")
 
 
-def count_unlisted_failures(outcome: Outcome) -> int:
-    """Return how many failures the workers counted but did not list."""
-    return sum(worker.more_failures for worker in outcome.workers)
-
-
 def seconds_text(found: Sequence[Occurrence]) -> str:
     """Return the seconds of occurrences, such as `at 3, 9 s`; of many, the first and the last."""
     seconds = [*dict.fromkeys(f"{each.at_s:.0f}" for each in found)]

@@ -5,8 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -88,15 +86,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
             " leave the file alone meanwhile"
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._handle)
 
     def __iter__(self) -> Iterator[tuple[bytes, tuple[Held, ...]]]:

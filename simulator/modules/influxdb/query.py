@@ -327,14 +327,6 @@ def plan_of_flux(lines: Iterable[str]) -> str:
     raise QueryFailed("the answer has no table of the profiler")
 
 
-def shape_of_influxql(statement: str) -> str:
-    """Return the shape of a plan: the statement, as EXPLAIN only adds how much each part reads.
-
-    Of many parts it leaves out one or another, which is no change of the plan.
-    """
-    return shapes.without_values(statement)
-
-
 def shape_of_flux(text: str) -> str:
     """Return the shape of a plan with numbered nodes."""
     return shapes.of_text(text, lambda line: _STAMPS.sub("", line))

@@ -244,14 +244,17 @@ class PostgresSession(sql_changes.ChangingSession):
         declare = f"BEGIN READ ONLY; DECLARE portions NO SCROLL CURSOR FOR {statement.text}"
         try:
             self.cursor.execute(declare, statement.parameters or None)
-            while True:
-                self.cursor.execute(f"FETCH {rows} FROM portions")
-                portion = self.cursor.fetchall()
-                if not portion:
-                    break
-                yield portion
+            yield from self.fetch_portions(rows)
         finally:
             self._roll_back()
+
+    def fetch_portions(self, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield the rows of the server's cursor `portions`, which is open."""
+        while True:
+            self.cursor.execute(f"FETCH {rows} FROM portions")
+            if not (portion := self.cursor.fetchall()):
+                return
+            yield portion
 
 
 def _moment(text: str | bytes | None, cursor: Any) -> Any:

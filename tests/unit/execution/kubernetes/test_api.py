@@ -363,14 +363,14 @@ def test_the_log_of_a_pod_that_is_gone_is_not_found(cluster):
 def test_a_logs_tail_that_cannot_be_read_is_empty(cluster, server, status):
     server.answers[LOG] = status, said("no")
 
-    assert cluster.log_tail("p", 5) == ""
+    assert cluster.log_tail("p") == ""
 
 
 def test_a_logs_tail_is_its_last_lines(cluster, server):
     server.answers[LOG] = 200, b"one\ntwo \xff\n\n"
 
-    assert cluster.log_tail("p", 5) == "one\ntwo \N{REPLACEMENT CHARACTER}"
-    assert server.asked[0]["query"] == {"tailLines": "5"}
+    assert cluster.log_tail("p") == "one\ntwo \N{REPLACEMENT CHARACTER}"
+    assert server.asked[0]["query"] == {"tailLines": "20"}
 
 
 # --- streams ------------------------------------------------------------------------------------

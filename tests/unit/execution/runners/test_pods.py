@@ -75,7 +75,7 @@ class Cluster:
         self.read_from = since
         return iter([("t", each.text) for each in self.rest])
 
-    def log_tail(self, name, _):
+    def log_tail(self, name):
         return self.tails.get(name, "")
 
     def delete(self, resource, name):
