@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from tests.faults.proxy import Passed
 
@@ -91,9 +91,13 @@ Heard: TypeAlias = ToServer | ToClient | Send | Reply | Ask | Answered | Answer
 class Wire(ABC):
     """One connection of a protocol."""
 
+    head_bytes: ClassVar[int] = 4
+
     def __init__(self, shared: dict[Any, Any]) -> None:
         """Take what all connections know, such as prepared statements."""
         self.shared = shared
+        self._from_client = self._from_server = b""
+        self._expected: list[Any] = []
 
     @abstractmethod
     def forth(self, piece: bytes) -> Iterator[Heard]:
@@ -103,9 +107,22 @@ class Wire(ABC):
     def back(self, piece: bytes) -> Iterator[Heard]:
         """Yield what a piece from the server completes."""
 
-    @abstractmethod
     def expect(self, send: Send) -> None:
         """Expect an answer to a batch that has been forwarded."""
+        self._expected.append(send)
+
+    def frame_bytes(self, content: bytes) -> int:
+        """Return the size of the first frame by its head."""
+        raise NotImplementedError
+
+    def _cut(self, name: str) -> Iterator[bytes]:
+        """Yield the complete frames of `_from_client` or `_from_server`, and remove them."""
+        while len(content := getattr(self, name)) >= self.head_bytes:
+            size = self.frame_bytes(content)
+            if len(content) < size:
+                return
+            setattr(self, name, content[size:])
+            yield content[:size]
 
 
 class Says(Enum):

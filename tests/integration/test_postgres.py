@@ -21,6 +21,13 @@ LONG = (*TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=10000
 Wait = Callable[[Callable[[], Any]], Any]
 
 
+COPYING = (
+    "SELECT 1 FROM pg_stat_activity"
+    " WHERE datname = current_database() AND query LIKE 'COPY events%'"
+)
+"""A row for each connection that has sent a batch."""
+
+
 @pytest.fixture
 def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
     """The command line, with a database of its own on the tests' server."""
@@ -190,14 +197,7 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
         reaching(cli, server, database)
         running = cli.start("insert", *LONG)
         eventually(lambda: len(cli.processes("worker")) == 2)
-        eventually(
-            lambda: rows(
-                server,
-                database,
-                "SELECT 1 FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE 'COPY events%'",
-            )
-        )
+        eventually(lambda: rows(server, database, COPYING))
         time.sleep(1)
         server.kill()
         start = time.monotonic()
@@ -265,14 +265,7 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
             "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--duration=16s",
             "--retry-for=1m", "--verify=full", "--quiet",
         )  # fmt: skip
-        eventually(
-            lambda: rows(
-                server,
-                database,
-                "SELECT 1 FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE 'COPY events%'",
-            )
-        )
+        eventually(lambda: rows(server, database, COPYING))
         time.sleep(1)
         server.kill()
         time.sleep(8)  # without --retry-for a connection is waited for for 5 s

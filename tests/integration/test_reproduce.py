@@ -76,6 +76,16 @@ def folder(cli: CommandLine) -> CommandLine:
     return cli
 
 
+def plan_on(server: Postgres, database: str, cli: CommandLine, plan: str) -> None:
+    """Write a plan, and a configuration with the target `pg`."""
+    (cli.folder / "plan.yaml").write_text(plan)
+    reach = f"connection_string: {server.connection_string(database)}"
+    (cli.folder / "config.yaml").write_text(
+        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
+    )
+    cli.environment["PGSECRET"] = server.password
+
+
 MODES = """
 name: iot-modes
 repeats: 3
@@ -98,12 +108,7 @@ settings:
 def test_the_modes_of_postgresql_stand_beside_the_documents(
     folder: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    (folder.folder / "plan.yaml").write_text(MODES)
-    reach = f"connection_string: {server.connection_string(server_database)}"
-    (folder.folder / "config.yaml").write_text(
-        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
-    )
-    folder.environment["PGSECRET"] = server.password
+    plan_on(server, server_database, folder, MODES)
     done = folder.finish(start(folder), within_s=120)
 
     assert done.code == 0, done.err
@@ -256,12 +261,7 @@ settings:
 def test_client_and_server_are_measured_where_the_plan_says_so(
     folder: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    (folder.folder / "plan.yaml").write_text(SLIM)
-    reach = f"connection_string: {server.connection_string(server_database)}"
-    (folder.folder / "config.yaml").write_text(
-        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
-    )
-    folder.environment["PGSECRET"] = server.password
+    plan_on(server, server_database, folder, SLIM)
     done = folder.finish(start(folder, "nosql"), within_s=120)
 
     assert done.code == 0, done.err

@@ -217,6 +217,11 @@ class Server(ABC):
             self._ports[purpose] = number or free_port(self._ports.values())
         return self._ports[purpose]
 
+    @property
+    def url(self) -> str:
+        """The URL of a server with one port for HTTP."""
+        return f"http://127.0.0.1:{self.port()}"
+
     def write(self, name: str, content: str) -> Path:
         """Write a file into the server's folder, readable by the server only."""
         path = self.folder / name

@@ -137,16 +137,12 @@ class Graphite(Server):
             listens(self.port(purpose))
 
     def _find(self) -> None:
-        with urllib.request.urlopen(f"{self._url}/metrics/find?query=*", timeout=5) as reply:
+        with urllib.request.urlopen(f"{self.url}/metrics/find?query=*", timeout=5) as reply:
             reply.read()
-
-    @property
-    def _url(self) -> str:
-        return f"http://127.0.0.1:{self.port()}"
 
     def options(self, database: str) -> dict[str, Any]:
         return {
-            "url": self._url,
+            "url": self.url,
             "line_port": self.port("lines"),
             "pickle_port": self.port("pickles"),
             "prefix": f"{database}.",

@@ -59,10 +59,6 @@ class InfluxDb(Server):
         self.token = secrets.token_urlsafe(24)
         self.password = secrets.token_urlsafe(12)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port()}"
-
     def programs(self) -> Iterator[list[Program]]:
         settings = {
             "http_bind_address": f"127.0.0.1:{self.port()}",
@@ -122,10 +118,6 @@ class InfluxDb1(Server):
         super().__init__()
         self._settings = settings
         self.password = secrets.token_urlsafe(12)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port()}"
 
     def prepare(self) -> None:
         data = {

@@ -69,11 +69,6 @@ class QuestDb(Server):
         ]  # fmt: skip
         yield [Program(self.name, command, lambda: self.execute("SELECT 1"))]
 
-    @property
-    def url(self) -> str:
-        """The URL of the server."""
-        return f"http://127.0.0.1:{self.port()}"
-
     def execute(self, statement: str) -> list[list[Any]]:
         """Run a statement as the administrator; return its rows."""
         pair = base64.b64encode(f"{USER}:{self.password}".encode()).decode()

@@ -114,11 +114,6 @@ class _Search(Server):
         if status not in ("green", "yellow"):
             raise RuntimeError(f"the cluster is {status}")
 
-    @property
-    def url(self) -> str:
-        """The URL of the server."""
-        return f"http://127.0.0.1:{self.port()}"
-
     def fetch(self, path: str, method: str = "GET") -> bytes:
         """Return the answer; raise unless it is a success."""
         return _fetched(self.url + path, method)

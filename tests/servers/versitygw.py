@@ -22,10 +22,6 @@ class VersityGw(Server):
         packages.go_program(folder, "versitygw", module, f"v{cls.version}", "cmd/versitygw")
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port()}"
-
-    @property
     def client(self) -> dict[str, str]:
         """The environment of a client."""
         return {

@@ -28,10 +28,6 @@ class VictoriaMetrics(Server):
         skip = r"^(?!victoria-metrics$)"
         packages.debian_suite("sid", folder, f"victoria-metrics={_PACKAGE}", skip=skip)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port()}"
-
     def programs(self) -> Iterator[list[Program]]:
         settings = {
             "storageDataPath": str(self.folder / "data"),

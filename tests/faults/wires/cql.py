@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.faults.liar import Answer, Heard, Reply, Rows, Send, ToClient, ToServer, Wire
+from tests.faults.wires import sized
 
 _HEADER = struct.Struct(">BBhBi")
 _ERROR, _QUERY, _RESULT, _PREPARE, _EXECUTE, _BATCH = 0x00, 0x07, 0x08, 0x09, 0x0A, 0x0D
@@ -22,25 +23,17 @@ _SELECT = re.compile(r"(?!.*(iotbench_marks|system)).*\bSELECT\b.*\bevents\b")
 class CqlWire(Wire):
     """A connection with many streams; a statement may be prepared on another connection."""
 
+    head_bytes = _HEADER.size
+
     def __init__(self, shared: dict[Any, Any]) -> None:
         super().__init__(shared)
-        self._from_client = self._from_server = b""
         self._streams: dict[Send, int] = {}
-        self._expected: list[Send] = []
         self._asked: dict[int, bool] = {}
         """Queries by stream, and whether they only count."""
         self._preparing: dict[int, str] = {}
 
-    def expect(self, send: Send) -> None:
-        self._expected.append(send)
-
-    def _cut(self, name: str) -> Iterator[bytes]:
-        while len(content := getattr(self, name)) >= _HEADER.size:
-            size = _HEADER.size + _HEADER.unpack_from(content)[4]
-            if len(content) < size:
-                return
-            setattr(self, name, content[size:])
-            yield content[:size]
+    def frame_bytes(self, content: bytes) -> int:
+        return _HEADER.size + int(_HEADER.unpack_from(content)[4])
 
     def forth(self, piece: bytes) -> Iterator[Heard]:
         self._from_client += piece
@@ -84,8 +77,8 @@ class CqlWire(Wire):
             build,
             lambda: answer(stream, _RESULT, struct.pack(">i", _VOID)),
             lambda: answer(stream, _ERROR, refused),
-            _altered,
-            _swapped,
+            sized.alter_last,
+            sized.swap_last,
         )
         self._streams[send] = stream
         return send
@@ -135,20 +128,6 @@ def _rows(body: bytes) -> tuple[list[bytes], bytes]:
         at = _values(body, at + 2, values)
         rows.append(body[begin:at])
     return rows, body[at:]
-
-
-def _last_bytes(row: bytes) -> int:
-    return next(size for size in (4, 8) if row[-size - 4 : -size] == struct.pack(">i", size))
-
-
-def _altered(row: bytes) -> bytes:
-    at = len(row) - _last_bytes(row) + 1
-    return row[:at] + bytes([row[at] ^ 0x10]) + row[at + 1 :]
-
-
-def _swapped(one: bytes, other: bytes) -> tuple[bytes, bytes]:
-    size = _last_bytes(one)
-    return one[:-size] + other[-size:], other[:-size] + one[-size:]
 
 
 def _answer(frame: bytes, *, counts: bool) -> Answer:

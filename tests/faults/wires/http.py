@@ -28,7 +28,6 @@ class HttpWire(Wire):
 
     def __init__(self, shared: dict[object, object]) -> None:
         super().__init__(shared)
-        self._from_client = self._from_server = b""
         self._asked: deque[Send | Ask | bytes] = deque()
         """What is not answered yet; bytes: of no table of ours."""
 

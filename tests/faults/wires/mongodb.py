@@ -26,22 +26,12 @@ class MongoDbWire(Wire):
 
     def __init__(self, shared: dict[object, object]) -> None:
         super().__init__(shared)
-        self._from_client = self._from_server = b""
         self._numbers: dict[Send, int] = {}
-        self._expected: list[Send] = []
         self._asked: dict[int, bool] = {}
         """Queries by number, and whether they only count."""
 
-    def expect(self, send: Send) -> None:
-        self._expected.append(send)
-
-    def _cut(self, name: str) -> Iterator[bytes]:
-        while len(content := getattr(self, name)) >= 4:
-            (size,) = struct.unpack_from("<i", content)
-            if len(content) < size:
-                return
-            setattr(self, name, content[size:])
-            yield content[:size]
+    def frame_bytes(self, content: bytes) -> int:
+        return int(struct.unpack_from("<i", content)[0])
 
     def forth(self, piece: bytes) -> Iterator[Heard]:
         self._from_client += piece

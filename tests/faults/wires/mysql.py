@@ -33,35 +33,25 @@ class MySqlWire(Wire):
 
     def __init__(self, shared: dict[object, object]) -> None:
         super().__init__(shared)
-        self._from_client = self._from_server = b""
         self._is_logged_in = False
         self._load: bytes | None = None
         """The request of a LOAD DATA whose rows are under way."""
         self._loaded = b""
         self._is_open = False
         """Whether rows of the table wait for a commit."""
-        self._expected: list[tuple[Send, int]] = []
-        """Sends, and how many packets answer each."""
         self._packets: dict[Send, int] = {}
+        """How many packets answer each batch."""
         self._asked = b""
         """The query about the table that is not answered yet."""
         self._answer: list[bytes] = []
-
-    def expect(self, send: Send) -> None:
-        self._expected.append((send, self._packets[send]))
 
     def forth(self, piece: bytes) -> Iterator[Heard]:
         self._from_client += piece
         for frame in self._cut("_from_client"):
             yield from self._request(frame)
 
-    def _cut(self, name: str) -> Iterator[bytes]:
-        while len(content := getattr(self, name)) >= 4:
-            size = 4 + int.from_bytes(content[:3], "little")
-            if len(content) < size:
-                return
-            setattr(self, name, content[size:])
-            yield content[:size]
+    def frame_bytes(self, content: bytes) -> int:
+        return 4 + int.from_bytes(content[:3], "little")
 
     def _request(self, frame: bytes) -> Iterator[Heard]:
         content = frame[4:]
@@ -134,8 +124,8 @@ class MySqlWire(Wire):
             yield ToClient(frame)
         elif self._expected:
             self._answer.append(frame)
-            send, packets = self._expected[0]
-            if kind == _ERROR or len(self._answer) == packets:
+            send = self._expected[0]
+            if kind == _ERROR or len(self._answer) == self._packets[send]:
                 self._expected.pop(0)
                 self._answer = []
                 yield Reply(send, frame)  # of those before, the client has them already

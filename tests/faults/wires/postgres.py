@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 
 from tests.faults.liar import Answer, Ask, Heard, Reply, Rows, Send, ToClient, ToServer, Wire
-from tests.faults.wires import texts
+from tests.faults.wires import sized, texts
 
 _ENCRYPTION_REQUESTS = (80877103, 80877104)
 _COPY = re.compile(rb"COPY .*\bevents\b.* FROM STDIN", re.DOTALL)
@@ -31,20 +31,15 @@ class PostgresWire(Wire):
 
     def __init__(self, shared: dict[object, object]) -> None:
         super().__init__(shared)
-        self._from_client = self._from_server = b""
         self._has_begun = False
         self._single_bytes = 0
         """Answers to requests for encryption."""
         self._copy: bytes | None = None
         """The request of a COPY whose rows are under way."""
         self._copied = b""
-        self._expected: list[Send] = []
         self._asked = b""
         """The query about the table that is not answered yet."""
         self._answer: list[bytes] = []
-
-    def expect(self, send: Send) -> None:
-        self._expected.append(send)
 
     def forth(self, piece: bytes) -> Iterator[Heard]:
         self._from_client += piece
@@ -95,8 +90,8 @@ class PostgresWire(Wire):
             build,  # type: ignore[arg-type]
             lambda: message(b"C", tag + b"\0") + _READY,
             lambda: message(b"E", refused) + _READY,
-            _altered,
-            _swapped,
+            sized.alter_last,
+            sized.swap_last,
             size_bytes=size_bytes,
         )
 
@@ -150,21 +145,6 @@ def _rows(stream: bytes) -> list[bytes]:
             at += 4 + max(size, 0)
         rows.append(stream[begin:at])
     return rows
-
-
-def _last_bytes(row: bytes) -> int:
-    """Return the size of the last field, a float."""
-    return next(size for size in (4, 8) if row[-size - 4 : -size] == struct.pack(">i", size))
-
-
-def _altered(row: bytes) -> bytes:
-    at = len(row) - _last_bytes(row) + 1
-    return row[:at] + bytes([row[at] ^ 0x10]) + row[at + 1 :]
-
-
-def _swapped(one: bytes, other: bytes) -> tuple[bytes, bytes]:
-    size = _last_bytes(one)
-    return one[:-size] + other[-size:], other[:-size] + one[-size:]
 
 
 def _altered_answer(row: bytes) -> bytes:
