@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from simulator.modules.contract import Database
-from simulator.protocol.spec import read_credential
+from simulator.protocol.run_input import read_credential
 
 LOOK_S = 2.0
 """Interval at which the files are read."""

@@ -4,6 +4,7 @@ In a pod they are mounted files. Locally they arrive on standard input, a pipe f
 line, so that no credential touches a disk.
 """
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import BinaryIO
 
 from pydantic import ConfigDict, ValidationError
 
+from simulator import __version__
 from simulator.errors import ConfigError, Interrupted
 from simulator.frozen import Frozen
-from simulator.protocol.spec import RunSpec, credential_files, read_secrets, read_spec
+from simulator.protocol.spec import RunSpec
 
 
 class RunInput(Frozen):
@@ -42,6 +44,41 @@ def input_from_files(spec: Path, secrets: Path) -> RunInput:
         credentials=credentials,
         credential_files=credential_files(secrets),
     )
+
+
+def read_credential(path: Path) -> str:
+    """Return a credential without the line end after it; OSError, UnicodeDecodeError."""
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
+
+def credential_files(folder: Path) -> dict[str, Path]:
+    """Return the files of the target's credentials in a folder of secrets, by option name."""
+    return {path.name: path for path in (folder / "options").glob("*") if path.is_file()}
+
+
+def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
+    """Return the run's token and the target's credentials, by option name."""
+    try:
+        token = (folder / "token").read_text().strip()
+        files = credential_files(folder)
+        return token, {name: read_credential(path) for name, path in files.items()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the run's secrets: {error}") from error
+
+
+def read_spec(path: Path) -> RunSpec:
+    """Read a specification; ConfigError if it is for a different version."""
+    try:
+        content = json.loads(path.read_bytes())
+        made_by = content.get("version")
+        if made_by != __version__:
+            raise ConfigError(
+                f"the command line is version {made_by} and the image is version {__version__};"
+                " use the image of the same version: `make image` builds it, --image names it"
+            )
+        return RunSpec.model_validate(content)
+    except (OSError, ValueError, AttributeError) as error:
+        raise ConfigError(f"cannot read the run's specification: {error}") from error
 
 
 class ParentPipe:

@@ -3,11 +3,9 @@
 Credentials are passed separately; see run_input.
 """
 
-import json
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -20,7 +18,6 @@ from simulator.data.own_query import OwnQuery, TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
-from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.records import RecordsFile, ScanTask
@@ -389,38 +386,3 @@ class RunSpec(Frozen):
             for item in (*task.prefill, *written.get(index, task.timed))
         ]
         return self.changed.with_ranges([*self.changed.ranges, *ranges])
-
-
-def read_credential(path: Path) -> str:
-    """Return a credential without the line end after it; OSError, UnicodeDecodeError."""
-    return path.read_text(encoding="utf-8").removesuffix("\n")
-
-
-def credential_files(folder: Path) -> dict[str, Path]:
-    """Return the files of the target's credentials in a folder of secrets, by option name."""
-    return {path.name: path for path in (folder / "options").glob("*") if path.is_file()}
-
-
-def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
-    """Return the run's token and the target's credentials, by option name."""
-    try:
-        token = (folder / "token").read_text().strip()
-        files = credential_files(folder)
-        return token, {name: read_credential(path) for name, path in files.items()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the run's secrets: {error}") from error
-
-
-def read_spec(path: Path) -> RunSpec:
-    """Read a specification; ConfigError if it is for a different version."""
-    try:
-        content = json.loads(path.read_bytes())
-        made_by = content.get("version")
-        if made_by != __version__:
-            raise ConfigError(
-                f"the command line is version {made_by} and the image is version {__version__};"
-                " use the image of the same version: `make image` builds it, --image names it"
-            )
-        return RunSpec.model_validate(content)
-    except (OSError, ValueError, AttributeError) as error:
-        raise ConfigError(f"cannot read the run's specification: {error}") from error

@@ -21,7 +21,7 @@ from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import Database, Options
-from simulator.protocol.spec import read_credential
+from simulator.protocol.run_input import read_credential
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"

@@ -7,7 +7,8 @@ import pytest
 from simulator import __version__
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
-from simulator.protocol.spec import InsertTask, read_secrets, read_spec
+from simulator.protocol.run_input import read_secrets, read_spec
+from simulator.protocol.spec import InsertTask
 from tests.pods import mount
 from tests.unit.specs import run_spec
 
