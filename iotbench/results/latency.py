@@ -10,8 +10,8 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-from simulator.load.meter import merge_histogram
 from simulator.protocol.events import Freshness
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.numbers import counts_from, quantile_ms
 

@@ -12,8 +12,8 @@ from iotbench.results.latency import Latency, latency_of, merge
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
-from simulator.load.meter import merge_histogram
 from simulator.protocol.events import Outcome
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WARMUP, WorkerReport
 from simulator.protocol.verdict import Accounts
 

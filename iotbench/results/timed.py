@@ -8,8 +8,8 @@ from hdrh.histogram import HdrHistogram
 
 from iotbench.results.latency import FEWEST, freshness_ms
 from iotbench.results.metrics import InsertMetrics, ratio, shares_of
-from simulator.load.meter import merge_histogram, new_histogram
 from simulator.protocol.events import Freshness
+from simulator.protocol.histogram import merge_histogram, new_histogram
 from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 from simulator.data.changes import Deleting, in_unit
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.errors import BenchError, RunError
-from simulator.load.connections import Stopped
-from simulator.load.meter import Durations
+from simulator.load.connecting import Stopped
+from simulator.load.durations import Durations
 from simulator.modules.contract import Database, Payload, Session
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
 from simulator.protocol.spec import ChangeTask, RunSpec

@@ -4,170 +4,19 @@ Recording a batch costs three array stores. The raw durations of up to 16,384 ba
 into an HDR histogram by distinct value. Merging histograms is exact.
 """
 
-import base64
-import struct
-import time
-import zlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from simulator.load.durations import BUFFER, NOTHING, Portion
 from simulator.load.faults.outages import Outages
 from simulator.load.pace import Kept
+from simulator.protocol.histogram import add_durations, at_least, encode_histogram, new_histogram
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
-from simulator.protocol.numbers import Counts, counts_of
+from simulator.protocol.numbers import Counts
 from simulator.protocol.spec import LoadStage
-
-_BUFFER = 1 << 14
-_LEAST_FOLDED = 1 << 10
-_FOLDED_NS = 30 * 10**9
-"""The number folded at once grows only while they arrive within this time."""
-_HIGHEST_US = 3_600_000_000
-_DIGITS = 3
-_FRAME_BYTES = 8
-_HEADER = ">iiiiqqd"
-"""Cookie, length, offset, digits, lowest, highest, ratio."""
-_LARGEST_BYTES = 1 << 20
-"""Largest size of a decompressed histogram; ours has 23,000 counters at most."""
-
-
-def new_histogram() -> HdrHistogram:
-    """Return an empty histogram of microseconds: 1 us to 1 hour, three significant digits."""
-    return HdrHistogram(1, _HIGHEST_US, _DIGITS)
-
-
-def merge_histogram(encoded: list[str]) -> HdrHistogram:
-    """Return the sum of encoded histograms; ValueError if one is damaged."""
-    total = new_histogram()
-    for one in encoded:
-        if one:
-            total.add(_decode(one))
-    return total
-
-
-def _decode(encoded: str) -> HdrHistogram:
-    """Return a histogram of ours: the library would allocate whatever a damaged one asks for."""
-    try:
-        packed = base64.b64decode(encoded, validate=True)[_FRAME_BYTES:]
-        content = zlib.decompressobj().decompress(packed, _LARGEST_BYTES)
-        *_, digits, lowest, highest, _ratio = struct.unpack_from(_HEADER, content)
-        if (digits, lowest, highest) == (_DIGITS, 1, _HIGHEST_US) and len(content) < _LARGEST_BYTES:
-            return HdrHistogram.decode(encoded)
-    except Exception as error:  # the library raises many kinds
-        raise ValueError(f"a latency histogram is damaged: {type(error).__name__}") from error
-    raise ValueError("a latency histogram has other bounds")
-
-
-class _Portion:
-    """The number folded at once: twice as many as before while they arrive quickly."""
-
-    def __init__(self) -> None:
-        self.size = min(_LEAST_FOLDED, _BUFFER)
-        self._began_ns = time.perf_counter_ns()
-
-    def next(self) -> int:
-        """Return the size of the next portion, now that the last one is complete."""
-        now_ns = time.perf_counter_ns()
-        if now_ns - self._began_ns < _FOLDED_NS:
-            self.size = min(2 * self.size, _BUFFER)
-        self._began_ns = now_ns
-        return self.size
-
-
-class Durations:
-    """Durations of queries: their number, sum and histogram, in bounded memory."""
-
-    def __init__(self) -> None:
-        self.count = self.sum_ns = 0
-        self._portion = _Portion()
-        self._limit = self._portion.size
-        self._waiting: list[int] = []
-        self._histogram = new_histogram()
-        self._folded = _NOTHING
-
-    def record(self, duration_ns: int) -> None:
-        """Record one duration."""
-        self.count += 1
-        self.sum_ns += duration_ns
-        self._waiting.append(duration_ns)
-        if len(self._waiting) == self._limit:
-            self._fold()
-            self._limit = self._portion.next()
-
-    def _fold(self) -> None:
-        waiting = np.asarray(self._waiting, np.int64)
-        _add(self._histogram, waiting)
-        self._folded = self._folded.plus(waiting)
-        self._waiting = []  # a new one: another thread may be reading the old one
-
-    def sketch(self) -> Counts:
-        """Return all durations in coarse buckets; any thread may call it."""
-        count, waiting, folded = self.count, self._waiting, self._folded
-        return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
-
-    def add(self, durations_ns: NDArray[np.int64], each: int = 1) -> None:
-        """Record several durations at once, `each` times."""
-        self.count += len(durations_ns) * each
-        self.sum_ns += int(durations_ns.sum()) * each
-        _add(self._histogram, durations_ns, each)
-        self._folded = self._folded.plus(durations_ns)
-
-    def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the least latencies of unsent queries: at least the fastest recorded one."""
-        self._fold()
-        return _at_least(self._histogram, late_ns)
-
-    def encoded(self) -> str:
-        """Return the encoded histogram; empty without any duration."""
-        self._fold()
-        return _encode(self._histogram) if self.count else ""
-
-
-def encode_histogram(durations_ns: Iterable[int]) -> str:
-    """Return the encoded histogram of durations; empty without any."""
-    durations = Durations()
-    for each in durations_ns:
-        durations.record(each)
-    return durations.encoded()
-
-
-def encode_together(*parts: Durations) -> str:
-    """Return one encoded histogram of several parts; empty without any duration."""
-    encoded = [each.encoded() for each in parts if each.count]
-    return _encode(merge_histogram(encoded)) if len(encoded) > 1 else "".join(encoded)
-
-
-class _Folded(NamedTuple):
-    """Folded durations in coarse buckets, and how many there are: read together, they agree."""
-
-    counts: Counts
-    number: int
-
-    def plus(self, durations_ns: NDArray[np.int64]) -> "_Folded":
-        return _Folded(self.counts + counts_of(durations_ns), self.number + len(durations_ns))
-
-
-_NOTHING = _Folded(counts_of(np.zeros(0, np.int64)), 0)
-
-
-def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64], each: int = 1) -> None:
-    micros = np.clip(durations_ns // 1000, 1, _HIGHEST_US)
-    for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
-        histogram.record_value(int(value), int(count) * each)
-
-
-def _at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-    fastest_us = histogram.get_min_value() if histogram.get_total_count() else 0
-    return np.maximum(late_ns, fastest_us * 1000)
-
-
-def _encode(histogram: HdrHistogram) -> str:
-    encoded: bytes = histogram.encode()
-    return encoded.decode()
 
 
 def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | None:
@@ -176,7 +25,7 @@ def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | No
 
 def _buffer() -> "array[int]":
     """Return an array; storing an item takes half the time of NumPy."""
-    return array("q", bytes(8 * _BUFFER))
+    return array("q", bytes(8 * BUFFER))
 
 
 class _Stage:
@@ -201,7 +50,7 @@ class StageMeter:
     def record(self, due_ns: int, wait_ns: int, end_ns: int) -> None:
         """Record a query: its due time, its wait, and its end."""
         self._waiting.append((due_ns, wait_ns, end_ns))
-        if len(self._waiting) == _BUFFER:
+        if len(self._waiting) == BUFFER:
             self._fold()
 
     def _fold(self) -> None:
@@ -225,7 +74,7 @@ class StageMeter:
             stage.last_ns = max(stage.last_ns, int(ends_ns[of].max()))
             stage.rows += int(rows[of].sum())
             stage.count += int(of.sum())
-            _add(stage.histogram, latencies_ns[of])
+            add_durations(stage.histogram, latencies_ns[of])
 
     def keep(self, kept: Kept) -> None:
         """Record how far a worker has kept to the schedule of the stage."""
@@ -236,7 +85,7 @@ class StageMeter:
         if not stage.count:
             stage.first_ns = stage.last_ns = kept.until_ns
         stage.unsent += len(kept.late_ns) * kept.each
-        _add(stage.histogram, _at_least(stage.histogram, kept.late_ns), kept.each)
+        add_durations(stage.histogram, at_least(stage.histogram, kept.late_ns), kept.each)
 
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
         """Return what was measured in each stage with batches or queries.
@@ -253,7 +102,7 @@ class StageMeter:
                 count=stage.count,
                 unsent=stage.unsent,
                 due_until_s=_at(stage.due_until_ns, instant_s),
-                latency=_encode(stage.histogram),
+                latency=encode_histogram(stage.histogram),
             )
             for number, stage in enumerate(self._stages)
             if stage.count or stage.unsent
@@ -296,10 +145,10 @@ class Meter:
         self._latencies = _buffer()
         self._counts = _buffer()
         self._filled = 0
-        self._portion = _Portion()
+        self._portion = Portion()
         self._limit = self._portion.size
         self._histogram = new_histogram()
-        self._folded = _NOTHING
+        self._folded = NOTHING
         self._by_second = np.zeros(0, np.int64)
 
     def record(self, due_ns: int, end_ns: int, rows: int, size_bytes: int | None) -> None:
@@ -332,7 +181,7 @@ class Meter:
             for each in (self._ends, self._latencies, self._counts)
         )
         self._last_ns = max(self._last_ns, int(ends.max()))  # those in flight end in any order
-        _add(self._histogram, latencies[ends - latencies >= self.measured_ns])
+        add_durations(self._histogram, latencies[ends - latencies >= self.measured_ns])
         if self._stages:
             self._stages.add(ends - latencies, latencies, ends, counts)
         if self._outages:
@@ -350,7 +199,7 @@ class Meter:
         late_ns = kept.late_ns[kept.unsent_ns >= self.measured_ns]
         self.due_until_ns = kept.until_ns
         self.unsent += len(late_ns) * kept.each
-        _add(self._histogram, _at_least(self._histogram, late_ns), kept.each)
+        add_durations(self._histogram, at_least(self._histogram, late_ns), kept.each)
         if self._stages:
             self._stages.keep(kept)
 
@@ -372,7 +221,7 @@ class Meter:
     def latency(self) -> str:
         """Return the encoded histogram."""
         self._fold()
-        return _encode(self._histogram)
+        return encode_histogram(self._histogram)
 
     def stages(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
         """Return what was measured in each stage; see StageMeter."""

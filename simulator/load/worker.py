@@ -19,11 +19,12 @@ from simulator.host import memory_peak_bytes
 from simulator.load.ask.asking import Asking, Calls
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
-from simulator.load.connections import Stopped, connect
+from simulator.load.connecting import Stopped, connect
+from simulator.load.durations import Durations
 from simulator.load.faults.network import Network
 from simulator.load.faults.outages import FaultSpells
 from simulator.load.fold_tasks import help_to_fold
-from simulator.load.meter import Durations, Meter
+from simulator.load.meter import Meter
 from simulator.load.pace import paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.load.write.batch import Batch

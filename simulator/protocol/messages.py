@@ -41,7 +41,7 @@ REPORTED_SECONDS = 7 * 86_400
 _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
-"""A histogram of `simulator.load.meter` with a count in every bucket."""
+"""A histogram of `simulator.protocol.histogram` with a count in every bucket."""
 BASE64 = "^[A-Za-z0-9+/=]*$"
 MOST_ANSWERS = 100
 """Answers that a worker asks about, or sends, in one message."""

@@ -10,7 +10,7 @@ from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import callers_of
-from simulator.load.connections import session_of
+from simulator.load.connecting import session_of
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
 from simulator.protocol.spec import Ask, Several

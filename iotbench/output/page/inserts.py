@@ -15,7 +15,7 @@ from iotbench.output.page.content import Picture, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, overs
 from iotbench.results.latency import latency_of, merge, percentiles_ms
-from simulator.load.meter import merge_histogram
+from simulator.protocol.histogram import merge_histogram
 
 _PER_DECADE = 12
 """Points of a distribution for each further nine."""

@@ -16,8 +16,9 @@ from simulator.data.query_type import QueryType
 from simulator.errors import RunError
 from simulator.load.ask.answers import Asked, DifferentAnswers, KeptAnswers, Raw, Report
 from simulator.load.ask.callers import Callers
-from simulator.load.connections import Stopped
-from simulator.load.meter import Durations, StageMeter, encode_together
+from simulator.load.connecting import Stopped
+from simulator.load.durations import Durations, encode_together
+from simulator.load.meter import StageMeter
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.contract import Database, Session
 from simulator.protocol.messages import QueryTimes

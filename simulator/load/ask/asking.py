@@ -15,8 +15,9 @@ from simulator.load.ask.answers import EveryAnswer, Moving, Report
 from simulator.load.ask.asker import Asker, asker_of
 from simulator.load.ask.callers import Callers, Persistence, callers_of
 from simulator.load.client import CollectorClient
-from simulator.load.connections import Connections, connect, session_of
-from simulator.load.meter import Durations, encode_histogram
+from simulator.load.connecting import connect, session_of
+from simulator.load.connections import Connections
+from simulator.load.durations import Durations, encode_durations
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.modules.contract import Database, Session
@@ -175,7 +176,7 @@ class Asking:
         callers = callers_of(session, self._persistence, embedded=embedded)
         with closing(callers):
             if isinstance(session, Connections):
-                self.connects = encode_histogram(session.opened_ns)
+                self.connects = encode_durations(session.opened_ns)
             if self._spec.work is Work.MIXED:
                 self._ask_in_turn(task, callers)
             else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from simulator.data.ranges import RowRange, covering
 from simulator.errors import RunError
-from simulator.load.connections import Stopped, WriterConnection
+from simulator.load.connecting import Stopped, WriterConnection
 from simulator.load.meter import Meter
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch, Held

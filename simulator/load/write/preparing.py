@@ -12,7 +12,7 @@ import numpy as np
 from simulator.data.block import Block, Rows, edges
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, list_written_ranges
-from simulator.load.connections import WriterConnection
+from simulator.load.connecting import WriterConnection
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch, Held, Mixer, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.write.records import RecordReader

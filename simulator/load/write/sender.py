@@ -9,9 +9,10 @@ from simulator.data.block import Block
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
-from simulator.load.connections import OpenSession, Stopped, WriterConnection, open_here
+from simulator.load.connecting import OpenSession, Stopped, WriterConnection, open_here
+from simulator.load.durations import encode_durations
 from simulator.load.faults.outages import Outages
-from simulator.load.meter import Meter, encode_histogram
+from simulator.load.meter import Meter
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
@@ -65,7 +66,7 @@ class Sender:
     @property
     def connects(self) -> str:
         """Times to open each of several connections, as an encoded histogram."""
-        return encode_histogram(self._connection.opened_ns)
+        return encode_durations(self._connection.opened_ns)
 
     def close(self) -> None:
         """Close the session."""

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
 from simulator.errors import BenchError
-from simulator.load.connections import connect, may_pass, session_of
+from simulator.load.connecting import connect, may_pass, session_of
 from simulator.load.write.batch import Mixer
 from simulator.load.write.sending_messages import (
     Arguments,

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 from simulator.data.block import Block, Rows
 from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
-from simulator.load.connections import Done, FailedElsewhere, Stopped, was_rotated
+from simulator.load.connecting import FailedElsewhere, Stopped, was_rotated
+from simulator.load.connections import Done
 from simulator.load.faults.outages import FaultSpells
 from simulator.load.write.sending_messages import (
     Arguments,

@@ -13,7 +13,7 @@ from simulator.control.workers.endpoints import application
 from simulator.control.workers.gate import Gate
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import (
     TOKEN_HEADER,
@@ -133,7 +133,7 @@ def times(which: int, **changes: Any) -> QueryTimes:
         "name": QUERIES[which],
         "first_s": 0.75,
         "runs": REPEATS,
-        "waits": encode_histogram([500_000_000] * REPEATS),
+        "waits": encode_durations([500_000_000] * REPEATS),
         "wait_s": 0.5 * REPEATS,
         "client_s": 0.0,
         "elapsed_s": 0.5 * REPEATS,

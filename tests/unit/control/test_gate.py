@@ -9,7 +9,7 @@ from simulator.control.script import Rejected
 from simulator.control.workers import coordinator
 from simulator.data.query import Answer
 from simulator.data.ranges import RowRange, lane_range
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.folding import FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Registration, StageTimes, WorkerReport
 from simulator.protocol.spec import Clocking, LoadStage
@@ -433,7 +433,7 @@ STAGES = (LoadStage(workers=1, duration_s=1.0), LoadStage(workers=2, duration_s=
 def stage(number, rows=0, count=1):
     return StageTimes(
         stage=number, started_s=1.0, ended_s=2.0, rows=rows, count=count,
-        latency=encode_histogram([1000] * count),
+        latency=encode_durations([1000] * count),
     )  # fmt: skip
 
 

@@ -9,11 +9,12 @@ from simulator.errors import RunError
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.asking import Turns
 from simulator.load.ask.callers import OneCaller, Persistence, callers_of
-from simulator.load.connections import Connections, Stopped
-from simulator.load.meter import merge_histogram
+from simulator.load.connecting import Stopped
+from simulator.load.connections import Connections
 from simulator.load.pace import FASTEST, Pace
 from simulator.modules.null import NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.spec import FIRST_INSTANCE, Ask
 from tests.unit.load.test_asker import FIXED, VARYING
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from simulator.errors import SetupError
-from simulator.load.connections import Stopped, connect
+from simulator.load.connecting import Stopped, connect
 from simulator.modules.null import Null
 
 

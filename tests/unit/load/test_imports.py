@@ -8,7 +8,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import RunError
-from simulator.load.connections import Stopped
+from simulator.load.connecting import Stopped
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import IMPORT
 from simulator.modules.null import Null, NullOptions, NullSession

@@ -8,8 +8,11 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.load import durations as folding
 from simulator.load import meter
-from simulator.load.meter import Durations, Meter, merge_histogram, new_histogram
+from simulator.load.durations import Durations
+from simulator.load.meter import Meter
+from simulator.protocol.histogram import merge_histogram, new_histogram
 from simulator.protocol.numbers import pairs_of
 from tests.fuzzing import try_cases
 
@@ -51,7 +54,8 @@ def test_bulk_folding_is_recording_one_by_one(values):
 
 @pytest.mark.parametrize("sends", [0, 1, 7, 8, 9, 16, 100])
 def test_sends_beyond_the_buffer_are_counted_like_the_first(monkeypatch, sends):
-    monkeypatch.setattr(meter, "_BUFFER", 8)
+    for module in (folding, meter):
+        monkeypatch.setattr(module, "BUFFER", 8)
     taken = measured([250 * MS] * sends, rows=10)
 
     assert (taken.sends, taken.rows) == (sends, 10 * sends)
@@ -136,7 +140,8 @@ def test_without_durations_there_is_no_histogram():
 
 @pytest.mark.parametrize("sends", [0, 1, 7, 8, 9, 20])
 def test_a_sketch_counts_what_is_folded_and_what_is_not(monkeypatch, sends):
-    monkeypatch.setattr(meter, "_BUFFER", 8)
+    for module in (folding, meter):
+        monkeypatch.setattr(module, "BUFFER", 8)
     taken, durations = measured([250 * MS] * sends), Durations()
     for _ in range(sends):
         durations.record(250 * MS)
@@ -146,7 +151,8 @@ def test_a_sketch_counts_what_is_folded_and_what_is_not(monkeypatch, sends):
 
 
 def test_a_sketch_that_another_thread_takes_never_counts_a_batch_twice_nor_goes_back(monkeypatch):
-    monkeypatch.setattr(meter, "_BUFFER", 64)
+    for module in (folding, meter):
+        monkeypatch.setattr(module, "BUFFER", 64)
     taken, durations = Meter(0), Durations()
     found: list[tuple[int, int]] = []
     over = threading.Event()
@@ -182,10 +188,12 @@ def test_what_is_due_in_the_warm_up_is_counted_apart():
     assert 250 <= measured_ones.get_max_value() / 1000 < 251
 
 
-@pytest.mark.parametrize(("every_s", "most"), [(0.001, meter._BUFFER), (1.0, meter._LEAST_FOLDED)])
+@pytest.mark.parametrize(
+    ("every_s", "most"), [(0.001, folding.BUFFER), (1.0, folding._LEAST_FOLDED)]
+)
 def test_a_slow_load_folds_fewer_durations_at_once(monkeypatch, every_s, most):
     now_ns = 0
-    monkeypatch.setattr(meter.time, "perf_counter_ns", lambda: now_ns)
+    monkeypatch.setattr(folding.time, "perf_counter_ns", lambda: now_ns)
     taken, waiting = Durations(), 0
     for _ in range(40_000):
         now_ns += int(every_s * 1e9)

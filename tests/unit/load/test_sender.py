@@ -11,14 +11,14 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
-from simulator.load.connections import Stopped
-from simulator.load.meter import merge_histogram
+from simulator.load.connecting import Stopped
 from simulator.load.pace import Pace
 from simulator.load.write import delivery, preparing
 from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
+from simulator.protocol.histogram import merge_histogram
 from tests.unit import specs
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")

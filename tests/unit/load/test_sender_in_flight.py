@@ -6,7 +6,7 @@ import pytest
 
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
-from simulator.load.connections import Stopped
+from simulator.load.connecting import Stopped
 from simulator.load.write import delivery
 from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender

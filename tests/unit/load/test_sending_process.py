@@ -12,7 +12,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
-from simulator.load.connections import FailedElsewhere, Stopped
+from simulator.load.connecting import FailedElsewhere, Stopped
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess
 from simulator.modules import open_database

@@ -9,17 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.ranges import lane_range
+from simulator.load import durations
 from simulator.load import meter as metering
 from simulator.load.ask import asker as asking
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
-from simulator.load.connections import Stopped
-from simulator.load.meter import Meter, StageMeter, merge_histogram
+from simulator.load.connecting import Stopped
+from simulator.load.meter import Meter, StageMeter
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
 from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
 from tests.unit.load.test_sender import Database, reader
@@ -135,7 +137,8 @@ def test_a_stage_ends_what_is_behind_its_schedule():
 
 @pytest.mark.parametrize("buffer", [2, 1 << 14])
 def test_batches_count_in_the_stage_in_which_they_were_due(monkeypatch, buffer):
-    monkeypatch.setattr(metering, "_BUFFER", buffer)
+    for module in (durations, metering):
+        monkeypatch.setattr(module, "BUFFER", buffer)
     start = 7 * S
     meter = Meter(start, 1.0, stages_of((1, 2.0), (3, 2.0)))
     for due_s, took_ms, rows in (
@@ -287,7 +290,8 @@ def test_queries_that_did_not_begin_are_at_least_as_slow_as_the_fastest_one():
 
 
 def test_many_queries_fit_into_a_meter(monkeypatch):
-    monkeypatch.setattr(metering, "_BUFFER", 8)
+    for module in (durations, metering):
+        monkeypatch.setattr(module, "BUFFER", 8)
     meter = StageMeter(stages_of((1, 1.0), (1, 1.0)), 0)
     for number in range(100):
         meter.record(number * 20 * MS, MS, (number + 1) * 20 * MS)

@@ -10,11 +10,11 @@ from simulator.load.ask import asking as turning
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.asking import Turns, in_turn
 from simulator.load.ask.callers import OneCaller
-from simulator.load.connections import Stopped
-from simulator.load.meter import merge_histogram
+from simulator.load.connecting import Stopped
 from simulator.load.pace import Pace
 from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.spec import Ask
 from tests.unit.load.test_asker import FIXED, VARYING, Clock, Scripted
 

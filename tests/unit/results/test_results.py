@@ -21,7 +21,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Check, Status, Verdict
@@ -111,7 +111,7 @@ def full_result():
                 name="q",
                 first_s=0.3,
                 runs=2,
-                waits=encode_histogram([100_000_000, 200_000_000]),
+                waits=encode_durations([100_000_000, 200_000_000]),
                 wait_s=0.3,
                 client_s=0.1,
                 elapsed_s=0.4,

@@ -3,10 +3,10 @@
 import pytest
 
 from iotbench.results.timed import time_change, time_query
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.messages import ChangeTimes, QueryTimes
 
-WAITS = {"waits": encode_histogram([800_000_000] * 2), "wait_s": 1.6, "client_s": 0.4}
+WAITS = {"waits": encode_durations([800_000_000] * 2), "wait_s": 1.6, "client_s": 0.4}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from iotbench.machine.resources import Resources, Sample, Used
 from iotbench.results.result import Result
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.events import (
     Occurrence,
     QueryPlans,
@@ -98,7 +98,7 @@ def times(name, wait_ms):
         name=name,
         first_s=3 * wait_ms / 1000,
         runs=50,
-        waits=encode_histogram(waits_ns),
+        waits=encode_durations(waits_ns),
         wait_s=sum(waits_ns) / 1e9,
         client_s=sum(waits_ns) / 4e9,
         elapsed_s=sum(waits_ns) / 0.8e9,

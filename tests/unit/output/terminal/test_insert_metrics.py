@@ -8,9 +8,10 @@ from iotbench.results.latency import Latency, latency_of, merge
 from iotbench.results.metrics import insert_metrics, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
-from simulator.load.meter import encode_histogram, merge_histogram
+from simulator.load.durations import encode_durations
 from simulator.load.pace import NEVER_NS, Pace, Timetable
 from simulator.protocol.events import Outcome
+from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WorkerReport
 from tests.fuzzing import try_cases
 from tests.unit.output.terminal.made import histogram, outcome, stored, worker
@@ -247,7 +248,7 @@ def test_a_percentile_has_a_sample_beyond_it(sends, known):
 @try_cases(30)
 @given(st.lists(st.lists(st.integers(1000, 4 * 10**12), max_size=40), min_size=1, max_size=30))
 def test_percentiles_and_mean_are_those_of_the_library(durations_ns):
-    histogram = merge_histogram([encode_histogram(each) for each in durations_ns])
+    histogram = merge_histogram([encode_durations(each) for each in durations_ns])
     found = latency_of(histogram)
 
     p50_ms, p95_ms, p99_ms, p999_ms = (
@@ -294,7 +295,7 @@ def test_one_worker_overlaps_with_none():
 
 
 def test_the_time_to_connect_is_known_of_several_connections():
-    times = encode_histogram([2_000_000, 4_000_000, 4_000_000])
+    times = encode_durations([2_000_000, 4_000_000, 4_000_000])
     alone = insert_metrics(outcome(worker(0)), stored(100))
     assert (alone.connections, alone.connect_p50_ms) == (None, None)
 

@@ -17,7 +17,7 @@ from iotbench.output.terminal.records import records_of
 from iotbench.output.terminal.tables import format_record
 from iotbench.results.metrics import compute_measured_s
 from simulator.errors import ConfigError
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, StageTimes
 from simulator.protocol.spec import LoadStage
@@ -32,7 +32,7 @@ EXACT = 0.01
 def stage(number, started_s, ended_s, rows, *latencies_ms):
     return StageTimes(
         stage=number, started_s=started_s, ended_s=ended_s, rows=rows, count=len(latencies_ms),
-        latency=encode_histogram(each * MS for each in latencies_ms),
+        latency=encode_durations(each * MS for each in latencies_ms),
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def test_a_stage_is_compared_with_the_same_stage():
 def asked():
     times = [
         QueryTimes(
-            name="q", first_s=0.1, runs=4, waits=encode_histogram([MS] * 4), wait_s=0.004,
+            name="q", first_s=0.1, runs=4, waits=encode_durations([MS] * 4), wait_s=0.004,
             client_s=0.0, elapsed_s=30.0, answers=1, stages=stages,
         )
         for stages in (

@@ -16,7 +16,7 @@ from iotbench.output.terminal.records import records_of
 from iotbench.output.terminal.tables import format_record
 from iotbench.plans.measures import is_measure, measures_of
 from simulator.data.walks import Precision
-from simulator.load.meter import encode_histogram
+from simulator.load.durations import encode_durations
 from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
@@ -257,7 +257,7 @@ def times_of(name="q", *, first_s, waits_s, client_s=0.0):
         name=name,
         first_s=first_s,
         runs=len(waits_s),
-        waits=encode_histogram([round(each * 1e9) for each in waits_s]),
+        waits=encode_durations([round(each * 1e9) for each in waits_s]),
         wait_s=sum(waits_s),
         client_s=client_s,
         elapsed_s=sum(waits_s) + client_s,
