@@ -68,9 +68,8 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     if len(choice.targets) > 1:
-        others = [f"--{name.replace('_', '-')}" for name in (*file.given, *outputs.given)]
-        environment = dict(choice.environment)
-        insert_into_several(choice, run, gates, options, environment, others=others)
+        others = [*file.given, *outputs.given]
+        insert_into_several(choice, run, gates, options, choice.environment, others=others)
         return
     given = {**options.given, **file.given}
     source = source_of(file, given, run, partial(scan_in_pod, choice, run))

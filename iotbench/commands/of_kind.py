@@ -1,16 +1,25 @@
 """The command of a kind of measurement on rows that an insert has stored."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
+from iotbench.commands.several import ask_several
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.options.basic import Command
-from iotbench.config.options.choice import Choice, TargetRun, common_options, writing_options
+from iotbench.config.options.choice import (
+    Choice,
+    TargetRun,
+    asking_options,
+    common_options,
+    writing_options,
+)
 from iotbench.config.options.declared import options_of
 from iotbench.execution.launch import conclude, sweep_of
 from iotbench.execution.stored import find_inserted
 from iotbench.machine.program import SCRIPT
+from iotbench.measurements.query.options import QueryOptions
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.options import ResourceOptions
 from iotbench.measurements.shared.plan import StoredBefore
@@ -18,6 +27,13 @@ from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
+
+
+def _add_common(kind: Kind[Any]) -> Callable[[Any], Any]:
+    """Return what adds the options that all commands with a target have to a kind's command."""
+    if kind.writes:
+        return writing_options
+    return asking_options if kind.asks else common_options
 
 
 def command_of(kind: Kind[Any]) -> click.Command:
@@ -31,6 +47,12 @@ def command_of(kind: Kind[Any]) -> click.Command:
         gates: Gates | None = None,
         outputs: Outputs | None = None,
     ) -> None:
+        if len(choice.targets) > 1 and isinstance(options, QueryOptions) and gates and outputs:
+            ask_several(
+                choice, run, gates, options, choice.environment,
+                others=[*outputs.given],
+            )  # fmt: skip
+            return
         problems: list[str] = []
         extra = choice.extra_options(problems)
         problems += kind.conflicts(options)
@@ -62,4 +84,4 @@ def command_of(kind: Kind[Any]) -> click.Command:
     lines = (f"  python {SCRIPT} {example}" for example in kind.examples)
     return click.command(
         kind.name, cls=Command, help=kind.help, epilog="\n".join(["\b", "Examples:", *lines])
-    )((writing_options if kind.writes else common_options)(command))
+    )(_add_common(kind)(command))

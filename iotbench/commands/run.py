@@ -48,7 +48,7 @@ Examples:
     "--trust",
     is_flag=True,
     group="Plan",
-    help="Allow what the plan contains besides measurements: commands on this machine, options and"
+    help="Allow more than measurements: commands on this machine, options and"
     " addresses of targets, statements, files and faults. --dry-run lists them.",
 )
 @options_of(Gates, "gates")
@@ -68,7 +68,7 @@ def run(
     stopped: results in --output that are complete are not measured again. Another --output measures
     everything again.
 
-    A plan may come from a stranger: what it contains besides measurements is refused without
+    A plan may come from a stranger: one that contains more than measurements is refused without
     --trust.
 
     A target that the plan installs is installed before its first item and removed after its last

@@ -1,25 +1,38 @@
-"""`insert` on several targets: in turns, until each difference is known or is noise."""
+"""`insert` and `query` on several targets: in turns, until each difference is known or is noise."""
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
-from iotbench.comparison.comparison import NOISE, Comparison, Judgement, compare_sides
-from iotbench.comparison.sides import Side, expect_comparable
+from iotbench.comparison.comparison import Comparison
+from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import LEAST_PAIRS
-from iotbench.comparison.tables import interval_of
+from iotbench.comparison.turns import (
+    MOST_REPEATS,
+    are_known,
+    compare_with_first,
+    list_conclusions,
+)
 from iotbench.config.options.choice import Choice, Reach, RunOptions, TargetRun
 from iotbench.config.targets.urls import is_url, name_of
 from iotbench.execution.experiment import Refused, all_measured, forecast_of, record_fields
+from iotbench.execution.launch import dry_run_text, sweep_of
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
+from iotbench.execution.stored import expect_same_rows, find_inserted
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say, width_of
+from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import Insert, InsertOptions
+from iotbench.measurements.query.options import Query, QueryOptions
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
 from iotbench.plans.items import digest_of
@@ -29,13 +42,9 @@ from iotbench.plans.plan import Plan, PlanTarget
 from iotbench.plans.record import PlanRecord
 from iotbench.plans.settings import Setting
 from iotbench.plans.tables import format_record
-from iotbench.results.result_files import ResultFile, now_utc
+from iotbench.results.result_files import ResultFile, now_ms, now_utc
+from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
-
-_SETTING = "insert"
-MOST_REPEATS = 12
-LOOKS = 3
-"""Number of comparisons, after 3, 6 and 12 repeats; more looks make each one stricter."""
 
 
 def insert_into_several(  # noqa: PLR0913
@@ -43,61 +52,124 @@ def insert_into_several(  # noqa: PLR0913
     run: TargetRun,
     gates: Gates,
     options: InsertOptions,
-    environment: dict[str, str],
+    environment: Mapping[str, str],
     *,
     others: Sequence[str],
 ) -> None:
-    """Measure the targets in turns, print them side by side, and write the page.
+    """Insert the same rows into the targets in turns, print them side by side, write the page.
 
     `others`: options that were given and are for one target only.
     """
-    _expect_possible(choice, run, options, others)
-    names = choice.targets
-    plan = _plan_of(names, options)
-    thresholds = gates.expect(plan.scope)
-    own_run = PlanRun(**{each: getattr(run, each) for each in RunOptions.model_fields})
-    reach = Reach(choice.config, choice.runner, choice.cluster)
-    roster = roster_of(plan, names, reach, own_run)
-    _expect_all(roster)
+    alone = ["--no-clean"] if not options.clean else []
+    _expect_possible(choice, run, [*alone, *others])
+    values = {each: getattr(options, each) for each in Insert.model_fields}
+    if "workers" not in options.model_fields_set:
+        values["workers"] = Insert.model_fields["workers"].default
+    values["start_ms"] = now_ms() if options.start_ms is None else options.start_ms
+    setting = Setting(name="insert", insert=Insert(**values), resources=options.resources)
+    plan = _plan_of(choice, setting, options.runs)
+    turns = _Turns(choice, run, gates, plan, "take longer runs, or more with --runs")
     if run.dry_run:
-        print_out(forecast_of(plan.name, plan, roster, run.output))
+        print_out(forecast_of(plan.name, plan, turns.roster, run.output))
         return
-    with caught_interrupts() as interrupts:
-        planned = PlanOptions(names, reach, options.replace_tables, None, None)
-        measuring = ItemMeasuring.of(own_run, planned, interrupts, environment)
-        fixed = options.runs is not None
-        found, status, refused = all_measured(
-            plan, roster, measuring, None if fixed else _find_unsettled
-        )
-    record = PlanRecord(
-        **record_fields(found, status),
-        name=plan.name,
-        plan=plan.model_dump(mode="json", by_alias=True),
-        lines=lines_of(found),
-        not_had={},
-        refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
-    )
-    file = ResultFile(run.output / f"plan-{plan.name}-{digest_of(plan, roster.pairs)}.json")
-    file.write(record)
-    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
-    failed = gates.conclude_items(plan.name, status, record.items, run.output, thresholds)
-    is_text = run.form != "json"
-    for line in _list_conclusions(found):
-        say(line, err=not is_text)
-    if file.path and record.lines:
-        say(f"page: {_write_page(file.path)}", err=not is_text)
-    click.get_current_context().exit(record.exit_code or int(not kept) or failed)
+    turns.measure(environment, options.replace_tables)
 
 
-def _expect_possible(
-    choice: Choice, run: TargetRun, options: InsertOptions, others: Sequence[str]
+def ask_several(  # noqa: PLR0913
+    choice: Choice,
+    run: TargetRun,
+    gates: Gates,
+    options: QueryOptions,
+    environment: Mapping[str, str],
+    *,
+    others: Sequence[str],
 ) -> None:
+    """Ask the targets about the same rows in turns, print them side by side, write the page."""
+    shared = {*Query.model_fields, "resources"}
+    own = [each.names[0] for field, each in options.declare().items()
+           if field in options.model_fields_set - shared]  # fmt: skip
+    _expect_possible(choice, run, [*own, *others])
+    query = Query(**{each: getattr(options, each) for each in Query.model_fields})
+    setting = Setting(name="query", insert=None, query=query, resources=options.resources)
+    turns = _Turns(choice, run, gates, _plan_of(choice, setting), "ask for longer, with --duration")
+    targets = [pair.target for pair in turns.roster.pairs]
+    stored = {each.name: find_inserted(run, each, choice, None) for each in targets}
+    expect_same_rows(stored, "--target")
+    with ExitStack() as files:
+        for name, each in stored.items():
+            rows = files.enter_context(reopen(each.dataset, quiet=run.quiet))
+            stored[name] = StoredBefore(rows, each.complete)
+        asked = [sweep_of(kind_named("query"), each, run.output, query.options(run.timeout_s),
+                          stored[each.name], force=run.force, quiet=run.quiet)
+                 for each in targets]  # fmt: skip
+        if run.dry_run:
+            texts = [dry_run_text(*each, choice) for each in asked]
+            print_out("".join(f"{each.name}\n{text}\n"
+                              for each, text in zip(targets, texts, strict=True)))  # fmt: skip
+            return
+        turns.measure(environment, stored=stored)
+
+
+class _Turns:
+    """The measurement of one setting on several targets, every other time in reverse order."""
+
+    def __init__(
+        self, choice: Choice, run: TargetRun, gates: Gates, plan: Plan, remedy: str
+    ) -> None:
+        self._choice, self._gates, self._plan, self._remedy = choice, gates, plan, remedy
+        is_asking = plan.settings[0].insert is None  # the rows name the queries
+        scope = replace(plan.scope, queries=None) if is_asking else plan.scope
+        self._thresholds = gates.expect(scope)
+        self._run = PlanRun(**{each: getattr(run, each) for each in RunOptions.model_fields})
+        self._reach = Reach(choice.config, choice.runner, choice.cluster)
+        self.roster = roster_of(plan, choice.targets, self._reach, self._run)
+        _expect_all(self.roster)
+
+    def measure(
+        self,
+        environment: Mapping[str, str],
+        replace_tables: tuple[str, ...] = (),
+        stored: Mapping[str, StoredBefore] = MappingProxyType({}),
+    ) -> None:
+        """Measure, print, write the page, and exit with the exit code of the worst item."""
+        plan, run, roster = self._plan, self._run, self.roster
+        with caught_interrupts() as interrupts:
+            planned = PlanOptions(self._choice.targets, self._reach, replace_tables, None, None)
+            measuring = ItemMeasuring.of(run, planned, interrupts, environment)
+            found, status, refused = all_measured(
+                plan,
+                roster,
+                replace(measuring, stored=stored),
+                _find_unsettled if plan.until_settled else None,
+            )
+        record = PlanRecord(
+            **record_fields(found, status),
+            name=plan.name,
+            plan=plan.model_dump(mode="json", by_alias=True),
+            lines=lines_of(found),
+            not_had={},
+            refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
+        )
+        file = ResultFile(run.output / f"plan-{plan.name}-{digest_of(plan, roster.pairs)}.json")
+        file.write(record)
+        kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+        failed = self._gates.conclude_items(
+            plan.name, status, record.items, run.output, self._thresholds
+        )
+        is_text = run.form != "json"
+        for line in list_conclusions(_compare(found), self._remedy):
+            say(line, err=not is_text)
+        if file.path and record.lines:
+            say(f"page: {_write_page(file.path)}", err=not is_text)
+        click.get_current_context().exit(record.exit_code or int(not kept) or failed)
+
+
+def _expect_possible(choice: Choice, run: TargetRun, others: Sequence[str]) -> None:
     """Raise ConfigError with the options that several targets cannot share."""
     names = choice.targets
     given = {
         "--extra-option": choice.extra,
         "--client": choice.client,
-        "--no-clean": not options.clean,
         "--tag": run.result_tags,
         "--timings": run.timings,
         f"--format {run.form}": run.form not in {"table", "json"},
@@ -113,17 +185,13 @@ def _expect_possible(
         raise ConfigError(problems)
 
 
-def _plan_of(names: Sequence[str], options: InsertOptions) -> Plan:
-    """Return the plan: one setting, repeated on all targets, every other time in reverse order."""
-    values = {each: getattr(options, each) for each in Insert.model_fields}
-    if "workers" not in options.model_fields_set:
-        values["workers"] = Insert.model_fields["workers"].default
-    setting = Setting(name=_SETTING, insert=Insert(**values), resources=options.resources)
+def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Plan:
+    """Return the plan of a setting on all targets; `repeats`: the number, None: as needed."""
     return Plan(
-        name=f"{_SETTING}-{now_utc():%Y%m%dt%H%M%S}",
-        targets=tuple(PlanTarget(name=each) for each in names),
-        repeats=options.runs or LEAST_PAIRS,
-        until_settled=None if options.runs else MOST_REPEATS,
+        name=f"{setting.name}-{now_utc():%Y%m%dt%H%M%S}",
+        targets=tuple(PlanTarget(name=each) for each in choice.targets),
+        repeats=repeats or LEAST_PAIRS,
+        until_settled=None if repeats else MOST_REPEATS,
         settings=(setting,),
     )
 
@@ -138,9 +206,8 @@ def _expect_all(roster: Roster) -> None:
 
 def _find_unsettled(found: Found, _refused: Refused) -> set[tuple[str, str]]:
     """Return all targets as long as any difference from the first one is not known."""
-    comparisons = _compare(found)
-    undecided = any(not _is_known(each) for each in comparisons)
-    return {(_SETTING, item.target.name) for item, _ in found} if undecided else set()
+    is_known = are_known(_compare(found))
+    return set() if is_known else {(item.setting.name, item.target.name) for item, _ in found}
 
 
 def _compare(found: Found) -> list[Comparison]:
@@ -150,46 +217,11 @@ def _compare(found: Found) -> list[Comparison]:
         own = sides.get(item.target.name, Side((), item.target.name))
         results = tuple((path or Path("-"), result) for path, result in each.results)
         sides[own.name] = Side((*own.results, *(results if each.is_complete else ())), own.name)
-    whole = [each for each in sides.values() if each.results]
     try:
-        if whole:
-            expect_comparable(whole)
-        return [compare_sides(whole[0], each, looks=LOOKS) for each in whole[1:]]
+        return compare_with_first([each for each in sides.values() if each.results])
     except ConfigError as error:
         say(f"not compared: {'; '.join(error.problems)}", err=True)
         return []
-
-
-def _is_known(comparison: Comparison) -> bool:
-    """Return whether each difference is judged, or lies within the noise."""
-    for row in comparison.rows:
-        line = row.lines[0]
-        is_small = line.difference is not None and line.difference.is_within(comparison.noise)
-        if not (line.judgement in {Judgement.FASTER, Judgement.SLOWER} or is_small):
-            return False
-    return True
-
-
-def _list_conclusions(found: Found) -> Iterator[str]:
-    """Yield a sentence for each difference from the first target."""
-    for comparison in _compare(found):
-        base, other = comparison.base.label, comparison.other.label
-        for row in comparison.rows:
-            line = row.lines[0]
-            at = f" ({row.place})" if len(comparison.rows) > 1 else ""
-            if not line.difference:
-                continue
-            size = f"{line.difference.change:+.1%} {line.figure.title.lower()}"
-            size += f" (interval {interval_of(line.difference)})"
-            if line.judgement in {Judgement.FASTER, Judgement.SLOWER}:
-                yield f"{other} is {line.judgement} than {base}{at}: {size}"
-            elif _is_known(comparison):
-                yield f"{other} and {base} differ by less than {NOISE:.0%}{at}: {size}"
-            else:
-                yield (
-                    f"{row.sweeps[0]} repeats do not distinguish {other} and {base}{at}: {size};"
-                    " take longer runs, or more with --runs"
-                )
 
 
 def _write_page(path: Path) -> Path:

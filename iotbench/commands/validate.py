@@ -1,6 +1,6 @@
 """`validate`: ask several targets the same queries, and compare their answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -11,11 +11,17 @@ from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt
 from iotbench.config.input.values import Count
 from iotbench.config.options.basic import NAMES, Command, option
-from iotbench.config.options.choice import Choice, Reach, RunOptions, reach_options
+from iotbench.config.options.choice import (
+    Choice,
+    Reach,
+    RunOptions,
+    reach_options,
+    resolve_several,
+)
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import Sweep, carry_out, sweep_of
-from iotbench.execution.stored import find_inserted
+from iotbench.execution.stored import expect_same_rows, find_inserted
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named
@@ -28,7 +34,7 @@ from iotbench.measurements.query.options import (
 )
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.output.terminal.agreements import format_validated
-from iotbench.results.agreement import agreements, differences, exit_code
+from iotbench.results.agreement import agreements, exit_code
 from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
 
@@ -87,7 +93,7 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
         choice.target: find_inserted(run, target, choice, None)
         for choice, target in zip(choices, found, strict=True)
     }
-    _expect_same_rows(stored)
+    expect_same_rows(stored, "--targets")
     asking = QueryOptions(**dict(options), timeout_s=run.timeout_s, digests=True)
     with ExitStack() as files:
         planned: list[_Planned] = []
@@ -116,21 +122,7 @@ def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
         problems.append(
             f"--targets: expected two targets or more, each once, got {','.join(names)}"
         )
-    found = [choice.resolve({}, problems) for choice in choices]
-    return [target for target in found if target]
-
-
-def _expect_same_rows(stored: Mapping[str, StoredBefore]) -> None:
-    (first, expected), *others = stored.items()
-    problems = []
-    for name, known in others:
-        if found := differences(expected.dataset, known.dataset):
-            problems.append(
-                f"--targets: {first} and {name} do not hold the same rows: {', '.join(found)};"
-                " insert with the same options into both"
-            )
-    if problems:
-        raise ConfigError(problems)
+    return resolve_several(choices, problems)
 
 
 def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:

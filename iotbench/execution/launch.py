@@ -177,7 +177,7 @@ def conclude(  # noqa: PLR0913
     sweep.result.command = build_given_command(sweep.target.options)
     thresholds = gates.expect(_scope(sweep, planned)) if gates else ()
     if run.dry_run:
-        print_out(_dry_run(sweep, planned, choice))
+        print_out(dry_run_text(sweep, planned, choice))
         return
     as_json = run.form == "json"
     target, sweep_id = sweep.target, sweep.result.sweep_id
@@ -215,7 +215,7 @@ def _dropping(target: Target) -> Callable[[], str]:
     return partial(drop_caches, elsewhere(target.options, embedded=embedded))
 
 
-def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
+def dry_run_text(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
     """Return what would start: the manifests of the first run, or the plan."""
     target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":

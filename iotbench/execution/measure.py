@@ -44,7 +44,7 @@ class TimeLimit:
         """Return whether an item ends in time if it takes as long as the longest one."""
         if not self._limit_s:
             return True
-        insert = item.setting.insert
+        insert = item.setting.inserting
         needed_s = max(insert.warm_s + insert.timed_s, self._longest_s)
         is_in_time = self._clock() - self._began_s + needed_s <= self._limit_s
         self.left += not is_in_time
@@ -69,7 +69,7 @@ def insert_of(  # noqa: PLR0913
     `replace_tables`: names of all settings, of which the insert gets those that it needs.
     """
     database = target.open()
-    options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
+    options = setting.inserting.options(database.capabilities, result_files.now_ms(), timeout_s)
     rows = DrawnRows(generator_params(options))
     before = StoredBefore(rows.empty(options), complete=True)
     needed = plan.list_needed_names(before.dataset, database)
@@ -82,6 +82,8 @@ def insert_of(  # noqa: PLR0913
 
 def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
     """Return why a target cannot be measured with a setting, without I/O; empty: it can."""
+    if setting.insert is None:
+        return ""
     options = setting.insert.options(target.open().capabilities, 0, 0.0)
     problems = target_problems(options, target, force=force)
     if problems:
@@ -118,6 +120,8 @@ class ItemMeasuring:
     """Foreign tables that the program may drop, of all items."""
     limit: TimeLimit = field(default_factory=TimeLimit)
     """Time limit after which no item begins."""
+    stored: Mapping[str, StoredBefore] = field(default_factory=dict)
+    """Target -> the rows that it holds, for settings without an insert."""
 
     @classmethod
     def of(
@@ -137,24 +141,16 @@ class ItemMeasuring:
     def measure(self, item: Item) -> MeasuredItem:
         """Measure an item; stop after a sweep that failed or was interrupted."""
         found: tuple[tuple[Path | None, Result], ...] = ()
+        given = self._list_given(item.target)
+        stored = self.stored.get(item.target.name)
         try:
-            planned = insert_of(
-                item.setting,
-                item.target,
-                self.output,
-                timeout_s=self.timeout_s,
-                sweep_id=item.id,
-                replace_tables=self.replace_tables,
-            )
-            given = self._list_given(item.target)
-            command = insert_command(item.setting, item.target, given, self.timeout_s)
-            planned[0].result.command = command
-            found = (self._carry_out(item, *planned, item.setting.insert),)
-            manifest = found[0][1].manifest
+            if item.setting.insert:
+                found = (self._insert(item, item.setting.insert, given),)
+                manifest = found[0][1].manifest
+                stored = StoredBefore(manifest.dataset, manifest.complete) if manifest else None
             for name, asked in item.setting.asked.items():
-                if not manifest or found[-1][1].status != "done":
+                if not stored or (found and found[-1][1].status != "done"):
                     break
-                stored = StoredBefore(manifest.dataset, manifest.complete)
                 planned = sweep_of(
                     kind_named(name), item.target, self.output, asked.options(self.timeout_s),
                     stored, sweep_id=item.id, force=self.force,
@@ -169,6 +165,21 @@ class ItemMeasuring:
         except BenchError as error:
             return MeasuredItem(found, cause="; ".join(str(error).splitlines()))
         return MeasuredItem(found)
+
+    def _insert(
+        self, item: Item, insert: Insert, given: Mapping[str, Any]
+    ) -> tuple[Path | None, Result]:
+        sweep, planned = insert_of(
+            item.setting,
+            item.target,
+            self.output,
+            timeout_s=self.timeout_s,
+            sweep_id=item.id,
+            replace_tables=self.replace_tables,
+        )
+        command = insert_command(item.setting, item.target, given, self.timeout_s)
+        sweep.result.command = command
+        return self._carry_out(item, sweep, planned, insert)
 
     def _list_given(self, target: Target) -> dict[str, Any]:
         """Return the options of this command that also apply to an item's sweeps."""

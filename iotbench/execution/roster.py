@@ -1,11 +1,10 @@
 """The targets of an experiment: which answer, and which settings each can be measured with."""
 
-import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iotbench.config.options.choice import ClusterOptions, Reach
+from iotbench.config.options.choice import ClusterOptions, Reach, forget_credentials
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
 from iotbench.execution.facts import explain_silence, first_line
@@ -64,7 +63,7 @@ def roster_of(
     """
     loaded, chosen_names = configuration.load_for(names or (), reach.config)
     pairs, refused, candidates = [], {}, []
-    variables: set[str] = set()
+    resolved: list[Target] = []
     unreachable, asks = "", not run.dry_run
     chosen = candidates_of(loaded, chosen_names if names else None)
     if asks:
@@ -75,7 +74,7 @@ def roster_of(
             say(f"checking {candidate.name}", err=True)
         try:
             target = loaded.resolve(candidate.name, {}, reach.runner)
-            variables |= {*target.variables}
+            resolved.append(target)
             if asks and target.runner == "kubernetes":
                 unreachable = unreachable or _unreachable(target, reach.cluster)
             not_had = unreachable if target.runner == "kubernetes" else ""
@@ -91,8 +90,7 @@ def roster_of(
                 pairs.append(Pair(setting, own))
             else:
                 refused[setting.name, candidate.name] = problem
-    for name in variables:  # no child process inherits a credential
-        os.environ.pop(name, None)
+    forget_credentials(resolved)
     return Roster(tuple(candidates), tuple(pairs), refused)
 
 

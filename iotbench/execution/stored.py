@@ -1,6 +1,6 @@
 """The rows that an insert left in a target's tables: from its result file, or from the database."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from iotbench.config.options.choice import Choice, RunOptions
@@ -13,6 +13,7 @@ from iotbench.measurements.insert.continuation import continue_dataset
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
+from iotbench.results.agreement import differences
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome
@@ -76,6 +77,19 @@ def last_insert(
             err=True,
         )
     return StoredBefore(marks[0].dataset, marks[0].state is State.COMPLETE)
+
+
+def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
+    """Raise ConfigError unless all targets hold the same rows; `option` named the targets."""
+    (first, expected), *others = stored.items()
+    problems = [
+        f"{option}: {first} and {name} do not hold the same rows: {', '.join(found)};"
+        " insert with the same options into both"
+        for name, known in others
+        if (found := differences(expected.dataset, known.dataset))
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:

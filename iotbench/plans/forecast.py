@@ -52,7 +52,7 @@ def forecast(
     seconds = size = None
     last = _most_alike(pair, earlier)
     done = last.runs[-1].metrics if last else None
-    timed_s = pair.setting.insert.timed_s
+    timed_s = pair.setting.inserting.timed_s
     if last and done:
         mixed = pair.setting.mixed
         seconds = estimate_s(planned, last)
@@ -62,14 +62,14 @@ def forecast(
         size = None if done.bytes_per_row is None else done.bytes_per_row * stored
     is_least = seconds is None and bool(timed_s)
     if is_least:
-        seconds = pair.setting.insert.warm_s + timed_s
+        seconds = pair.setting.inserting.warm_s + timed_s
     shown = None if timed_s else rows
     return Forecast(pair, shown, seconds, size, repeats, measured, is_least)
 
 
 def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
     """Return the newest insert with this workload and batch, preferably with the same options."""
-    insert, options = pair.setting.insert, pair.target.options.public()
+    insert, options = pair.setting.inserting, pair.target.options.public()
     alike = [
         result
         for result in earlier
@@ -105,9 +105,10 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
     mixes = any(setting.mixed for setting in plan.settings)
     titles = ("Setting", "Workers", "Batch", "Tables", "Rows", "Queries")
     table = _table(*titles, *(["Mixed"] if mixes else []))
-    rows = {(each.pair.setting.name, each.pair.setting.insert.tables): each.rows for each in found}
+    rows = {(each.pair.setting.name, each.pair.setting.inserting.tables): each.rows
+            for each in found}  # fmt: skip
     for setting in plan.settings:
-        insert = setting.insert
+        insert = setting.inserting
         shards = f"1 to {setting.shards}" if setting.shards else ""
         counts = sorted({count for (name, _), count in rows.items()
                          if name == setting.name and count is not None})  # fmt: skip
@@ -127,7 +128,7 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
 def _batch(setting: Setting) -> str:
     if setting.batches:
         return f"1,000 to {setting.batches:,}"
-    return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.insert.batch:,}"
+    return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.inserting.batch:,}"
 
 
 def _targets(found: Sequence[Forecast]) -> Table:

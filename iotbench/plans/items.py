@@ -66,8 +66,10 @@ class Item:
     @property
     def name(self) -> str:
         """Name in messages."""
-        pair, number = Pair(self.setting, self.target), self.setting.number
-        of = f" with {pair.format_number(number)}" if self.setting.search else ""
+        of = ""
+        if self.setting.search:
+            pair = Pair(self.setting, self.target)
+            of = f" with {pair.format_number(self.setting.number)}"
         return f"{self.target.name}, {self.setting.name}{of}, repeat {self.repeat}"
 
 
@@ -118,6 +120,8 @@ def _list_dependencies(setting: Setting) -> dict[str, Any]:
     for asked in filter(None, (found["query"], found.get("mixed"))):
         if own := asked.pop("queries"):
             asked["own"] = own["queries"]
+    if not setting.insert:
+        return found
     for option in filter(None, (found["insert"]["setup"], found["insert"]["teardown"])):
         del option["path"]
     if declared := contents_of(setting.insert.workload):

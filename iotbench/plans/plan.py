@@ -82,13 +82,13 @@ class Plan(Record):
         queries: dict[str, None] = {}
         for each in self.settings:
             asked = each.query or each.mixed
-            types = _query_types(each.insert, fresh=_is_fresh(each)) if asked else ()
-            queries |= dict.fromkeys(types)
+            if asked and each.insert:
+                queries |= dict.fromkeys(_query_types(each.insert, fresh=_is_fresh(each)))
             queries |= dict.fromkeys(each.query.own if each.query else ())
             queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed or each.change else [])
             queries |= dict.fromkeys((CORRECTIONS, DELETION, TAGS) if each.change else ())
-        inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
+        inserted = [each.insert.options(None, 0, 0.0) for each in self.settings if each.insert]
         subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
         subjects |= {LOAD for each in self.settings if each.mixed}
         subjects |= {CHANGE for each in self.settings if each.change}
@@ -106,7 +106,7 @@ class Plan(Record):
             return self
         update = {"table_prefix": table_prefix}
         settings = [
-            each.model_copy(update={"insert": each.insert.model_copy(update=update)})
+            each.model_copy(update={"insert": each.inserting.model_copy(update=update)})
             for each in self.settings
         ]
         return self.model_copy(update={"settings": tuple(settings)})
@@ -154,7 +154,9 @@ def read_plan(path: Path) -> Plan:
         if each.batch_of and (problem := _source_problem(plan, each))
     ]
     for each in plan.settings:
-        problems += [f"settings.{each.name}.{text}" for text in _setting_problems(each)]
+        missing = ["insert: expected the options of an insert, got null"]
+        found = _setting_problems(each) if each.insert else missing
+        problems += [f"settings.{each.name}.{text}" for text in found]
     if not problems:
         parse(plan.thresholds, plan.scope, problems, "thresholds")
     if problems:
@@ -171,7 +173,7 @@ def _source_problem(plan: Plan, setting: Setting) -> str:
     if setting.search:
         return "a setting with a search has a batch of its own; leave one out"
     return "the batch is what the search finds; leave `insert.batch` out" * bool(
-        setting.insert.batch
+        setting.inserting.batch
     )
 
 
@@ -183,7 +185,7 @@ def _setting_problems(setting: Setting) -> list[str]:
         if name not in MODULES
     ]
     search = setting.search
-    insert = (setting.with_number(search.most) if search else setting).insert
+    insert = (setting.with_number(search.most) if search else setting).inserting
     try:
         options = insert.options(None, 0, 0.0)
         generator_params(options)
@@ -192,11 +194,11 @@ def _setting_problems(setting: Setting) -> list[str]:
     problems += [f"insert: {text}" for text in option_problems(options)]
     if setting.shards and setting.batches:
         problems.append("batches: `shards` is searched for as well; give each a setting of its own")
-    if setting.batches and setting.insert.batch:
+    if setting.batches and setting.inserting.batch:
         problems.append("batches: the search has batches of its own; leave `insert.batch` out")
     if setting.shards and insert.stages:
         problems.append("shards: need a worker for each table; leave `insert.stages` out")
-    given = setting.insert.given
+    given = setting.inserting.given
     problems += [f"insert: {text}" for text in stage_conflicts(insert.stages, given)]
     problems += [
         f"{key}.workers: expected one number; give each a setting of its own"

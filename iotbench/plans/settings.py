@@ -80,7 +80,8 @@ class Setting(Record):
     """
 
     name: Name
-    insert: Insert
+    insert: Insert | None
+    """The insert. None: queries on rows that the target holds already, never from a file."""
     query: Query | None = None
     mixed: Mixed | None = None
     change: Change | None = None
@@ -104,7 +105,13 @@ class Setting(Record):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The sweeps of an item, in their order."""
-        return ("insert", *self.asked)
+        return (*(["insert"] if self.insert else []), *self.asked)
+
+    @property
+    def inserting(self) -> Insert:
+        """The insert of a setting that has one."""
+        assert self.insert
+        return self.insert
 
     @property
     def asked(self) -> Mapping[str, Query | Mixed | Change]:
@@ -121,11 +128,11 @@ class Setting(Record):
         """Return the setting with `number` tables, each written by one worker."""
         by = PartsBy.WORKER if number > 1 else PartsBy.ROW
         changes = {"workers": (number,), "tables": number, "tables_by": by}
-        return self.model_copy(update={"insert": self.insert.model_copy(update=changes)})
+        return self.model_copy(update={"insert": self.inserting.model_copy(update=changes)})
 
     def with_batch(self, rows: int) -> "Setting":
         """Return the setting with batches of `rows` rows."""
-        return self.model_copy(update={"insert": self.insert.model_copy(update={"batch": rows})})
+        return self.model_copy(update={"insert": self.inserting.model_copy(update={"batch": rows})})
 
     @property
     def search(self) -> Search | None:
@@ -141,7 +148,7 @@ class Setting(Record):
     @property
     def number(self) -> int:
         """The current number of its search."""
-        return self.insert.tables if self.shards else self.insert.batch
+        return self.inserting.tables if self.shards else self.inserting.batch
 
     def with_before_run(self, command: str) -> "Setting":
         """Return the setting with a command before each run, unless it has its own."""
@@ -166,7 +173,7 @@ def insert_command(
 ) -> GivenCommand:
     """Return the insert as a command; `given`: other options, by name without dashes."""
     options = _of_target(setting, target, given) | {"runs": ("1",)}
-    options |= _list_own_options(setting.insert, target) | _common(setting, timeout_s)
+    options |= _list_own_options(setting.inserting, target) | _common(setting, timeout_s)
     return GivenCommand(name="insert", options=options)
 
 

@@ -22,8 +22,13 @@ _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 
 def format_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
-    made = [make(record.lines) for make in (_inserts, _queries, _mix, _changes)]
-    tables = [part for table in made if table.row_count for part in (table, "")]
+    lines = record.lines
+    inserts = _inserts(lines)
+    asked = _by_row("Query", "", _QUERIES, lines, judged=not inserts.row_count)
+    mixed = _by_row("Load", "mixed_", _MIXED, lines)
+    changed = _by_row("Change", "change_", _CHANGED, lines)
+    tables = [part for table in (inserts, asked, mixed, changed) if table.row_count
+              for part in (table, "")]  # fmt: skip
     ends = [f"result file: {path}"]
     if len(record.lines) > 1 and min(line.repeats for line in record.lines) > 1:
         ends.append(f"compare them: `{command_line(('compare', path))}`")
@@ -31,53 +36,71 @@ def format_record(record: PlanRecord, path: str, width: int) -> str:
 
 
 def _inserts(lines: Sequence[PlanLine]) -> Table:
-    table = _table("Setting", "Target", "Repeats", *_titles(_INSERTS), "Spread", "Verdict")
-    for setting, target, line in _group(lines):
+    table = _table(lines, "Target", "Repeats", *_titles(_INSERTS), "Spread", "Verdict")
+    is_asking = any(map(_name_rows, lines)) and not any("rows_per_s" in e.measures for e in lines)
+    for place, line in _group([] if is_asking else lines):
         cells = (_mean(name, line.measures.get(name, ())) for name in _INSERTS)
         spread = _spread(line.measures.get("rows_per_s", ()))
-        table.add_row(setting, target, str(line.repeats), *cells, spread, line.judged)
+        table.add_row(*place, line.target, str(line.repeats), *cells, spread, line.judged)
     return table
 
 
-def _queries(lines: Sequence[PlanLine]) -> Table:
-    return _by_row("Query", "", _QUERIES, lines)
+def _name_rows(line: PlanLine, prefix: str = "", figures: Sequence[str] = _QUERIES) -> list[str]:
+    """Return the names of the queries, loads or changes that a line has figures of."""
+    kinds = {f"{prefix}{name}" for name in figures}
+    measures = (name.partition(" ") for name in line.measures)
+    return [*dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)]
 
 
-def _mix(lines: Sequence[PlanLine]) -> Table:
-    return _by_row("Load", "mixed_", _MIXED, lines)
+def _by_row(
+    title: str,
+    prefix: str,
+    figures: Sequence[str],
+    lines: Sequence[PlanLine],
+    *,
+    judged: bool = False,
+) -> Table:
+    """Return a line for each query, load or change and each target, with the targets side by side.
 
-
-def _changes(lines: Sequence[PlanLine]) -> Table:
-    return _by_row("Change", "change_", _CHANGED, lines)
-
-
-def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[PlanLine]) -> Table:
-    """Return a line for each query or load; the spread belongs to the first figure it has."""
-    table = _table("Setting", "Target", title, "Repeats", *_titles(figures), "Spread")
-    for setting, target, line in _group(lines):
-        measures = (name.partition(" ") for name in line.measures)
-        kinds = {f"{prefix}{name}" for name in figures}
-        names = dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)
-        for number, name in enumerate(names):
+    The spread belongs to the first figure; `judged`: add the verdict of the target.
+    """
+    table = _table(
+        lines, title, "Target", "Repeats", *_titles(figures), "Spread", *["Verdict"] * judged
+    )
+    for setting in dict.fromkeys(line.setting for line in lines):
+        own = [line for line in lines if line.setting == setting]
+        names = dict.fromkeys(name for line in own for name in _name_rows(line, prefix, figures))
+        having = [(name, line) for name in names for line in own
+                  if name in _name_rows(line, prefix, figures)]  # fmt: skip
+        place = [setting] * _has_settings(lines)
+        before = ""
+        for name, line in having:
             values = [line.measures.get(f"{prefix}{figure} {name}", ()) for figure in figures]
-            place = ("", "") if number else (setting, target)
-            cells = map(_mean, figures, values)
             first = next(each for each in values if each)
-            table.add_row(*place, name, str(len(first)), *cells, _spread(first))
+            table.add_row(
+                *place, name * (name != before), line.target, str(len(first)),
+                *map(_mean, figures, values), _spread(first), *[line.judged] * judged,
+            )  # fmt: skip
+            place, before = [""] * len(place), name
     return table
 
 
-def _group(lines: Sequence[PlanLine]) -> Iterator[tuple[str, str, PlanLine]]:
-    """Yield each line with its setting, which is named once, and its target."""
+def _has_settings(lines: Sequence[PlanLine]) -> bool:
+    """Return whether a column has to name the settings."""
+    return len({line.setting for line in lines}) > 1
+
+
+def _group(lines: Sequence[PlanLine]) -> Iterator[tuple[list[str], PlanLine]]:
+    """Yield each line after the cell of its setting, which is named once, if there are several."""
     before = ""
     for line in lines:
-        yield ("" if line.setting == before else line.setting), line.target, line
+        yield [line.setting * (line.setting != before)] * _has_settings(lines), line
         before = line.setting
 
 
-def _table(*titles: str) -> Table:
+def _table(lines: Sequence[PlanLine], *titles: str) -> Table:
     table = new_table()
-    for title in titles:
+    for title in (*["Setting"] * _has_settings(lines), *titles):
         is_text = title in {"Setting", "Target", "Query", "Load", "Change", "Verdict"}
         table.add_column(
             title, justify="left" if is_text else "right", vertical="bottom", overflow="fold",

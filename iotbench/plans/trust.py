@@ -1,4 +1,4 @@
-"""Contents of a plan besides measurements, which need the trust of the user."""
+"""Contents of a plan that can do harm, and need the trust of the user."""
 
 import shlex
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from simulator.errors import ConfigError
 
 
 def expect_trust(path: Path, plan: Plan) -> None:
-    """Raise ConfigError, which names all that the plan contains besides measurements."""
+    """Raise ConfigError, which names all contents of the plan that need trust."""
     if found := list_risks(plan):
         raise ConfigError(
             [
@@ -38,7 +38,7 @@ def _find_risks(plan: Plan) -> Iterator[str]:
         if target.install is not None or target.remove is not None:
             yield f"target {target.name}: install, remove"
     for setting in plan.settings:
-        for kind, options in {"insert": setting.insert, **setting.asked}.items():
+        for kind, options in {"insert": setting.inserting, **setting.asked}.items():
             _, left = divide(GivenCommand(name=kind, options=options.stored()), setting.name)
             for name in left.options:
                 yield f"{kind} {shlex.join(left.words_of(name))}"

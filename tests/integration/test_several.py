@@ -1,10 +1,9 @@
-"""`insert` on several targets: in turns, side by side, until their differences are known."""
+"""`insert` and `query` on several targets: in turns, side by side, until differences are known."""
 
 import re
 from pathlib import Path
 
-from iotbench.commands import several
-from iotbench.commands.several import _is_known
+from iotbench.comparison import turns
 from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.sides import Side
 from iotbench.results import result_files
@@ -48,7 +47,13 @@ def test_what_several_targets_cannot_share_is_refused(cli: CommandLine, tmp_path
     said = cli.refuse("insert", f"--target=sqlite:{path},sqlite:{path}", "--extra-option=a=b")
     assert "--extra-option: give it with one target" in said
     assert "is named twice" in said
-    assert "expected one" in cli.refuse("query", f"--target=sqlite:{path},sqlite")
+    assert "--data: give it with one target" in cli.refuse(
+        "insert", "--target=sqlite:a.db,sqlite:b.db", "--data=rows.csv"
+    )
+    asked = cli.refuse("query", f"--target=sqlite:{path},sqlite", "--seed=7", "--timings")
+    assert "--seed: give it with one target" in asked
+    assert "--timings: give it with one target" in asked
+    assert "expected one" in cli.refuse("mixed", f"--target=sqlite:{path},sqlite")
     wrong = f"--target=sqlite:{path},postgresql://anna@127.0.0.1:1/none"
     assert "postgresql-127.0.0.1-1-none: not reached" in cli.refuse("insert", wrong, *FEW)
 
@@ -60,6 +65,35 @@ def test_a_small_difference_is_known_once_its_interval_is_within_the_noise(
     (path,) = cli.output.glob("*-insert-*.json")
     result = result_files.read(path)
     same = compare_sides(Side(((path, result),)), Side(((path, result),)), noise=1e6)
-    assert _is_known(same)
-    assert not _is_known(compare_sides(Side(((path, result),)), Side(((path, result),)), noise=0))
-    assert several.MOST_REPEATS == 3 * 2 * 2
+    assert turns.are_known([same])
+    other = compare_sides(Side(((path, result),)), Side(((path, result),)), noise=0)
+    assert not turns.are_known([same, other])
+    assert turns.MOST_REPEATS == 3 * 2 * 2
+
+
+def test_two_databases_are_asked_about_the_same_rows_in_turns(
+    cli: CommandLine, tmp_path: Path
+) -> None:
+    paths = [tmp_path / name for name in ("a.db", "b.db")]
+    targets = f"--target={','.join(f'sqlite:{path}' for path in paths)}"
+    assert cli.run("insert", targets, *FEW, "--runs=1").code == 0
+    done = cli.run("query", targets, "--types=count-events,newest-per-device", "--runs=3")
+
+    assert done.code == 0, done.err
+    *_, about, last = done.out.splitlines()
+    assert "of 2 queries, sqlite-" in about
+    assert Path(last.removeprefix("page: ")).is_file()
+    table = done.out.partition("\n\n")[0].splitlines()[3:]
+    assert [line.split()[0] for line in table[::2]] == ["count-events", "newest-per-device"]
+    assert all(line.endswith("verified") for line in table)
+    asked = [each for each in cli.results() if each["kind"] == "query"]
+    order = [each["target"] for each in sorted(asked, key=lambda each: each["created"])]
+    first, second = order[:2]
+    assert order[:6] == [first, second, second, first, first, second]
+    assert len({each["dataset"]["start_ms"] for each in asked}) == 1
+    shown = cli.run("query", targets, "--dry-run")
+    assert shown.out.count("queries: count-events") == 2
+
+    cli.run("insert", f"--target=sqlite:{paths[1]}", *FEW, "--runs=1", "--seed=7")
+    said = cli.refuse("query", targets)
+    assert "do not hold the same rows: seed 1 and 7" in said

@@ -3,7 +3,7 @@
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, cast
@@ -203,9 +203,16 @@ class Choice:
 
     def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
         """Return the target, or None with its problems added to `problems`."""
+        found = self.find(extra, problems)
+        forget_credentials([found] if found else [])
+        return found
+
+    def find(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
+        """Return what `resolve` returns, and leave its credentials in the environment."""
         problems += self.cluster.problems()
         if len(self.targets) != 1:
-            problems.append(f"--target: expected one, got {self.target!r}; `insert` takes several")
+            several = "`insert` and `query` take several"
+            problems.append(f"--target: expected one, got {self.target!r}; {several}")
             return None
         try:
             file, (name,) = configuration.load_for([self.target], self.config)
@@ -215,8 +222,6 @@ class Choice:
         except ConfigError as error:
             problems += error.problems
             return None
-        for name in found.variables:  # no child process inherits a credential
-            os.environ.pop(name, None)
         given = self.cluster.given
         if found.runner == "local" and given:
             problems.append(
@@ -224,6 +229,19 @@ class Choice:
                 f" {found.name} uses the local runner"
             )
         return found
+
+
+def resolve_several(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
+    """Return the targets, which may share a variable; add what is wrong to `problems`."""
+    found = [target for choice in choices if (target := choice.find({}, problems))]
+    forget_credentials(found)
+    return found
+
+
+def forget_credentials(targets: Iterable[Target]) -> None:
+    """Remove the credentials of targets from the environment, which child processes inherit."""
+    for name in {name for target in targets for name in target.variables}:
+        os.environ.pop(name, None)
 
 
 def _with_client(
@@ -283,8 +301,12 @@ def writing_options(command: _Function) -> _Function:
 
 def inserting_options(command: _Function) -> _Function:
     """Add the options of `writing_options`, with a Choice that may name several targets."""
-    decorated = options_of(TargetRun, "run")(_with(command, (_CLIENT,)))
-    return cast("_Function", target_options(decorated, _SEVERAL))
+    return asking_options(cast("_Function", _with(command, (_CLIENT,))))
+
+
+def asking_options(command: _Function) -> _Function:
+    """Add the options of `common_options`, with a Choice that may name several targets."""
+    return target_options(options_of(TargetRun, "run")(command), _SEVERAL)
 
 
 def reach_options(command: _Function) -> _Function:

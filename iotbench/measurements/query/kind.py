@@ -48,11 +48,16 @@ class QueryKind(Kind[QueryOptions]):
 
     With --ramp a growing number of workers, up to --workers, asks each query, to find how many the
     database can answer within the response limit.
+
+    Several targets, as in -t sqlite,duckdb, are asked about the same rows in turns, and compared
+    with the first one: 3 times, and up to 12 while the difference over all queries is neither known
+    nor noise. The last line names the page with all pictures.
     """
     examples = (
         "query --target sqlite",
         "query -t postgresql -w 4 -r 5 --types count-events,newest-per-device",
         "query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10",
+        "query -t sqlite:a.db,duckdb:b.duckdb",
         "query -t sqlite --queries queries.yaml",
         "query -t postgresql --types newest-per-device --stages 1:1m,8@200:5m",
         "query -t postgresql -w 2 --connections 40 --pool 8 --rate 200 --duration 1m",

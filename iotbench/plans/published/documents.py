@@ -264,7 +264,7 @@ def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
     """Return whether a plan has a setting of a figure, and enough steps."""
     found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
     step = step_of(figure.measure) or 0
-    return any(each and step <= each.insert.steps for each in found) if step else any(found)
+    return any(each and step <= each.inserting.steps for each in found) if step else any(found)
 
 
 def _problems(document: Document) -> list[str]:

@@ -9,7 +9,7 @@ INSTANT = [0.0]
 
 
 def item(**options):
-    return SimpleNamespace(setting=SimpleNamespace(insert=Insert(**options)))
+    return SimpleNamespace(setting=SimpleNamespace(inserting=Insert(**options)))
 
 
 def limit(limit_s):

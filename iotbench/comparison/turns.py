@@ -1,0 +1,79 @@
+"""Comparison of targets that are measured in turns, until each difference is known. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from iotbench.comparison.comparison import (
+    NOISE,
+    ComparedRow,
+    Comparison,
+    Judgement,
+    compare_sides,
+)
+from iotbench.comparison.sides import Side, expect_comparable
+from iotbench.comparison.tables import interval_of
+from iotbench.figures.rows import ALL_QUERIES
+from simulator.errors import counted
+
+MOST_REPEATS = 12
+LOOKS = 3
+"""Number of comparisons, after 3, 6 and 12 repeats; more looks make each one stricter."""
+_KNOWN = (Judgement.FASTER, Judgement.SLOWER)
+
+
+def compare_with_first(sides: Sequence[Side]) -> list[Comparison]:
+    """Return the comparisons with the first side; ConfigError if they cannot be compared."""
+    if sides:
+        expect_comparable(sides)
+    return [compare_sides(sides[0], each, looks=LOOKS) for each in sides[1:]]
+
+
+def are_known(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether each difference is judged, or lies within the noise.
+
+    Of several queries, only the difference of all together counts.
+    """
+    return all(_is_known(each, row) for each in comparisons for row in _rows_of(each))
+
+
+def _rows_of(comparison: Comparison) -> Sequence[ComparedRow]:
+    rows = comparison.rows
+    return [each for each in rows if each.place.query == ALL_QUERIES] or rows
+
+
+def _is_known(comparison: Comparison, row: ComparedRow) -> bool:
+    line = row.lines[0]
+    is_small = line.difference is not None and line.difference.is_within(comparison.noise)
+    return line.judgement in _KNOWN or is_small
+
+
+def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator[str]:
+    """Yield a sentence for each difference from the first side, and one about its queries.
+
+    `remedy`: what to do about a difference that is not known.
+    """
+    for comparison in comparisons:
+        base, other = comparison.base.label, comparison.other.label
+        rows = _rows_of(comparison)
+        for row in rows:
+            line = row.lines[0]
+            at = f" ({row.place})" if len(comparison.rows) > 1 else ""
+            if not line.difference:
+                continue
+            size = f"{line.difference.change:+.1%} {line.figure.title.lower()}"
+            size += f" (interval {interval_of(line.difference)})"
+            if line.judgement in _KNOWN:
+                yield f"{other} is {line.judgement} than {base}{at}: {size}"
+            elif _is_known(comparison, row):
+                yield f"{other} and {base} differ by less than {NOISE:.0%}{at}: {size}"
+            else:
+                yield (
+                    f"{row.sweeps[0]} repeats do not distinguish {other} and {base}{at}: {size};"
+                    f" {remedy}"
+                )
+        if len(rows) < len(comparison.rows):
+            found = [row.lines[0].judgement for row in comparison.rows if row not in rows]
+            faster, slower = (found.count(each) for each in _KNOWN)
+            yield (
+                f"of {counted(len(found), 'query')}, {other} answers {faster:,} faster and"
+                f" {slower:,} slower than {base}"
+            )
