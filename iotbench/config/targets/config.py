@@ -4,43 +4,32 @@ import functools
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
-from iotbench.config.input.quantities import as_option
 from iotbench.config.input.records import read_yaml
-from iotbench.config.input.validation import describe_value, format_key, problems_of
+from iotbench.config.input.validation import describe_value, format_key
 from iotbench.config.targets.entries import entry_of
-from iotbench.config.targets.names import Translated, find_name, plain, translate
+from iotbench.config.targets.given import GivenOptions, SecretRef
 from iotbench.config.targets.urls import VARIABLE, form_of, is_url, name_of
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import Database, Options
-from simulator.protocol.run_input import read_credential
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")
 _RESERVED = ("module", "runner", "queries", "database_pods", "node_size")
-_FROM = "_from"
 _TOP_LEVEL = ("namespace", "targets")
 _LONGEST_NAME = 100
 NAME_PATTERN = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
 _NAME = re.compile(NAME_PATTERN)
 _NODE_SIZE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,_/-]{0,39}")
-
-
-@dataclass(frozen=True, slots=True)
-class SecretRef:
-    """A key of an existing Kubernetes Secret in the run's namespace."""
-
-    secret: str
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,46 +130,19 @@ class Config:
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
         """Return a target with options overridden by --extra-option; ConfigError if wrong."""
-        entry = self.entry(name)
-        where, own_place = self.where(name), functools.partial(self.where, name)
-        problems: list[str] = []
-        cls = self.module_of(name)
+        cls, entry = self.module_of(name), self.entry(name)
         chosen = runner or self.runner_of(name)
-        fields = cls.options_model.model_fields
-        read = translate(
-            cls.name, fields, {str(k): value for k, value in entry.items() if k not in _RESERVED}
-        )
-        read_extra = translate(cls.name, fields, extra_options)
-        problems += [f"{own_place(key)}: {why}" for key, why in read.problems.items()]
-        problems += [f"--extra-option {key}: {why}" for key, why in read_extra.problems.items()]
-        own, extra_options = read.options, read_extra.options
-        places = _places(own_place, read, fields)
-        places |= _places("--extra-option {}".format, read_extra, fields)
-        credentials = cls.options_model.credentials()
-        references = {f"{name}{_FROM}" for name in credentials}
-        refs = {key: value for key, value in own.items() if key in references}
-        given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
-        # An option that is given directly takes precedence.
-        found = {
-            key.removesuffix(_FROM): _source(own_place(key), value, self.path.parent, problems)
-            for key, value in refs.items()
-            if key.removesuffix(_FROM) not in given
-        }
-        files = {name: each for name, each in found.items() if isinstance(each, Path)}
-        from_secrets = {name: each for name, each in found.items() if isinstance(each, SecretRef)}
-        if chosen == "local":  # only pods read Secrets
-            from_secrets = {}
-        expanded = {k: _expand(places[k], v, problems) for k, v in given.items()}
-        for option, path in files.items():
-            expanded[option] = _content(own_place(f"{option}{_FROM}"), path, problems)
-        options = _validate(cls, own_place, expanded, places, from_secrets, problems)
+        own = {str(k): value for k, value in entry.items() if k not in _RESERVED}
+        place_of = functools.partial(self.where, name)
+        given = GivenOptions(cls, own, extra_options, place_of, self.path.parent)
+        options = given.read(in_pods=chosen == "kubernetes")
         if chosen == "kubernetes" and cls.capabilities.embedded:
-            problems.append(
-                f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
-                " do not share: use --runner local"
+            given.problems.append(
+                f"{self.where(name)}: module {cls.name} stores its data in a file on one machine,"
+                " which pods do not share: use --runner local"
             )
-        if problems or options is None:
-            raise ConfigError(problems)
+        if given.problems or options is None:
+            raise ConfigError(given.problems)
         tuned = {str(key): str(value) for key, value in (entry.get("queries") or {}).items()}
         pods = {str(key): str(value) for key, value in (entry.get("database_pods") or {}).items()}
         return Target(
@@ -190,10 +152,10 @@ class Config:
             namespace=self.namespace,
             options=options,
             tuned=tuned,
-            secret_refs=from_secrets,
-            credential_files=files,
+            secret_refs=given.from_secrets,
+            credential_files=given.files,
             database_pods=pods,
-            variables={name for key in credentials for name in _variables(given.get(key))},
+            variables=given.variables,
             url=self.urls.get(name, ""),
         )
 
@@ -202,12 +164,6 @@ def _urls(name: str) -> str:
     """Return a hint with the URL of a module; empty: there is no such module, or it has no URL."""
     forms = database_class(name).urls if name in MODULES else ()
     return f"; or a server of this module: {forms[0]}" if forms else ""
-
-
-def _places(place: Callable[[str], str], read: Translated, known: Container[str]) -> dict[str, str]:
-    """Return option -> its place as the user wrote it, for messages."""
-    names = {key: key if key in known else format_key(key) for key in read.options}
-    return {key: place(read.there.get(key, name)) for key, name in names.items()}
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
@@ -309,87 +265,6 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
             f" {describe_value(size)}"
         )
     return problems
-
-
-def _source(where: str, given: Any, folder: Path, problems: list[str]) -> SecretRef | Path | None:
-    """Return where a credential comes from; a path is relative to the folder of config.yaml."""
-    words = given if isinstance(given, dict) else {}
-    if all(isinstance(value, str) and value for value in words.values()):
-        if set(words) == {"secret", "key"}:
-            return SecretRef(words["secret"], words["key"])
-        if set(words) == {"file"}:
-            return (folder / Path(words["file"]).expanduser()).absolute()
-    problems.append(
-        f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
-        f" got {describe_value(given)}"
-    )
-    return None
-
-
-def _content(where: str, path: Path, problems: list[str]) -> str:
-    """Return the credential in a file."""
-    try:
-        return read_credential(path)
-    except OSError as error:
-        problems.append(f"{where}: cannot read {path}: {error.strerror}")
-    except UnicodeDecodeError:
-        problems.append(f"{where}: {path} is not valid UTF-8")
-    return ""
-
-
-def _expand(where: str, value: Any, problems: list[str]) -> Any:
-    """Return a value with each ${NAME} replaced by the environment variable."""
-    if not isinstance(value, str):
-        return value
-
-    def variable(match: re.Match[str]) -> str:
-        name = match[1]
-        found = os.environ.get(name)
-        if found is None:
-            problems.append(f"{where}: the environment variable {name} is not set")
-        elif not _is_unicode(found):
-            problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
-        return found or ""
-
-    return VARIABLE.sub(variable, value)
-
-
-def _variables(value: Any) -> list[str]:
-    """Return the names in ${NAME} within a value."""
-    return VARIABLE.findall(value) if isinstance(value, str) else []
-
-
-def _is_unicode(text: str) -> bool:
-    """Return whether a text is valid UTF-8; Python keeps other bytes as surrogates."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def _validate(  # noqa: PLR0913, PLR0917
-    cls: type[Database],
-    place_of: Callable[[str], str],
-    values: Mapping[str, Any],
-    places: Mapping[str, str],
-    from_secrets: Iterable[str],
-    problems: list[str],
-) -> Options | None:
-    known = cls.options_model.model_fields
-    given = {
-        key: as_option(key, known[key].annotation, value) if key in known else value
-        for key, value in values.items()
-    }
-    try:
-        return cls.options_model.without(from_secrets)(**given)
-    except ValidationError as error:
-        for kind, key, sentence in problems_of(error, known, given):
-            place = places.get(key, place_of(key if key in known else format_key(key)))
-            row = find_name(key, cls.name)
-            if kind == "extra_forbidden":
-                hint = nearest(key, known)
-                problems.append(f"{place}: module {cls.name} has no such option ({hint})")
-            else:
-                here = f"; here: {plain(row.here)}" if row else ""
-                problems.append(f"{place}: {sentence}{here}")
-        return None
 
 
 _PARTS = (

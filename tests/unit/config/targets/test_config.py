@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.config.targets.config import SecretRef, load
+from iotbench.config.targets.config import load
+from iotbench.config.targets.given import SecretRef
 from simulator.errors import ConfigError, nearest
 from simulator.modules.null import Encoding, Null
 from simulator.modules.sqlite import SqliteOptions

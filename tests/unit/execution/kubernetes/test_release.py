@@ -13,7 +13,8 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
-from iotbench.config.targets.config import SecretRef, Target
+from iotbench.config.targets.config import Target
+from iotbench.config.targets.given import SecretRef
 from iotbench.execution.kubernetes.lifetime import UNATTENDED_S
 from iotbench.execution.kubernetes.release import (
     OWNER,

@@ -1,0 +1,168 @@
+"""The options of a target as they were given: in its entry, and with --extra-option."""
+
+import os
+import re
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from iotbench.config.input.quantities import as_option
+from iotbench.config.input.validation import describe_value, format_key, problems_of
+from iotbench.config.targets.names import Translated, find_name, plain, translate
+from iotbench.config.targets.urls import VARIABLE
+from simulator.errors import nearest
+from simulator.modules.contract import Database, Options
+from simulator.protocol.run_input import read_credential
+
+_FROM = "_from"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """A key of an existing Kubernetes Secret in the run's namespace."""
+
+    secret: str
+    key: str
+
+
+class GivenOptions:
+    """Reads the given options of a module, and collects everything that is wrong with them."""
+
+    def __init__(
+        self,
+        cls: type[Database],
+        entry: Mapping[str, Any],
+        extra: Mapping[str, Any],
+        place_of: Callable[[str], str],
+        folder: Path,
+    ) -> None:
+        """Store where the options of the entry are, for messages, and the folder of its file."""
+        self._cls, self._place_of = cls, place_of
+        fields = cls.options_model.model_fields
+        read, read_extra = translate(cls.name, fields, entry), translate(cls.name, fields, extra)
+        self.problems = [
+            *(f"{place_of(key)}: {why}" for key, why in read.problems.items()),
+            *(f"--extra-option {key}: {why}" for key, why in read_extra.problems.items()),
+        ]
+        self._places = _places(place_of, read, fields)
+        self._places |= _places("--extra-option {}".format, read_extra, fields)
+        credentials = cls.options_model.credentials()
+        references = {f"{name}{_FROM}" for name in credentials} & read.options.keys()
+        self._values = {
+            key: value
+            for key, value in {**read.options, **read_extra.options}.items()
+            if key not in references
+        }
+        # An option that is given directly takes precedence.
+        found = {
+            name: _source(place_of(key), value, folder, self.problems)
+            for key, value in read.options.items()
+            if key in references and (name := key.removesuffix(_FROM)) not in self._values
+        }
+        self.files = {name: each for name, each in found.items() if isinstance(each, Path)}
+        """Option -> the file with its value."""
+        self.from_secrets = {
+            name: each for name, each in found.items() if isinstance(each, SecretRef)
+        }
+        """Option -> the Secret with its value, which only pods read."""
+        self.variables = {name for key in credentials for name in _variables(self._values.get(key))}
+        """Environment variables with credentials."""
+
+    def read(self, *, in_pods: bool) -> Options | None:
+        """Return the validated options; None if they are wrong."""
+        if not in_pods:
+            self.from_secrets = {}
+        expanded = {
+            key: _expand(self._places[key], value, self.problems)
+            for key, value in self._values.items()
+        }
+        for option, path in self.files.items():
+            place = self._place_of(f"{option}{_FROM}")
+            expanded[option] = _content(place, path, self.problems)
+        return self._validate(expanded)
+
+    def _validate(self, values: Mapping[str, Any]) -> Options | None:
+        known = self._cls.options_model.model_fields
+        given = {
+            key: as_option(key, known[key].annotation, value) if key in known else value
+            for key, value in values.items()
+        }
+        try:
+            return self._cls.options_model.without(self.from_secrets)(**given)
+        except ValidationError as error:
+            for kind, key, sentence in problems_of(error, known, given):
+                place = self._places.get(
+                    key, self._place_of(key if key in known else format_key(key))
+                )
+                row = find_name(key, self._cls.name)
+                if kind == "extra_forbidden":
+                    hint = nearest(key, known)
+                    self.problems.append(
+                        f"{place}: module {self._cls.name} has no such option ({hint})"
+                    )
+                else:
+                    here = f"; here: {plain(row.here)}" if row else ""
+                    self.problems.append(f"{place}: {sentence}{here}")
+            return None
+
+
+def _source(where: str, given: Any, folder: Path, problems: list[str]) -> SecretRef | Path | None:
+    """Return where a credential comes from; a path is relative to the folder of config.yaml."""
+    words = given if isinstance(given, dict) else {}
+    if all(isinstance(value, str) and value for value in words.values()):
+        if set(words) == {"secret", "key"}:
+            return SecretRef(words["secret"], words["key"])
+        if set(words) == {"file"}:
+            return (folder / Path(words["file"]).expanduser()).absolute()
+    problems.append(
+        f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
+        f" got {describe_value(given)}"
+    )
+    return None
+
+
+def _content(where: str, path: Path, problems: list[str]) -> str:
+    """Return the credential in a file."""
+    try:
+        return read_credential(path)
+    except OSError as error:
+        problems.append(f"{where}: cannot read {path}: {error.strerror}")
+    except UnicodeDecodeError:
+        problems.append(f"{where}: {path} is not valid UTF-8")
+    return ""
+
+
+def _expand(where: str, value: Any, problems: list[str]) -> Any:
+    """Return a value with each ${NAME} replaced by the environment variable."""
+    if not isinstance(value, str):
+        return value
+
+    def variable(match: re.Match[str]) -> str:
+        name = match[1]
+        found = os.environ.get(name)
+        if found is None:
+            problems.append(f"{where}: the environment variable {name} is not set")
+        elif not _is_unicode(found):
+            problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
+        return found or ""
+
+    return VARIABLE.sub(variable, value)
+
+
+def _variables(value: Any) -> list[str]:
+    """Return the names in ${NAME} within a value."""
+    return VARIABLE.findall(value) if isinstance(value, str) else []
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text is valid UTF-8; Python keeps other bytes as surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _places(place: Callable[[str], str], read: Translated, known: Container[str]) -> dict[str, str]:
+    """Return option -> its place as the user wrote it, for messages."""
+    names = {key: key if key in known else format_key(key) for key in read.options}
+    return {key: place(read.there.get(key, name)) for key, name in names.items()}
