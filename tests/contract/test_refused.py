@@ -13,7 +13,8 @@ from simulator.errors import ConfigError, SetupError
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import BATCH, Database, Failure, recognize
 from simulator.modules.postgres.database import PostgresWire
-from simulator.modules.shared.http.client import HttpDatabase, HttpOptions
+from simulator.modules.shared.http.client import HttpOptions
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.protocol.spec import InsertTask
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target

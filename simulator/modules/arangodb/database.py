@@ -34,7 +34,8 @@ from simulator.modules.contract import (
     signature,
 )
 from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.http.client import Http, HttpOptions, basic
+from simulator.modules.shared.http.database import HttpDatabase
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
 _KEYS = {PrimaryKey.UUID: "uuid"}

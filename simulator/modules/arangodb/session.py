@@ -25,7 +25,8 @@ from simulator.modules.contract import (
     RowCountMismatch,
     expect_rows,
 )
-from simulator.modules.shared.http.client import Http, HttpSession, Refused, words
+from simulator.modules.shared.http.client import Http, Refused, words
+from simulator.modules.shared.http.database import HttpSession
 
 if TYPE_CHECKING:
     from arango.client import ArangoClient

@@ -30,7 +30,8 @@ from simulator.modules.contract import (
     Options,
     ReadCounters,
 )
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.http.client import Http, HttpOptions, basic
+from simulator.modules.shared.http.database import HttpDatabase
 
 _WORK = {
     "MergedRows": "rows merged",

@@ -38,6 +38,7 @@ from simulator.modules.contract import (
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.http import client as http
+from simulator.modules.shared.http.database import HttpSession
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.protocol.records import RecordFormat
 
@@ -239,7 +240,7 @@ class ClickhouseSession(Session):
             yield waiting
 
 
-class ServerSession(ClickhouseSession, http.HttpSession):
+class ServerSession(ClickhouseSession, HttpSession):
     """A connection to a server's HTTP interface."""
 
     def __init__(
@@ -250,7 +251,7 @@ class ServerSession(ClickhouseSession, http.HttpSession):
     ) -> None:
         """Store the settings that every statement runs with."""
         ClickhouseSession.__init__(self, dialect)
-        http.HttpSession.__init__(self, connection)
+        HttpSession.__init__(self, connection)
         self._settings = settings
         self._path = f"/?{urlencode(settings)}"
         self._insert_paths: dict[tuple[str, str], str] = {}

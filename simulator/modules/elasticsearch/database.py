@@ -38,14 +38,8 @@ from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, in_requests, reason
 from simulator.modules.elasticsearch.texts import Searches
 from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.http.client import (
-    Http,
-    HttpDatabase,
-    HttpError,
-    HttpOptions,
-    Refused,
-    basic,
-)
+from simulator.modules.shared.http.client import Http, HttpError, HttpOptions, Refused, basic
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.protocol.records import RecordFormat
 
 _TYPES = {

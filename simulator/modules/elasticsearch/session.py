@@ -32,7 +32,8 @@ from simulator.modules.contract import (
 from simulator.modules.elasticsearch import driver, texts
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared import shapes
-from simulator.modules.shared.http.client import Http, HttpError, HttpSession, gzip_body
+from simulator.modules.shared.http.client import Http, HttpError, gzip_body
+from simulator.modules.shared.http.database import HttpSession
 from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:

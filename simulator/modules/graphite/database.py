@@ -29,7 +29,8 @@ from simulator.modules.contract import (
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
+from simulator.modules.shared.http.client import Http, HttpOptions
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 from simulator.modules.shared.waits import wait_until, wait_until_stable
 from simulator.protocol.records import RecordFormat

@@ -36,7 +36,8 @@ from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused
+from simulator.modules.shared.http.client import Http, HttpOptions, Refused
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.http.prometheus import Metrics, MetricSample
 from simulator.modules.shared.http.tls import tls_context
 from simulator.modules.shared.influx import influxql

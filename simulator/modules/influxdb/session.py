@@ -30,13 +30,13 @@ from simulator.modules.shared.client.planned import Answers, PlannedQuery, Plann
 from simulator.modules.shared.http.client import (
     Http,
     HttpError,
-    HttpSession,
     NoAnswer,
     Refused,
     classify,
     gzip_body,
     lines,
 )
+from simulator.modules.shared.http.database import HttpSession
 from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Chunk, Language, Subquery, read_named_columns
 from simulator.protocol.records import RecordFormat

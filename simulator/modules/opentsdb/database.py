@@ -30,7 +30,8 @@ from simulator.modules.contract import (
 )
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
+from simulator.modules.shared.http.client import Http, HttpOptions
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 from simulator.protocol.records import RecordFormat

@@ -45,7 +45,8 @@ from simulator.modules.questdb.query import (
 )
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused, basic
+from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.protocol.records import RecordFormat

@@ -23,14 +23,8 @@ from simulator.modules.contract import (
     Existing,
     Server,
 )
-from simulator.modules.shared.http.client import (
-    Http,
-    HttpDatabase,
-    HttpOptions,
-    Refused,
-    basic,
-    check_url,
-)
+from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic, check_url
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.waits import wait_until_stable
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire

@@ -13,14 +13,8 @@ from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, Row
 from simulator.data.schema import Table
 from simulator.modules.contract import Encoder, Envelope, Failure, Payload
 from simulator.modules.shared.client.contents import portions
-from simulator.modules.shared.http.client import (
-    Http,
-    HttpError,
-    HttpSession,
-    NoAnswer,
-    Refused,
-    lines,
-)
+from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
+from simulator.modules.shared.http.database import HttpSession
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.protocol.records import RecordFormat

@@ -26,7 +26,8 @@ from simulator.modules.contract import (
     Options,
     Server,
 )
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.http.client import Http, HttpOptions, basic
+from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 from simulator.modules.victoriametrics import query as queries

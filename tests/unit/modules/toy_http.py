@@ -18,7 +18,8 @@ from simulator.modules.contract import (
     Server,
     expect_rows,
 )
-from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, HttpSession
+from simulator.modules.shared.http.client import Http, HttpOptions
+from simulator.modules.shared.http.database import HttpDatabase, HttpSession
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import SqlDatabase
 

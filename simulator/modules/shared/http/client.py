@@ -1,4 +1,4 @@
-"""HTTP for the databases that speak it: one persistent connection, bytes in, status and bytes out.
+"""A client of HTTP: one persistent connection, bytes in, status and bytes out.
 
 `classify` decides what an error means for the rows of a request: without a connection nothing was
 sent; a request without an answer may have been applied; otherwise the status decides.
@@ -10,9 +10,8 @@ import re
 import socket
 import ssl
 import zlib
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from http.client import (
     HTTPConnection,
     HTTPException,
@@ -23,13 +22,13 @@ from http.client import (
     responses,
 )
 from select import POLLIN, poll
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
-from simulator.errors import BenchError, SetupError
-from simulator.modules.contract import Database, Failure, Options, Session, recognize
+from simulator.errors import SetupError
+from simulator.modules.contract import Failure, Options
 from simulator.modules.shared.http.tls import (
     CA,
     CA_FILE,
@@ -305,74 +304,6 @@ class Http:
             )
         cause = f"{type(error).__name__}: {error}"
         return NoAnswer(f"{self._where}: the connection was lost before an answer came ({cause})")
-
-
-class HttpSession(Session):
-    """A session over one HTTP connection."""
-
-    def __init__(self, http: Http) -> None:
-        self.http = http
-
-    @abstractmethod
-    def greet(self) -> None:
-        """Make the first request: HttpError if the server refuses the credentials."""
-
-    def close(self) -> None:
-        self.http.close()
-
-    @property
-    def alive(self) -> bool:
-        return self.http.alive
-
-    def classify(self, error: Exception) -> Failure:
-        return classify(error)
-
-
-HttpSession_co = TypeVar("HttpSession_co", bound=HttpSession, covariant=True)
-
-
-class HttpDatabase(Database[HttpSession_co]):
-    """A database reached by HTTP."""
-
-    options: HttpOptions
-
-    @abstractmethod
-    def open(self) -> HttpSession_co:
-        """Return a session that has sent nothing yet."""
-
-    def connect(self) -> HttpSession_co:
-        """Open a connection; SetupError if the server is unreachable or refuses the credentials."""
-        session = self.open()
-        try:
-            session.greet()
-        except Exception as error:  # whatever it is, the connection is closed
-            session.close()
-            if isinstance(error, BenchError):
-                raise
-            raise self.setup_error(error) from error
-        return session
-
-    def identify(self) -> str:
-        """Return the answer to a request without credentials that names a product."""
-        http, answer = Http(self.options), ""
-        with closing(http):
-            for path in ("/ping", "/"):
-                try:
-                    answer = str(http.request("GET", path, timeout_s=CONNECT_S))
-                except Refused as refused:
-                    answer = str(refused.reply)
-                except HttpError as error:
-                    if isinstance(error, NotConnected):
-                        raise self.setup_error(error) from error
-                if recognize(answer).pattern:
-                    break
-        return answer
-
-    def words(self, error: Exception) -> str:
-        return error.text if isinstance(error, HttpError) else super().words(error)
-
-    def remedy(self, error: Exception) -> str | None:
-        return error.remedy if isinstance(error, HttpError) else super().remedy(error)
 
 
 def _readable(connection: socket.socket) -> bool:

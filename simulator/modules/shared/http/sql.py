@@ -7,7 +7,7 @@ from typing import Any
 from simulator.data.query import Statement
 from simulator.modules.contract import QueryPlan
 from simulator.modules.shared import shapes
-from simulator.modules.shared.http.client import HttpSession
+from simulator.modules.shared.http.database import HttpSession
 
 
 class HttpSqlSession(HttpSession):

@@ -27,7 +27,8 @@ from simulator.modules.shared.client.partials import (
     Partial,
     PartialGroups,
 )
-from simulator.modules.shared.http.client import Http, HttpSession
+from simulator.modules.shared.http.client import Http
+from simulator.modules.shared.http.database import HttpSession
 from simulator.modules.shared.metrics.points import (
     PointSeries,
     fields,
