@@ -618,20 +618,16 @@ def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
         assert "commitlog_sync=batch" in described.durability
 
 
-@pytest.mark.rare
-@pytest.mark.server("cassandra")
-def test_a_users_view_on_a_table_of_ours_is_found_before_anything_is_dropped(own_server):
-    with own_server(materialized_views_enabled="true") as server:
-        database = Cassandra(CassandraOptions(**server.options("viewed")))
-        database.create([EVENTS], 10)
-        assert database.find_attached(["events"]) == []
-        database.carry_out(
-            "CREATE MATERIALIZED VIEW mine AS SELECT * FROM events WHERE device_id IS NOT NULL "
-            "AND timestamp IS NOT NULL PRIMARY KEY (timestamp, device_id)"
-        )
+def test_a_users_view_on_a_table_of_ours_is_found_before_anything_is_dropped(cassandra):
+    cassandra.create([EVENTS], 10)
+    assert cassandra.find_attached(["events"]) == []
+    cassandra.carry_out(
+        "CREATE MATERIALIZED VIEW mine AS SELECT * FROM events WHERE device_id IS NOT NULL "
+        "AND timestamp IS NOT NULL PRIMARY KEY (timestamp, device_id)"
+    )
 
-        assert database.find_attached(["events"]) == ["materialized view mine on events"]
-        assert database.find_attached(["others"]) == []
+    assert cassandra.find_attached(["events"]) == ["materialized view mine on events"]
+    assert cassandra.find_attached(["others"]) == []
 
 
 @pytest.mark.parametrize(

@@ -290,6 +290,14 @@ ATTACHED = {
             "CREATE TABLE mine (id bigint, FOREIGN KEY (id) REFERENCES {name} (id))",
             "foreign key mine_ibfk_1 of table mine",
         ),
+        "foreign key to a missing table": (
+            (
+                "CREATE TABLE mine (id bigint, FOREIGN KEY (id) REFERENCES {name} (id)); "
+                "SET GLOBAL foreign_key_checks = 0; DROP TABLE {name}; "
+                "SET GLOBAL foreign_key_checks = 1"
+            ),
+            "foreign key mine_ibfk_1 of table mine",
+        ),
     },
     "duckdb": {
         "foreign key": (

@@ -47,6 +47,8 @@ _SMALL = {
     "memtable_offheap_space": "128MiB",
     "networking_cache_size": "16MiB",
     "write_request_timeout": "10000ms",
+    "materialized_views_enabled": "true",
+    "user_defined_functions_enabled": "true",
 }
 # Of conf/jvm-server.options and conf/jvm17-server.options.
 _COLLECTOR = """
@@ -67,7 +69,7 @@ class Cassandra(Server):
     """A cluster on 127.0.0.1 and the following addresses, with authentication.
 
     Settings are those of the distribution, except for snapshots of dropped tables. Without `heap`
-    it is small, and waits longer for writes, as the machine may be busy.
+    it is small, waits longer for writes, as the machine may be busy, and has views and functions.
     """
 
     name = "cassandra"

@@ -161,7 +161,8 @@ class Ownership:
             return
         if problems := list_reserved(self._tables.values()):
             raise ConfigError(problems)
-        found = self._database.existing(_all(self._needed))
+        names = _all(self._needed)
+        found = self._database.existing(names)
         obstacles = self._database.obstacles([*self._tables.values()])
         strange = self._foreign(found, self.read()) and self._foreign(
             found, self.read(visible=True)
@@ -177,7 +178,8 @@ class Ownership:
                 self._spec.target, foreign, prefixes=not marks, drops=self._drops
             )
             raise ConfigError(problem)
-        if self._drops and found and (attached := self._database.find_attached([*found])):
+        # A foreign key may depend on a table that does not exist, which `create` would have to fit.
+        if (self._drops or not found) and (attached := self._database.find_attached(names)):
             raise ConfigError(explain_attached(self._spec.target, attached))
         if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
             self._replace_marks()

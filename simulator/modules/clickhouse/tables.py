@@ -42,10 +42,8 @@ from simulator.modules.shared.sql.texts import SqlTexts
 _MOST_ROWS = 1_000_000
 _NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
 _DETACHED = "detached table"
-_LISTS_DETACHED = (
-    "SELECT count() FROM system.tables WHERE database = 'system' AND name = 'detached_tables' "
-    "FORMAT TabSeparated"
-)
+_NOT_SHOWN = frozenset({60, 390, 497})
+"""Codes of errors for a table that does not exist, or that the user may not see."""
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
 
 
@@ -233,12 +231,18 @@ class ClickhouseTables(Database[ClickhouseSession]):
                 )
             )
             found = {str(name): _existing(str(name), str(engine)) for name, engine in rows}
-            if int(session.execute(_LISTS_DETACHED)):
-                detached = "SELECT table, '' FROM system.detached_tables WHERE "
-                detached += f"database = currentDatabase() AND table IN ({texts})"
-                rows = session.run(Statement(detached, _NAME_AND_ENGINE))
-                found |= {str(name): Existing(_DETACHED, alike=False) for name, _ in rows}
-        return found
+            detached = (n for n in names if n not in found and self._is_detached(session, n))
+            return found | {name: Existing(_DETACHED, alike=False) for name in detached}
+
+    def _is_detached(self, session: ClickhouseSession, name: str) -> bool:
+        """Return whether the engine has the statement of a table that is in no list."""
+        try:
+            session.execute(f"SHOW CREATE TABLE {self.dialect.name(name)} FORMAT TabSeparated")
+        except ServerError as error:
+            if error.code in _NOT_SHOWN:
+                return False
+            raise
+        return True
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table; nothing of a detached one."""

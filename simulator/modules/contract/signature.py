@@ -131,7 +131,10 @@ class Signing:
         return {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
-        """Return what of the user's keeps `drop` from dropping tables: "view v on events"."""
+        """Return what of the user's depends on tables, which need not exist: "view v on events".
+
+        It keeps `drop` from dropping them, or `create` from creating them.
+        """
         return []
 
     def contents(self, name: str, found: Existing) -> Contents:

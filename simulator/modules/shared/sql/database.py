@@ -267,6 +267,9 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         """Return which names are in use; a file that does not exist is not made."""
         return super().existing(names) if self.path.exists() else {}
 
+    def find_attached(self, names: Collection[str]) -> list[str]:
+        return super().find_attached(names) if self.path.exists() else []
+
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         found = super().problems(key, parts, mode, batch_rows)
         if str(self.path) in (".", ":memory:"):
