@@ -59,7 +59,6 @@ ROW = "rowid = (SELECT min(rowid) FROM events)"
 CHANGES = {
     "UPDATE events SET temperature = temperature + CASE rowid WHEN 1 THEN 2e-7 ELSE -2e-7 END"
     " WHERE rowid < 3": (3, "missing 2 (0, 1)"),
-    f"UPDATE events SET temperature = temperature + 2e-13 WHERE {ROW}": (3, "missing 1 (0)"),
     f"UPDATE events SET temperature = 'warm' WHERE {ROW}": (3, "missing 1 (0)"),
     f"UPDATE events SET device_id = device_id || char(0) WHERE {ROW}": (3, "missing 1 (0)"),
     f"UPDATE events SET device_id = CAST(device_id AS BLOB) WHERE {ROW}": (3, "missing 1 (0)"),
