@@ -29,7 +29,7 @@ _OF_DELETION = (
     "--now",
     "--ignore-",
 )
-"""Options of `kubectl delete` that `kubectl get` does not have."""
+"""Options of `kubectl delete` and `helm uninstall` that list nothing."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 _REMOVE = re.compile(r"^.*\bRemove\b")
 
@@ -65,10 +65,9 @@ def _look(command: str) -> str:
     """Return the command that lists what a command would remove; empty: not known."""
     if _OF_SHELL.search(command):
         return ""
-    words = shlex.split(command)
+    words = [word for word in shlex.split(command) if not word.startswith(_OF_DELETION)]
     if words[:2] == ["kubectl", "delete"]:
-        kept = (word for word in words[2:] if not word.startswith(_OF_DELETION))
-        return shlex.join(["kubectl", "get", *kept, "--ignore-not-found", "--output=name"])
+        return shlex.join(["kubectl", "get", *words[2:], "--ignore-not-found", "--output=name"])
     if words[:2] == ["helm", "uninstall"] and len(words) > 2:
         named = ["--all", "--short", f"--filter=^{words[2]}$"]
         return shlex.join(["helm", "list", *named, *words[3:]])

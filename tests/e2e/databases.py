@@ -25,8 +25,8 @@ class Database:
     """Of its folder in dbinstall, and of the folder of its image."""
     target: str
     """In config.yaml."""
-    manifest: str = "statefulset-lab.yaml"
-    section: str = "Install"
+    manifest: str = "statefulset.yaml"
+    section: str = "StatefulSet"
     """Of its README, with the commands that install, check and remove it."""
     packages: tuple[str, ...] = ()
     """From Debian, for the image."""
@@ -89,19 +89,11 @@ class Database:
 
 
 DATABASES = (
-    Database(
-        "postgresql",
-        target="postgresql",
-        manifest="statefulset.yaml",
-        section="StatefulSet",
-        packages=("postgresql-15",),
-    ),
+    Database("postgresql", target="postgresql", packages=("postgresql-15",)),
     Database("mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client")),
     Database(
         "cassandra",
         target="cassandra_sync",
-        manifest="statefulset.yaml",
-        section="StatefulSet",
         packages=("openjdk-17-jre-headless",),
         server="cassandra",
         options=("--extra-option=replication_factor=1",),

@@ -17,7 +17,8 @@ from tests.e2e.vendors import CHARTS, DBINSTALL, OPERATORS
 FILES = sorted(DBINSTALL.rglob("*.yaml"))
 VALUES = [path for path in FILES if path.name.startswith("values-")]
 PATCHES = [DBINSTALL / "postgresql" / "own-volume.yaml"]
-BUILT_IN = ("v1", "apps/v1")
+BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1", "rbac.authorization.k8s.io/v1")
+PDB = "--api-versions=policy/v1/PodDisruptionBudget"
 DRY_RUN = ("apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-")
 
 
@@ -95,34 +96,52 @@ def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
 
 
 @pytest.mark.rare
+@pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("path", VALUES, ids=named)
-def test_values_are_those_of_the_vendors_chart(kube, accepted, path):
-    chart = vendors.chart(kube, path.parent.name)
+def test_every_value_has_an_effect_and_the_result_is_accepted(kube, accepted, kinds, path):
+    folder = path.parent.name
+    words = ("helm", "template", vendors.release(folder), str(vendors.chart(kube, folder)))
 
-    rendered = kube.run("helm", "template", path.parent.name, str(chart), f"--values={path}").stdout
+    def rendered(given: dict) -> str:
+        options = ("--values=-", "--skip-tests", "--kube-version=1.34.0", PDB)
+        return kube.run(*words, *options, given=json.dumps(given), check=False).stdout
 
-    known = yaml.safe_load((chart / "values.yaml").read_text())
-    assert unknown(documents(path)[0], known) == []
-    assert "workload: db" in rendered
-    native = [
-        each for each in yaml.safe_load_all(rendered) if each and each["apiVersion"] in BUILT_IN
-    ]
-    accepted(json.dumps({"apiVersion": "v1", "kind": "List", "items": native}))
+    (given,) = documents(path)
+    text = rendered(given)
+    assert [leaf for leaf in leaves(given) if rendered(changed(given, leaf)) == text] == []
+
+    items = [item for item in yaml.safe_load_all(text) if item]
+    if any(item["apiVersion"] not in BUILT_IN for item in items):
+        kinds(folder)
+    accepted(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
-def unknown(given: dict, known: dict, path: str = "") -> list[str]:
-    """Paths of values that a chart lacks; anything may stand below its empty values."""
-    found = []
+def leaves(given: dict, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of all values that are no mappings."""
     for key, value in given.items():
-        if key not in known:
-            found.append(f"{path}/{key}")
-        elif isinstance(value, dict) and known[key]:
-            found += unknown(value, known[key], f"{path}/{key}")
-    return found
+        if isinstance(value, dict):
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key)
 
 
-@pytest.mark.parametrize("folder", [*OPERATORS, *CHARTS])
-def test_the_readme_pins_the_version_that_is_checked(folder):
-    source = (OPERATORS | CHARTS)[folder]
+def changed(given: dict, path: tuple[str, ...]) -> dict:
+    """Return a copy with another value of the same type at a path."""
+    key, *rest = path
+    value = given[key]
+    if rest:
+        other = changed(value, tuple(rest))
+    elif isinstance(value, bool):
+        other = not value
+    elif isinstance(value, int):
+        other = value + 2
+    elif isinstance(value, list):
+        other = []
+    else:
+        other = "7Gi" if str(value).endswith("Gi") else f"{value}7"
+    return {**given, key: other}
 
+
+@pytest.mark.parametrize(("folder", "source"), [*OPERATORS.items(), *CHARTS.items()])
+def test_the_readme_pins_the_version_that_is_checked(folder, source):
     assert source.shown in (DBINSTALL / folder / "README.md").read_text()

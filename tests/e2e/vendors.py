@@ -50,7 +50,11 @@ OPERATORS = {
     ),
     "postgresql": Module(
         "github.com/cloudnative-pg/cloudnative-pg", "v1.30.1", "config/crd",
-        "operator 1.30.1",
+        "operator | 1.30.1",
+    ),
+    "mariadb": Module(
+        "github.com/mariadb-operator/mariadb-operator/v26", "v26.6.0", "config/crd",
+        "`mariadb-operator` 26.6.0",
     ),
 }  # fmt: skip
 """A folder of dbinstall -> where the schemas of its kinds are."""
@@ -60,6 +64,14 @@ CHARTS = {
         "github.com/cockroachdb/helm-charts", "v0.0.0-20260828131910-3f65257a73c7", "cockroachdb",
         "22.0.3",
     ),
+    "elasticsearch": Module(
+        "github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "deploy/eck-stack/charts/eck-elasticsearch",
+        "`eck-elasticsearch` | 0.20.0",
+    ),
+    "mariadb": Module(
+        "github.com/mariadb-operator/mariadb-operator/v26", "v26.6.0",
+        "deploy/charts/mariadb-cluster", "`mariadb-cluster` | 26.6.0",
+    ),
 }  # fmt: skip
 """A folder of dbinstall -> its chart."""
 
@@ -67,7 +79,7 @@ CHARTS = {
 def kinds(kube: Kubernetes, folder: str) -> str:
     """Return the definitions of the custom kinds of a folder's manifests."""
     if folder not in OPERATORS:
-        chart = _pulled(kube, folder)
+        chart = _pulled(kube, folder, values=False)
         return kube.run("helm", "template", str(chart), "--include-crds").stdout
     found = OPERATORS[folder].fetched()
     return found.read_text() if found.is_file() else kube.kubectl("kustomize", str(found))
@@ -77,13 +89,24 @@ def chart(kube: Kubernetes, folder: str) -> Path:
     """Return the chart of a folder's values."""
     if folder in CHARTS:
         return CHARTS[folder].fetched()
-    return _pulled(kube, folder)
+    return _pulled(kube, folder, values=True)
 
 
-def _pulled(kube: Kubernetes, folder: str) -> Path:
-    """Return the chart of a folder's README, from the vendor's repository; skip if out of reach."""
+def release(folder: str) -> str:
+    """Return the name of the release that the README of a folder's values gives."""
+    return _command(folder, values=True)[3]
+
+
+def _command(folder: str, *, values: bool) -> list[str]:
+    """Return the words of a README's first command that installs a chart, with values or not."""
     readme = re.sub(r"\\\s+", "", (DBINSTALL / folder / "README.md").read_text())
-    words = next(line for line in readme.splitlines() if "helm upgrade --install" in line).split()
+    lines = [line for line in readme.splitlines() if "helm upgrade --install" in line]
+    return next(line for line in lines if ("--values" in line) == values).split()
+
+
+def _pulled(kube: Kubernetes, folder: str, *, values: bool) -> Path:
+    """Return the chart of a README's command, from its repository; skip if that is out of reach."""
+    words = _command(folder, values=values)
     name = words[3]
     # A chart is named by its repository, name and version, or by its address.
     given = [word for word in words if word.startswith("https://") and word.endswith(".tgz")]

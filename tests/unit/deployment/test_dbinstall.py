@@ -1,4 +1,5 @@
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,28 @@ DBINSTALL = ROOT / "dbinstall"
 FILES = sorted(DBINSTALL.glob("*/*.yaml"))
 POSTGRESQL = DBINSTALL / "postgresql"
 STATEFULSET = POSTGRESQL / "statefulset.yaml"
-CLUSTERS = [POSTGRESQL / "cluster-lab.yaml", POSTGRESQL / "cluster-bench.yaml"]
 PROFILED = [
-    folder.name
-    for folder in sorted(path for path in DBINSTALL.iterdir() if path.is_dir())
-    if all(len([*folder.glob(f"*-{profile}.yaml")]) == 1 for profile in ("lab", "bench"))
+    (path, path.with_name(path.name.replace("-lab", "-bench")))
+    for path in FILES
+    if path.name.replace("-lab", "-bench") in {f.name for f in path.parent.glob("*-bench.yaml")}
+    and "-lab" in path.name
 ]
-"""Databases with one file for each profile."""
+"""The files of both profiles of a way to install a database."""
+CLASSES = {"storageClass", "storageClassName", "className"}
+ONE_CLASS = r"(?:storageClass|storageClassName|className): (?:(?:&class )?null|fast) #"
+SIZES = ("accessModes", "requestedSize", "size")
+CLAIMED = {list, str}
+"""Keys of a mapping that asks for a volume, and the types of their values."""
+CHARTED = [
+    *((name, "{}", ()) for name in ("influxdb", "questdb", "victoriametrics", "mariadb")),
+    *((name, "{}", ()) for name in ("mysql_innodb", "mysql_myisam", "opensearch")),
+    ("clickhouse", "clickhouse-{}", ()),
+    ("postgresql", "{}-rw", ("{}-app",)),
+    ("elasticsearch", "{}-es-http", ("{}-es-elastic-user", "{}-es-http-certs-public")),
+]
+"""Targets, with the Service and the Secrets that a chart or its operator makes."""
 TARGETS = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+IMAGES = {"image", "imageName", "serverImage", "Image"}
 HAS_EXACT_TAG = re.compile(r"^[^/]+\.[^/]+/.+:v?\d+\.\d+[^:/]*$")
 
 
@@ -41,10 +56,25 @@ def values(node: Any, *keys: str) -> list[Any]:
     return []
 
 
+def mappings(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield all mappings, at any depth."""
+    if isinstance(node, dict):
+        yield node
+    for each in node.values() if isinstance(node, dict) else node:
+        if isinstance(each, dict | list):
+            yield from mappings(each)
+
+
 def images(path: Path) -> list[str]:
-    """Images of manifests, and of charts' values, which split them into two keys."""
-    found = values(documents(path), "image", "imageName", "serverImage", "Image")
-    return ["{repository}:{tag}".format(**i) if isinstance(i, dict) else i for i in found]
+    """Images of manifests, and of charts' values, which split them into several keys."""
+    found = []
+    for node in mappings(documents(path)):
+        for key in IMAGES & node.keys():
+            image = node[key] if isinstance(node[key], dict) else {**node, "repository": node[key]}
+            parts = [image.get("registry"), image["repository"]]
+            tag = [str(image["tag"])] if "tag" in image else []
+            found.append(":".join(["/".join(filter(None, parts)), *tag]))
+    return found
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -73,59 +103,61 @@ def test_databases_select_nodes_of_their_own(path):
     assert all(selector == {"workload": "db"} for selector in selectors)
 
 
-@pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
-def test_one_target_fits_every_way_to_install_postgresql(path):
-    cluster = one(path, "Cluster")
-    owner = cluster["spec"]["bootstrap"]["initdb"]
-    target = TARGETS["postgresql"]
-    secrets = {reference["name"] for reference in values(documents(STATEFULSET), "secretKeyRef")}
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_tolerations_and_storage_class_are_one_value_of_every_file(path):
+    text, given = path.read_text(), documents(path)
+    tolerations, classes = values(given, "tolerations"), values(given, *CLASSES)
+    claims = [node for node in mappings(given) if CLAIMED & {*map(type, map(node.get, SIZES))}]
 
-    service = one(STATEFULSET, "Service")["metadata"]["name"]
-    assert service == f"{cluster['metadata']['name']}-rw"
-    assert secrets == {f"{cluster['metadata']['name']}-app"}
-    assert f"host={service} " in target["connection_string"]
-    assert f"dbname={owner['database']} user={owner['owner']}" in target["connection_string"]
+    assert len(tolerations) >= len(values(given, "nodeSelector"))
+    assert [each for each in tolerations if each != [{"key": "workload", "value": "db"}]] == []
+    assert text.count("{key: workload, value: db}") == bool(tolerations)
+    assert len(re.findall(ONE_CLASS, text)) == bool(claims)
+    assert classes == [None] * (0 if "# storageClassName: fast" in text else len(claims))
 
 
-def test_the_bench_profile_gives_each_instance_a_node_and_guaranteed_resources():
-    spec = one(POSTGRESQL / "cluster-bench.yaml", "Cluster")["spec"]
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+@pytest.mark.parametrize(("name", "service", "made"), CHARTED, ids=str)
+def test_a_target_fits_the_service_and_the_secrets_of_a_chart(name, service, made, profile):
+    given = documents(DBINSTALL / name.split("_")[0] / f"values-{profile}.yaml")
+    (release,) = values(given, "fullnameOverride")
+    target = TARGETS[name]
+    (address,) = (target[key] for key in ("url", "host", "connection_string") if key in target)
+    taken = {value["secret"] for key, value in target.items() if key.endswith("_from")}
 
-    assert spec["instances"] == 3
-    assert spec["resources"]["requests"] == spec["resources"]["limits"]
-    assert spec["resources"]["limits"] == {"cpu": "8", "memory": "10Gi"}
-    assert spec["affinity"]["podAntiAffinityType"] == "required"
+    assert ADDRESS.search(address)[1] == service.format(release)
+    named = {each for node in mappings(given) for each in node.values() if isinstance(each, str)}
+    assert taken - {each.format(release) for each in made} <= named
+
+
+def test_the_bench_profile_of_postgresql_is_the_documents_and_an_instance_has_a_node():
+    (cluster,) = values(documents(POSTGRESQL / "values-bench.yaml"), "cluster")
+
+    assert cluster["instances"] == 1
+    assert cluster["resources"]["requests"] == cluster["resources"]["limits"]
+    assert cluster["resources"]["limits"] == {"cpu": "8", "memory": "10Gi"}
+    assert cluster["affinity"]["podAntiAffinityType"] == "required"
 
 
 def test_durability_settings_of_postgresql_are_its_defaults():
     weaker = {"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method"}
 
-    for path in CLUSTERS:
-        assert not weaker & set(one(path, "Cluster")["spec"]["postgresql"]["parameters"])
+    for profile in ("lab", "bench"):
+        (parameters,) = values(documents(POSTGRESQL / f"values-{profile}.yaml"), "parameters")
+        assert not weaker & set(parameters)
     [arguments] = values(documents(STATEFULSET), "args")
     assert not [word for word in arguments if word.split("=")[0] in weaker]
 
 
-@pytest.mark.parametrize("folder", PROFILED)
-def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
-    (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
-
-    assert {*images(lab)} == {*images(bench)}
+@pytest.mark.parametrize(
+    ("lab", "bench"), PROFILED, ids=[f"{lab.parent.name}-{lab.name}" for lab, _ in PROFILED]
+)
+def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(lab, bench):
+    assert {*images(lab)} <= {*images(bench)}
     limits = values(documents(bench), "limits")
     requests = values(documents(bench), "requests")
     assert {"cpu": "8", "memory": "10Gi"} in limits
     assert limits == [each for each in requests if "storage" not in each]
-
-
-@pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_the_target_elasticsearch_names_the_operators_service_and_secrets(profile):
-    name = one(DBINSTALL / f"elasticsearch/cluster-{profile}.yaml", "Elasticsearch")["metadata"][
-        "name"
-    ]
-    target = TARGETS["elasticsearch"]
-
-    assert target["url"] == f"https://{name}-es-http:9200"
-    assert target["password_from"]["secret"] == f"{name}-es-elastic-user"
-    assert target["ca_from"]["secret"] == f"{name}-es-http-certs-public"
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
@@ -154,17 +186,16 @@ def test_the_services_select_the_pods_of_the_statefulset(path):
     assert statefulset["spec"]["serviceName"] in [s["metadata"]["name"] for s in services]
 
 
-@pytest.mark.parametrize("profile", ["lab", "bench"])
 @pytest.mark.parametrize(
-    ("name", "folder"),
+    ("name", "path"),
     [
-        *((name, name) for name in ("timescaledb", "cratedb", "questdb", "victoriametrics")),
-        *((name, name) for name in ("quasardb", "mariadb", "splunk", "iotdb")),
-        *(("mysql_innodb", "mysql"), ("mysql_myisam", "mysql")),
+        pytest.param(name, path, id=f"{name}-{path.stem}")
+        for name in ("timescaledb", "cratedb", "questdb", "victoriametrics", "quasardb", "mariadb",
+                     "splunk", "iotdb", "mysql_innodb", "mysql_myisam", "influxdb")
+        for path in (DBINSTALL / name.split("_")[0]).glob("statefulset*.yaml")
     ],
-)
-def test_a_target_fits_the_services_and_secrets_of_a_statefulset(name, folder, profile):
-    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
+)  # fmt: skip
+def test_a_target_fits_the_services_and_secrets_of_a_statefulset(name, path):
     services = {
         document["metadata"]["name"]: values(document, "port")
         for document in documents(path)
@@ -185,40 +216,31 @@ def test_a_target_fits_the_services_and_secrets_of_a_statefulset(name, folder, p
     assert [each for each in taken if (each["secret"], each["key"]) not in secrets] == []
 
 
-@pytest.mark.parametrize("profile", ["lab", "bench"])
+@pytest.mark.parametrize("file", ["statefulset", "values-lab", "values-bench"])
 @pytest.mark.parametrize("folder", ["mysql", "mariadb"])
-def test_a_target_has_the_user_of_mysql_and_durability_is_its_default(folder, profile):
-    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
+def test_a_target_has_the_user_of_mysql_and_durability_is_its_default(folder, file):
+    path = DBINSTALL / folder / f"{file}.yaml"
     made = re.search(r"username=(\w+) .*dbname=(\w+)", (path.parent / "README.md").read_text())
 
     for target in (TARGETS[name] for name in TARGETS if name.startswith(folder)):
         assert (target["user"], target["database"]) == made.groups()
     weaker = ("flush", "sync", "doublewrite", "log-bin")
-    [arguments] = values(documents(path), "args")
+    [arguments] = values(documents(path), "args", "arguments")
     assert [word for word in arguments if any(each in word for each in weaker)] == []
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_fits_service_and_secret_of_clickhouse(profile):
-    path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
-    installation = one(path, "ClickHouseInstallation")
-    target = TARGETS["clickhouse"]
-    user = installation["spec"]["configuration"]["users"][f"{target['user']}/password"]
-    secret = user["valueFrom"]["secretKeyRef"]
-
-    assert target["url"] == f"http://clickhouse-{installation['metadata']['name']}:8123"
-    assert target["password_from"] == {"secret": secret["name"], "key": secret["key"]}
-
-
-def test_clickhouses_replicas_reach_their_keeper():
+def test_the_user_and_the_cluster_of_clickhouse_are_those_of_its_target_and_readme(profile):
     folder = DBINSTALL / "clickhouse"
-    keeper = one(folder / "keeper.yaml", "ClickHouseKeeperInstallation")
-    bench = one(folder / "installation-bench.yaml", "ClickHouseInstallation")
+    (given,) = values(documents(folder / f"values-{profile}.yaml"), "clickhouse")
+    readme = (folder / "README.md").read_text()
+    target = TARGETS["clickhouse"]
 
-    [node] = bench["spec"]["configuration"]["zookeeper"]["nodes"]
-    assert node["host"] == f"keeper-{keeper['metadata']['name']}"
-    [cluster] = bench["spec"]["configuration"]["clusters"]
-    assert f"--extra-option cluster={cluster['name']}" in (folder / "README.md").read_text()
+    [user] = given["users"]
+    assert user["name"] == target["user"]
+    assert target["password_from"] == {"secret": user["password_secret_name"], "key": "password"}
+    release = re.search(r"--install (\w+) clickhouse ", readme)[1]
+    assert f"--extra-option cluster={release}" in readme
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])

@@ -1,6 +1,8 @@
 """What the READMEs of dbinstall claim and command, and the settings that they depend on."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,7 +11,7 @@ from tests.e2e.databases import DATABASES
 from tests.unit.deployment.test_dbinstall import DBINSTALL, documents, one, values
 
 FOLDERS = sorted(path for path in DBINSTALL.iterdir() if path.is_dir())
-INSTALLED = {database.name for database in DATABASES}
+FOLDER = re.compile(r"\[([\w-]+)\]\(\1\)")
 PROFILES = ("lab", "bench")
 COMMAND = re.compile(r"^ {4}(.*)$", re.MULTILINE)
 MANIFEST = re.compile(r"(?:-f|--values|--patch-file) ([\w-]+\.yaml)")
@@ -25,18 +27,39 @@ def commands(folder: str) -> str:
     return "\n".join(COMMAND.findall(text))
 
 
-def status(folder: str) -> str:
-    """Return the README's last section."""
-    return " ".join(readme(folder).partition("## Status, ")[2].split())
+def ways() -> Iterator[tuple[str, str, list[Path], str, str]]:
+    """Yield folder, way, files, profiles and check of the rows of dbinstall's table."""
+    folder = ""
+    table = (DBINSTALL / "README.md").read_text().partition("## Ways")[2].partition("## Rules")[0]
+    for row in re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[1:]:
+        database, way, files, profiles, checked = re.split(r" ?\| ", f" | {row}")[1:]
+        folder = FOLDER.search(database)[1] if database else folder
+        named = [{*(DBINSTALL / folder).glob(name)} for name in re.findall(r"`(.*?)`", files)]
+        assert all(named), row
+        yield folder, way, sorted(set.union(*named)), profiles, checked
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
-def test_a_readme_claims_an_installation_only_where_a_test_does_it(folder):
-    claimed = status(folder.name)
+def test_the_table_has_every_file_once_in_its_profile():
+    rows = [*ways()]
+    patches = {DBINSTALL / "postgresql/own-volume.yaml"}
 
-    assert ("installed on a three-node Kubernetes" in claimed) == (folder.name in INSTALLED)
-    assert ("make e2e-db" in claimed) == (folder.name in INSTALLED)
-    assert folder.name in INSTALLED or "Read, not installed" in claimed
+    listed = [file for _, _, files, _, _ in rows for file in files]
+    assert sorted(listed) == sorted({*DBINSTALL.glob("*/*.yaml")} - patches)
+    for _, _, files, profiles, _ in rows:
+        has = {"bench" if file.stem.endswith("-bench") else "lab" for file in files}
+        assert {*profiles.split(", ")} == has
+
+
+def test_the_table_claims_an_installation_only_where_a_test_does_it():
+    claimed = set()
+    for folder, _, files, _, checked in ways():
+        how, _, _ = re.fullmatch(
+            r"(installed|rendered|schema)( of [\d.]+)? (\d{4}-\d\d-\d\d)", checked
+        ).groups()
+        assert (how == "rendered") == files[0].name.startswith("values-")
+        claimed |= {(folder, file.name) for file in files if how == "installed"}
+
+    assert claimed == {(database.name, database.manifest) for database in DATABASES}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)

@@ -15,10 +15,10 @@ from tests.servers import SERVERS
 BENCH = ServerSize(memory_mib=10 * 1024, cores=8)
 """Of the profile `bench`."""
 MANIFESTS = {
-    "postgresql": "postgresql/cluster-bench.yaml",
+    "postgresql": "postgresql/values-bench.yaml",
     "timescaledb": "timescaledb/statefulset-bench.yaml",
-    "mysql_innodb": "mysql/statefulset-bench.yaml",
-    "mariadb": "mariadb/statefulset-bench.yaml",
+    "mysql_innodb": "mysql/values-bench.yaml",
+    "mariadb": "mariadb/values-bench.yaml",
     "cassandra_sync": "cassandra/datacenter-bench.yaml",
     "opensearch": "opensearch/values-bench.yaml",
     "cratedb": "cratedb/statefulset-bench.yaml",
