@@ -28,7 +28,7 @@ COMMANDS = {
     "several": ("insert", *SQLITE, *ROWS, "--runs=1", "--num-inserts=100", "--tables=multiple"),
     "file": ("insert", *SQLITE, *ROWS, "--runs=1", "--data=events.csv", "--time-column=time"),
     "capacity": ("capacity", *SQLITE, "--slo=p99_ms<50", "--duration=1s", "--workers=1"),
-    "plan": ("run", "plan.yaml"),
+    "plan": ("run", "plan.yaml", "--trust"),
 }
 
 
