@@ -14,7 +14,7 @@ from tests.e2e import vendors
 from tests.e2e.harness import Kubernetes, waited
 from tests.e2e.vendors import CHARTS, DBINSTALL, OPERATORS
 
-FILES = sorted(DBINSTALL.rglob("*.yaml"))
+FILES = sorted(DBINSTALL.glob("*/*.yaml"))
 VALUES = [path for path in FILES if path.name.startswith("values-")]
 PATCHES = [DBINSTALL / "postgresql" / "own-volume.yaml"]
 BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1", "rbac.authorization.k8s.io/v1")
