@@ -66,7 +66,7 @@ class Rotation:
     def _give(self, changed: Mapping[str, str]) -> None:
         names = ", ".join(sorted(changed))
         try:
-            self._database.options = self._database.options.renewed(changed)
+            self._database.options = self._database.options.renew(changed)
         except ValidationError:  # its text may repeat the value
             self._refused = dict(changed)
             _log(f"rotated credentials are not valid, and the earlier ones stay: {names}")

@@ -15,9 +15,9 @@ from iotbench.comparison.thresholds import (
     Scope,
     Threshold,
     ThresholdCheck,
-    changed_percentiles,
     checks_of,
     comparison_checks,
+    list_changed_percentiles,
 )
 from iotbench.config.options.basic import SHARE, Command, format_option, option, output_option
 from iotbench.config.options.declared import options_of
@@ -93,7 +93,7 @@ def compare(  # noqa: PLR0913
     known = read_calibrations()
     with expect_whole(", ".join((base, *others))):
         expect_comparable(sides)
-        named = dict.fromkeys((*percentiles, *changed_percentiles(gates.fail_if)))
+        named = dict.fromkeys((*percentiles, *list_changed_percentiles(gates.fail_if)))
         comparisons = [compare_sides(sides[0], each, noise, known, [*named]) for each in sides[1:]]
         thresholds = gates.expect(_scope(comparisons))
         text = tables.format_record(comparisons, form, width_of(sys.stdout))

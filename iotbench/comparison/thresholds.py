@@ -149,7 +149,7 @@ def _unit_of(name: str) -> Unit | None:
     return Unit.SHARE if name.endswith(_CHANGE) else unit_of(name)
 
 
-def changed_percentiles(texts: Iterable[str]) -> list[str]:
+def list_changed_percentiles(texts: Iterable[str]) -> list[str]:
     """Return the percentiles that these thresholds limit the change of, such as p90_ms."""
     written = (_WRITTEN.fullmatch(text) for text in texts)
     names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(_CHANGE))

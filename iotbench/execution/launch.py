@@ -184,7 +184,7 @@ def conclude(  # noqa: PLR0913
     meter = meter_for(target, sweep_id, choice.cluster) if measured else None
     with (
         caught_interrupts() as interrupts,
-        (outputs or Outputs()).opened(sweep.result, len(planned)) as opened,
+        (outputs or Outputs()).open_all(sweep.result, len(planned)) as opened,
         carry_out(
             sweep, planned, choice.cluster, interrupts,
             quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,

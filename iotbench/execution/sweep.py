@@ -80,7 +80,7 @@ def run_sweep(  # noqa: PLR0913
             if meter:
                 if outcome.status == "done":
                     meter.rest(AFTER, lambda: interrupts.requested)
-                record.add(resources=thin_resources(meter.taken()))
+                record.add(resources=thin_resources(meter.take_samples()))
             result.ran_on = runner.facts()
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause

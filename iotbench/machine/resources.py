@@ -265,7 +265,7 @@ class ResourceMeter:
         if isinstance(event, PhaseEvent) and event.phase != self._phase:
             self._enter(event.phase)
 
-    def taken(self) -> Resources:
+    def take_samples(self) -> Resources:
         """Return the samples since the last call."""
         self._enter(self._phase)
         samples = [sample for span in self._spans for sample in self._samples(span)]

@@ -72,10 +72,10 @@ def below(key: int, rows: Rows, bound: int) -> NDArray[np.int64]:
     """Return a uniform integer 0 <= n < bound for each row; bound at most 2**31."""
     if bound == 1:
         return np.zeros(len(rows), np.int64)
-    return scaled(draw(key, rows), bound)
+    return scale(draw(key, rows), bound)
 
 
-def scaled(values: Hashes, bound: int) -> NDArray[np.int64]:
+def scale(values: Hashes, bound: int) -> NDArray[np.int64]:
     """Return uniform bits as integers 0 <= n < bound, in place; bound at most 2**31.
 
     Multiply-shift on 32 bits: a value's share is off by at most bound / 2**32.

@@ -131,7 +131,7 @@ class _Timing:
             name=self.name,
             rows=rows,
             count=self._waits.count,
-            waits=self._waits.encoded(),
+            waits=self._waits.encode(),
             wait_s=self._waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
             cpu_s=self._read_cpu_s() - self._cpu_began_s,

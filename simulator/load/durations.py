@@ -95,7 +95,7 @@ class Durations:
         self._fold()
         return at_least(self._histogram, late_ns)
 
-    def encoded(self) -> str:
+    def encode(self) -> str:
         """Return the encoded histogram; empty without any duration."""
         self._fold()
         return encode_histogram(self._histogram) if self.count else ""
@@ -106,10 +106,10 @@ def encode_durations(durations_ns: Iterable[int]) -> str:
     durations = Durations()
     for each in durations_ns:
         durations.record(each)
-    return durations.encoded()
+    return durations.encode()
 
 
 def encode_together(*parts: Durations) -> str:
     """Return one encoded histogram of several parts; empty without any duration."""
-    encoded = [each.encoded() for each in parts if each.count]
+    encoded = [each.encode() for each in parts if each.count]
     return encode_histogram(merge_histogram(encoded)) if len(encoded) > 1 else "".join(encoded)

@@ -34,7 +34,7 @@ def help_to_fold(
             folded = read_window(given.number, given.window, rows, lambda: not stop.is_set())
         elif given.number is not None:
             folder = folder or Folder(spec, given.queries, stop, database)
-            folded = folder.folded(given.number, given.ranges)
+            folded = folder.fold(given.number, given.ranges)
 
 
 def read_window(
@@ -65,7 +65,7 @@ class Folder:
         self._reader = DatasetReader(spec.changed).reading(queries)
         self._stop = stop
 
-    def folded(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:
+    def fold(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:
         """Return the fold of a task; None if the run is over meanwhile."""
         oracle = self._empty.empty()
         if not fold_rows(ranges, self._reader, oracle, lambda: not self._stop.is_set()):

@@ -218,7 +218,7 @@ class Influxdb3(Influxdb):
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         if tables:
-            yield self.measured(tables, _TYPES)
+            yield self.list_columns(tables, _TYPES)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return nothing: the server reports files, without the rows that are only in its log."""

@@ -98,7 +98,7 @@ class Ask(Frozen):
     most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)
     """Different timed instances of a query, over all workers."""
 
-    def weighted(self, weight: int) -> "Ask":
+    def multiply(self, weight: int) -> "Ask":
         """Return the task for a query that is asked `weight` times as often."""
         return self.model_copy(update={"runs": self.runs * weight})
 
@@ -182,7 +182,7 @@ class Clocking(Frozen):
     stages: tuple[LoadStage, ...] = ()
     """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
 
-    def weighted(self, weight: int) -> "Clocking":
+    def multiply(self, weight: int) -> "Clocking":
         """Return the clocking of a query type with this weight: its rates are that much higher."""
         stages = (s.model_copy(update={"rate_per_s": s.rate_per_s * weight}) for s in self.stages)
         rate = self.queries_per_s * weight

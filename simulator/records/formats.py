@@ -94,10 +94,10 @@ class _Parquet(FileFormat):
                 plain = rows.cast(_plain(rows.schema))
                 writer = writer or parquet.ParquetWriter(sink, plain.schema)
                 writer.write_table(plain)
-            yield from sink.taken()
+            yield from sink.take()
         if writer:
             writer.close()
-        yield from sink.taken()
+        yield from sink.take()
 
 
 class _Sink:
@@ -125,7 +125,7 @@ class _Sink:
     def close(self) -> None:
         """Do nothing."""
 
-    def taken(self) -> list[bytes]:
+    def take(self) -> list[bytes]:
         """Return what was written since the last call."""
         parts, self._parts = self._parts, []
         return parts
@@ -190,7 +190,7 @@ def _bson(table: Table) -> Encode:
 def _opentsdb(table: Table) -> Encode:
     from simulator.modules.opentsdb import session  # noqa: PLC0415
 
-    check = session.checked(table, table.name)
+    check = session.make_checks(table, table.name)
     points = session.json_points("", table, table.name, Frame(b"", b"\n", b"\n"))
     return _points(points, check.times, table)
 
@@ -198,7 +198,7 @@ def _opentsdb(table: Table) -> Encode:
 def _graphite(table: Table) -> Encode:
     from simulator.modules.graphite import session, wire  # noqa: PLC0415
 
-    check = session.checked(table, table.name)
+    check = session.make_checks(table, table.name)
     return _points(wire.lines(table, table.name), check.times, table)
 
 

@@ -47,7 +47,7 @@ class ScanFindings:
         """The rows of each table in the batches."""
         return tuple(self.index[-1, 1:].tolist())
 
-    def scanned(self, workers: Iterable[int], tables: tuple[int, ...]) -> Scanned:
+    def summarize(self, workers: Iterable[int], tables: tuple[int, ...]) -> Scanned:
         """Return what the runs of a sweep with these numbers of workers need to know of it."""
         return Scanned(
             size_bytes=self.size_bytes,

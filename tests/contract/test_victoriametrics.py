@@ -242,7 +242,7 @@ def test_a_row_that_the_server_would_drop_without_a_word_is_refused(instant, rep
 
 
 def test_a_server_as_it_comes_keeps_a_month_and_two_days():
-    page = MetricsPage.parsed((PAGE % b"1").decode())
+    page = MetricsPage.parse((PAGE % b"1").decode())
     first, last = page.span_ms()
     now = time.time()
     assert 30 < (now - first / 1000) / 86_400 < 31

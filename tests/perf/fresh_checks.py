@@ -55,7 +55,7 @@ def logged(reader: DatasetReader, rows: int) -> TimedBatches:
             Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 1 << 30), 0
         )
         log.sent(batch, number * BATCH_NS)
-        log.acknowledged(batch, number * BATCH_NS + BATCH_NS // 2)
+        log.note_acknowledged(batch, number * BATCH_NS + BATCH_NS // 2)
     return TimedBatches.of(log.parts(0, Ticks(), 0), np.empty((5, 0), np.int64))
 
 

@@ -250,7 +250,7 @@ def show_workers(rows: int) -> None:
 
 
 def _fold_task(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
-    folded = Folder(spec, (("", 0),), Event()).folded(number, ranges)
+    folded = Folder(spec, (("", 0),), Event()).fold(number, ranges)
     assert folded
     assert folded.content
     return b64decode(folded.content)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from simulator.modules.mongodb.database import MongodbOptions
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.postgres.database import WireOptions
-from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.conninfo import redact_address
 from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor
 from tests.fuzzing import try_cases
 from tests.secret_forms import FORMS
@@ -228,7 +228,7 @@ def test_logs_and_tracebacks_through_a_redacting_stream_hold_no_secret(monkeypat
     ],
 )
 def test_a_connection_string_is_shown_without_its_passwords(given, shown):
-    found, passwords = redacted(given)
+    found, passwords = redact_address(given)
 
     assert found == shown
     assert any("SECRET" in each or "SEC" in each for each in passwords) == ("SEC" in given)
@@ -236,9 +236,9 @@ def test_a_connection_string_is_shown_without_its_passwords(given, shown):
 
 @given(text=st.text(st.sampled_from("ab:/@=;,?&#'\\ p12[]%"), max_size=60))
 def test_any_connection_string_can_be_shown(text):
-    redacted(text)
-    redacted(f"x://{text}")
-    redacted(f"password={text}")
+    redact_address(text)
+    redact_address(f"x://{text}")
+    redact_address(f"password={text}")
 
 
 @pytest.mark.parametrize("model", [WireOptions, MongodbOptions])

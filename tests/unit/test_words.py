@@ -53,7 +53,7 @@ TURNS = re.compile(
 MOST_TURNS = 9
 """No more than when they were counted last; lower it with them."""
 PARTICIPLE = re.compile(r"_*[a-z]*(ed|wn|tten|ven|ken)(_|$)")
-MOST_PARTICIPLES = 77
+MOST_PARTICIPLES = 35
 """Functions that are named by a participle, where a verb would name what they do."""
 
 EXCEPTIONS = {

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import Database, Options
-from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.conninfo import redact_address
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FORM = re.compile(
@@ -151,7 +151,7 @@ def options_of(
     if way == "connection_string":  # its driver reads URLs
         netloc = _with_port(hosts, port if form else None)
         shown = urlunsplit(parts._replace(netloc=f"{user}@{netloc}" if user else netloc))
-        if redacted(shown)[1]:
+        if redact_address(shown)[1]:
             raise ConfigError(refusal)
         return {way: shown, **found}
     own = next((each for each in ("username", "user") if each in fields), "")

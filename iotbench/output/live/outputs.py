@@ -55,7 +55,7 @@ class Outputs(Options):
                 problems += error.problems
 
     @contextmanager
-    def opened(self, result: Result, runs: int) -> Iterator[tuple[LiveOutput, ...]]:
+    def open_all(self, result: Result, runs: int) -> Iterator[tuple[LiveOutput, ...]]:
         """Yield the outputs of a sweep of `runs` runs; ConfigError if one cannot be made."""
         with ExitStack() as stack:
             found: list[LiveOutput] = []

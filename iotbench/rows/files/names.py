@@ -44,6 +44,6 @@ def column_names(heading: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() or _UNNAMED.format(at) for at, name in enumerate(heading, 1))
 
 
-def named(text: str, names: Sequence[str]) -> tuple[str, ...]:
+def split_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that a text names: one, or several separated by commas."""
     return (text,) if not text or text in names else tuple(text.split(","))

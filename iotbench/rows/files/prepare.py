@@ -142,7 +142,7 @@ def convert_file(
     from iotbench.rows.files.convert import (  # noqa: PLC0415 - pyarrow is loaded only for a file
         convert,
     )
-    from iotbench.rows.files.source import unpacked  # noqa: PLC0415 - loads pyarrow
+    from iotbench.rows.files.source import unpack  # noqa: PLC0415 - loads pyarrow
 
     if not quiet:
         say(f"reading {request.name}", err=True)
@@ -159,7 +159,7 @@ def convert_file(
         if request.content_sha256 not in ("", digest):
             _expect_content(request, copies[0])
         readable = [
-            stack.enter_context(unpacked(copy, name_of(file)))
+            stack.enter_context(unpack(copy, name_of(file)))
             for file, copy in zip(files, copies, strict=True)
         ]
         found = convert(request, readable, folder, digest)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from iotbench.machine.scratch import scratch_folder
 from iotbench.rows.files.cells import CellType, invalid_utf8
 from iotbench.rows.files.content import PARQUET, open_content
-from iotbench.rows.files.names import named
+from iotbench.rows.files.names import split_names
 from iotbench.rows.files.records import Malformed
 from iotbench.rows.files.request import FilesRequest
 from iotbench.rows.files.types import find_declared_type, guess
@@ -119,7 +119,7 @@ class FileSource:
         self._types = _unify(parts)
         self.columns = _choose(parts[0], request.reading)
         self.names = tuple(name for name, _ in self.columns)
-        times = named(request.reading.time_column, parts[0].names)
+        times = split_names(request.reading.time_column, parts[0].names)
         self.time = "_".join(times)
         """The column with the time, if the user names it."""
         first = next(self.portions(), None)
@@ -282,7 +282,7 @@ def _choose(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int,
     Where several make the time, it is at the place of the first of them.
     """
     names = part.names
-    times = named(reading.time_column, names) if reading.time_column else ()
+    times = split_names(reading.time_column, names) if reading.time_column else ()
     wanted = {
         "--time-column": times if len(times) > 1 else (),
         "--only-columns": reading.only_columns,
@@ -341,7 +341,7 @@ def readable(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def unpacked(path: Path, name: str) -> Iterator[Path]:
+def unpack(path: Path, name: str) -> Iterator[Path]:
     """Yield the path of a file; of compressed Parquet, that of a copy, removed at the end.
 
     Parquet is read at any place, a compressed file only from its start.

@@ -84,7 +84,7 @@ def prepare(  # noqa: PLR0913
             limit=limit,
             skip=request.skip,
         )
-        scanned = found.scanned(workers, tables)
+        scanned = found.summarize(workers, tables)
         yield records_of(request, str(path), manifest, empty, scanned, limit=limit)
 
 

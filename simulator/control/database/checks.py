@@ -104,7 +104,7 @@ def scan_file(spec: RunSpec) -> Scanned:
         limit=task.limit,
         skip=file.skip,
     )
-    result = found.scanned(task.workers, tables)
+    result = found.summarize(task.workers, tables)
     return result if task.manifest else result.model_copy(update={"manifest": manifest})
 
 

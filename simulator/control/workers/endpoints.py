@@ -143,7 +143,7 @@ def application(gate: Gate, token: str) -> Starlette:
         "/fold": gate.fold_task,
     }
 
-    async def served(request: Request, path: str) -> Message:
+    async def serve(request: Request, path: str) -> Message:
         uid = await _sender(request, token)
         async with AsyncExitStack() as slot:
             content = await _body(
@@ -157,7 +157,7 @@ def application(gate: Gate, token: str) -> Starlette:
             return await handlers[path](message, uid)
 
     app = Starlette(
-        routes=[Route(path, _endpoint(served, path), methods=["POST"]) for path in KINDS],
+        routes=[Route(path, _endpoint(serve, path), methods=["POST"]) for path in KINDS],
         exception_handlers={HTTPException: _refuse_unknown},
     )
     app.router.redirect_slashes = False
@@ -165,13 +165,13 @@ def application(gate: Gate, token: str) -> Starlette:
 
 
 def _endpoint(
-    served: Callable[[Request, str], Awaitable[Message]], path: str
+    serve: Callable[[Request, str], Awaitable[Message]], path: str
 ) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a path, which explains why it refuses a request."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            reply = await served(request, path)
+            reply = await serve(request, path)
         except _Refused as error:
             return _refusal(str(error), error.status)
         except Rejected as error:

@@ -49,7 +49,7 @@ class SharedFoldTasks:
         tasks = self._tasks
         if tasks is None or self._run.stopped.is_set():
             return FoldReply(over=True)
-        task = tasks.taken(self._last.get(index, -1))  # the reply with it was lost
+        task = tasks.find_taken(self._last.get(index, -1))  # the reply with it was lost
         if task is None:
             task = await asyncio.to_thread(tasks.take)
         if task is None:

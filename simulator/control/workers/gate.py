@@ -100,7 +100,7 @@ def _check_answers(  # noqa: PLR0913
         raise _reject(report, f"{len(names)} queries of {len(queries)}, and no error")
     least = 0 if script.in_turn or script.spec.clocking.stages else 1
     for times in report.queries:
-        wanted = task.weighted(script.spec.load.weights.get(times.name, 1)).runs
+        wanted = task.multiply(script.spec.load.weights.get(times.name, 1)).runs
         fewest = task.fewest or wanted or least
         if not fewest <= times.runs <= (wanted or times.runs):
             ran = f"{times.runs} of {wanted if fewest == wanted else f'at least {fewest}'} times"

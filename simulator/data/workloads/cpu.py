@@ -86,7 +86,7 @@ class Cpu(Hosts):
 
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         walks = self._walks.only({column.name for column in table.fields})
-        walked = self._walked(walks, ticks, hosts)
+        walked = self._draw_walks(walks, ticks, hosts)
         if self.params.usage is UsageType.DOUBLES:
             return {name: self._percentage(values) for name, values in walked.items()}
         return {n: Coded(values.astype(np.int64), WHOLE_PERCENTS) for n, values in walked.items()}

@@ -192,7 +192,7 @@ class Asking:
     def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
         report = self._client.answers
         for name, asker in self._askers(task, callers):
-            clocking = self._spec.clocking.weighted(self._spec.load.weights.get(name, 1))
+            clocking = self._spec.clocking.multiply(self._spec.load.weights.get(name, 1))
             self.waits = asker.waits
             if clocking.stages:
                 asker.warm(self._stop, report)
@@ -267,7 +267,7 @@ class Asking:
         for name in self._database.select_answered(types, load.queries):
             asker = asker_of(
                 self._database, callers, name, types[name],
-                task.weighted(load.weights.get(name, 1)), text=load.queries[name],
+                task.multiply(load.weights.get(name, 1)), text=load.queries[name],
                 warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker

@@ -214,10 +214,10 @@ class _End(asyncio.Protocol):
         """Break the other end as well."""
         if self.way and self.other:
             self.way.close()
-            self._network.do(self.other.broken())
+            self._network.do(self.other.break_end())
         self.way = self.other = None
 
-    async def broken(self) -> None:
+    async def break_end(self) -> None:
         """Break this end once it can learn through the network that the other is gone."""
         await self._network.passable()
         if self.way:

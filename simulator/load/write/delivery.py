@@ -174,7 +174,7 @@ class Delivery:
                 payload = batch.payload
                 self.meter.record(due_ns, after, payload.rows, payload.size_bytes)
                 if self.log:
-                    self.log.acknowledged(batch, after)
+                    self.log.note_acknowledged(batch, after)
         batch.origin.sent += 1
 
     def _repeat_alone(self, send: Send, before_ns: int) -> None:
@@ -238,7 +238,7 @@ class Delivery:
         payload = send.batch.payload
         self.meter.record(send.due_ns, send.ended_ns, payload.rows, payload.size_bytes)
         if self.log:
-            self.log.acknowledged(send.batch, send.ended_ns)
+            self.log.note_acknowledged(send.batch, send.ended_ns)
 
     def _count_ended(self, send: Send) -> None:
         """Count a batch without a retry: the run is over."""

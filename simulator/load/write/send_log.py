@@ -34,7 +34,7 @@ class SendLog:
             for first, count, step in runs_of(held.rows):
                 self._runs.extend((number, held.table, first, count, step))
 
-    def acknowledged(self, batch: Batch, now_ns: int) -> None:
+    def note_acknowledged(self, batch: Batch, now_ns: int) -> None:
         """Note the acknowledgement of a batch."""
         self._acknowledged[batch.logged] = now_ns
         held = batch.held()[-1]

@@ -64,14 +64,14 @@ class _Sending:
 
     def _encode(self, asked: Encode) -> None:
         try:
-            payloads = self._encoded(asked.arguments)
+            payloads = self._list_payloads(asked.arguments)
         except Exception as error:  # noqa: BLE001 - the worker raises it
             self._answer(Encoded(asked.number, (), Problem(_words(self._database, error))))
             return
         self._payloads[asked.number] = dict(enumerate(payloads))
         self._answer(Encoded(asked.number, [each.size_bytes for each in payloads]))
 
-    def _encoded(self, given: Arguments) -> Sequence[Payload]:
+    def _list_payloads(self, given: Arguments) -> Sequence[Payload]:
         match given:
             case BlockMessage(block, mode, batch_rows):
                 return self._session.encode(block, mode, batch_rows)

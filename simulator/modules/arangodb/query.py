@@ -73,7 +73,7 @@ def render(query: Query) -> Statement:
 def _text(query: Query) -> str:
     match query:
         case AggregateQuery():
-            return _aggregated(query)
+            return _render_aggregates(query)
         case NewestQuery(table=table):
             _refuse_key(*query.tags, *query.columns)
             # Arrays compare element by element, and no two rows of a group have the same instant.
@@ -158,7 +158,7 @@ def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]], latest:
 # --- aggregates -----------------------------------------------------------------------------------
 
 
-def _aggregated(query: AggregateQuery) -> str:
+def _render_aggregates(query: AggregateQuery) -> str:
     table = query.table
     _refuse_key(*query.by, *(a.column for a in query.aggregates))
     keys = [attribute(tag) for tag in query.by]

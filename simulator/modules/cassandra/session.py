@@ -204,7 +204,7 @@ class CassandraSession(PlannedSession):
         outcome = _Outcome(len(requests), self._worst, done)
         for request in requests:
             self._request(target, request, payload.mode).add_callbacks(
-                outcome.acknowledged, outcome.failed
+                outcome.note_answer, outcome.note_error
             )
 
     def _request(self, target: _Target, request: MessageRows, mode: str) -> ResponseFuture:
@@ -370,12 +370,12 @@ class _Outcome:
         self._errors: list[Exception] = []
         self._lock = threading.Lock()
 
-    def acknowledged(self, answer: Sequence[Sequence[Any]] | None) -> None:
+    def note_answer(self, answer: Sequence[Sequence[Any]] | None) -> None:
         """Note an answer: empty, unless the INSERT has a condition, such as IF NOT EXISTS."""
         refused = answer and answer[0][0] is False  # the column "[applied]"
         self._end([NotApplied(f"the server did not apply an INSERT: {answer}")] if refused else [])
 
-    def failed(self, error: Exception) -> None:
+    def note_error(self, error: Exception) -> None:
         """Note that a request has failed."""
         self._end([error])
 

@@ -103,7 +103,7 @@ class Options(Frozen):
         """Return the texts to redact: the credentials, and passwords within them."""
         return set(self.secrets().values())
 
-    def renewed(self, credentials: Mapping[str, str]) -> Self:
+    def renew(self, credentials: Mapping[str, str]) -> Self:
         """Return the options with other credentials; ValidationError if they cannot be such."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         found = type(self).model_validate({**fields, **credentials})

@@ -160,7 +160,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         for table in tables:
             for as_object in (False, True):
-                yield CrateDialect(table, tags_as_object=as_object).catalogued_columns()
+                yield CrateDialect(table, tags_as_object=as_object).list_catalogued()
 
     def _await_master(self) -> None:
         """Wait for a master: after a start, a node without one answers as if it had no tables."""

@@ -66,7 +66,7 @@ class CrateDialect(sql.Dialect):
     def type_of(self, column: Column) -> str:
         return "TIMESTAMP WITH TIME ZONE" if self._is_native(column) else self.types[column.type]
 
-    def catalogued_columns(self) -> dict[str, str]:
+    def list_catalogued(self) -> dict[str, str]:
         """Return the columns of a table and their types, with the object of the tags."""
         columns = {column.name: self.type_of(column) for column in self.columns}
         return columns | ({sql.find_unused("tags", self._table): "object"} if self.members else {})

@@ -27,7 +27,7 @@ from simulator.modules.contract import (
     Server,
 )
 from simulator.modules.graphite import query as queries
-from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
+from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, make_checks
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.shared.http.client import Http, HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
@@ -118,7 +118,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
 
     def check_rows(self, block: Block) -> None:
         """Raise UnstorableError for rows that it cannot store."""
-        times = checked(block.table, block.name).times(block)
+        times = make_checks(block.table, block.name).times(block)
         check_span(block.table, times, self.options.retention_s)
 
     def open(self) -> GraphiteSession:
@@ -161,7 +161,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         names = names_of(tables)
         for table in tables:
             for name in table.names:
-                checked(table, name)
+                make_checks(table, name)
         with self.administration() as session:
             for name in names:
                 if session.generations.exists(name):

@@ -48,7 +48,7 @@ _LIMITS = Limits(
 )
 
 
-def checked(table: Table, name: str) -> Checked:
+def make_checks(table: Table, name: str) -> Checked:
     """Return the checks of a physical table's rows; UnstorableError if it cannot be stored."""
     return Checked(_LIMITS, table, name, 1)
 
@@ -121,7 +121,7 @@ class GraphiteSession(MetricSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        check = checked(table, name)
+        check = make_checks(table, name)
         path = self._path(name)
         in_pickles = mode == PICKLE
         points = pickles(table, path) if in_pickles else lines(table, path)
@@ -139,7 +139,7 @@ class GraphiteSession(MetricSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        checks = [checked(table, table.name) for table in tables]
+        checks = [make_checks(table, table.name) for table in tables]
         mixed = MixedPoints([lines(table, self._path(table.name)) for table in tables], LINES)
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[bytes]:

@@ -196,7 +196,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         if tables:
-            yield self.measured(tables, _FIELD_TYPES)
+            yield self.list_columns(tables, _FIELD_TYPES)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size of a bucket's files and logs."""
@@ -223,7 +223,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         """Return the name of the bucket of a table."""
         return self.options.prefix + table.container
 
-    def measured(self, tables: Iterable[Table], types: Mapping[Type, str]) -> Columns:
+    def list_columns(self, tables: Iterable[Table], types: Mapping[Type, str]) -> Columns:
         """Return the tags and fields of the measurements that hold tables."""
         found: dict[str, str] = {}
         for table in tables:
@@ -359,5 +359,5 @@ def shard_metrics(
     session: InfluxSession, names: Sequence[str], buckets: Sequence[str]
 ) -> list[MetricSample]:
     """Return metrics of the shards of some buckets."""
-    samples = Metrics.parsed(session.client.metrics()).of(*names)
+    samples = Metrics.parse(session.client.metrics()).of(*names)
     return [sample for sample in samples if sample.labels.get("bucket") in buckets]

@@ -288,13 +288,13 @@ def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[
     if not changes:
         return tuple
 
-    def changed(row: Row) -> Row:
+    def apply_changes(row: Row) -> Row:
         cells = list(row)
         for place, change in changes:
             cells[place] = change(cells[place])
         return cells
 
-    return changed
+    return apply_changes
 
 
 def _number(text: str | None) -> int | None:

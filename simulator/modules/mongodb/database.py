@@ -35,7 +35,7 @@ from simulator.modules.mongodb.query import DocumentFormat, TableDocuments
 from simulator.modules.mongodb.signatures import Signatures
 from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.conninfo import redact_address
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED
 from simulator.protocol.records import RecordFormat
 
@@ -123,12 +123,12 @@ class MongodbOptions(DriverOptions):
 
     def public(self) -> dict[str, Any]:
         """Return the options without credentials, but with the address and the user."""
-        address, _ = redacted(self.connection_string.get_secret_value())
+        address, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": address}
 
     def hidden(self) -> set[str]:
         """Return the credentials, also the passwords in connection_string."""
-        _, passwords = redacted(self.connection_string.get_secret_value())
+        _, passwords = redact_address(self.connection_string.get_secret_value())
         return super().hidden() | passwords
 
 

@@ -29,7 +29,7 @@ from simulator.modules.contract import (
     Server,
 )
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
+from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, make_checks
 from simulator.modules.shared.http.client import Http, HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.metrics.points import fields
@@ -139,7 +139,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     def check_rows(self, block: Block) -> None:
         """Raise UnstorableError for rows that it cannot store."""
         check_tags(block.table, self.options.max_tags)
-        check_span(block.table, checked(block.table, block.name).times(block))
+        check_span(block.table, make_checks(block.table, block.name).times(block))
 
     def _metric(self, name: str, field: str = "") -> str:
         return queries.metric(self.options.prefix, name, field)
@@ -175,7 +175,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         names = names_of(tables)
         for table in tables:
             for name in table.names:
-                checked(table, name)
+                make_checks(table, name)
         with self.administration() as session:
             for table in tables:
                 check_tags(table, session.max_tags)

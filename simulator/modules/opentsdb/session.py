@@ -54,7 +54,7 @@ _TAGS = 8
 """Tags that a server allows by default."""
 
 
-def checked(table: Table, name: str) -> Checked:
+def make_checks(table: Table, name: str) -> Checked:
     """Return the checks of a physical table's rows; UnstorableError if it cannot be stored."""
     return Checked(_LIMITS, table, name, queries.per_second(table))
 
@@ -110,7 +110,7 @@ class OpenTsdbSession(MetricSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         del mode
-        check, points = checked(table, name), json_points(self._prefix, table, name)
+        check, points = make_checks(table, name), json_points(self._prefix, table, name)
         limit_rows = self._limit_rows([table])
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -125,7 +125,7 @@ class OpenTsdbSession(MetricSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        checks = [checked(table, table.name) for table in tables]
+        checks = [make_checks(table, table.name) for table in tables]
         mixed = MixedPoints([json_points(self._prefix, each, each.name) for each in tables], _PUT)
         limit_rows = self._limit_rows(tables)
 

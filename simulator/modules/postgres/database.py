@@ -35,7 +35,7 @@ from simulator.modules.contract import (
 from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
-from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.conninfo import redact_address
 from simulator.modules.shared.http.tls import CERTIFICATES
 from simulator.modules.shared.sql import (
     changes as sql_changes,
@@ -83,12 +83,12 @@ class WireOptions(Options):
 
     def public(self) -> dict[str, Any]:
         """Return the options that may be shown: host, database and user, but no password."""
-        reach, _ = redacted(self.connection_string.get_secret_value())
+        reach, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": reach}
 
     def hidden(self) -> set[str]:
         """Return the credentials, also those in connection_string and libpq's environment."""
-        _, passwords = redacted(self.connection_string.get_secret_value())
+        _, passwords = redact_address(self.connection_string.get_secret_value())
         return super().hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
 
 

@@ -23,7 +23,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _NEXT_KEY = re.compile(r"(?<![\s;])[\s;]+\w+\s*=")
 
 
-def redacted(connection_string: str) -> tuple[str, set[str]]:
+def redact_address(connection_string: str) -> tuple[str, set[str]]:
     """Return a connection string as it may be shown, and its passwords as drivers repeat them."""
     hidden: list[str] = []
     url = _URL.fullmatch(connection_string)

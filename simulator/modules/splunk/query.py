@@ -198,12 +198,12 @@ def rows_from_events(events: Iterable[Found], columns: Sequence[Output]) -> list
     return [tuple(parse_typed(c.type, values.get(c.name)) for c in columns) for values in found]
 
 
-def shown(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+def read_found(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return the results of a search for some columns as rows."""
     return [tuple(parse_typed(c.type, row.get(f"r.{c.name}")) for c in columns) for row in results]
 
 
-def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+def read_own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return the results of a user's own search, with fields named as the columns."""
     return [tuple(parse_typed(c.type, row.get(c.name)) for c in columns) for row in results]
 

@@ -180,7 +180,7 @@ class SplunkSession(HttpSession):
             case (DistinctQuery(),):
                 return [(int(row["count"]),) for row in next(found)]
             case _:
-                return searches.own(self.search(statement.text), statement.outputs)
+                return searches.read_own(self.search(statement.text), statement.outputs)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         (query,) = statement.parameters
@@ -191,7 +191,7 @@ class SplunkSession(HttpSession):
 def _read(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
     """Return what makes the results of a search into rows."""
     return (
-        searches.shown
+        searches.read_found
         if isinstance(query, RowsQuery) and query.columns
         else searches.rows_from_events
     )

@@ -145,7 +145,7 @@ class Timescaledb(Postgres):
             self._hypertable(table, name, self._extension()),
         ]
         if self.options.compress:
-            statements.append(self._compressed(table, name))
+            statements.append(self._compress_chunks(table, name))
         return statements + self._continuous_aggregates(table, name)
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
@@ -188,7 +188,7 @@ class Timescaledb(Postgres):
         index = f"create_default_indexes => {indices}"
         return f"SELECT create_hypertable({relation}, {dimension}, {index})"
 
-    def _compressed(self, table: Table, name: str) -> str:
+    def _compress_chunks(self, table: Table, name: str) -> str:
         """Return the statement that sets how chunks are compressed."""
         settings = {"timescaledb.compress_orderby": f"{self.dialect.name(table.time.name)} DESC"}
         tags = [column.name for column in table.tags]

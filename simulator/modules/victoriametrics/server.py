@@ -90,7 +90,7 @@ class Api:
     def learn(self) -> MetricsPage:
         """Read the page /metrics."""
         text = self._http.query("GET", "/metrics").body
-        self.page = MetricsPage.parsed(text.decode())
+        self.page = MetricsPage.parse(text.decode())
         return self.page
 
     def call(self, path: str, form: Mapping[str, str] | None = None) -> bytes:
@@ -98,7 +98,7 @@ class Api:
         with self._waiting():
             return self._http.query("POST", path, urlencode(form or {}).encode(), _FORM).body
 
-    def asked(self, head: str, expression: str, **more: str) -> Any:
+    def ask(self, head: str, expression: str, **more: str) -> Any:
         """Return the result of an expression, with the path and parameters of a statement."""
         return self._read_answer(head, expression, more)["data"]["result"]
 
@@ -117,7 +117,7 @@ class Api:
 
     def number(self, head: str, expression: str) -> float | None:
         """Return the one value of an expression; None if there are no points."""
-        result = self.asked(head, expression)
+        result = self.ask(head, expression)
         return float(result[0]["value"][1]) if result else None
 
     def export(self, series: str, first_ms: int, last_ms: int) -> Iterator[bytes]:

@@ -163,7 +163,7 @@ class VictoriaMetricsSession(MetricSession):
         spans: list[dict[str, str]] = [{}] if query.bucket is None else list(self._steps(query))
         for rollup, expression in zip(wanted, expressions, strict=True):
             for span in spans:
-                result = self.api.asked(head, expression, **span)
+                result = self.api.ask(head, expression, **span)
                 yield from queries.roll_up(query, rollup, result)
 
     def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
@@ -238,7 +238,7 @@ class VictoriaMetricsSession(MetricSession):
         keys = names[: len(names) - len(expressions)]
         rows: dict[tuple[Any, ...], list[Any]] = {}
         for place, expression in enumerate(expressions):
-            for item in self.api.asked(head, expression):
+            for item in self.api.ask(head, expression):
                 for instant, value in item.get("values") or [item["value"]]:
                     known = {**item["metric"], "bucket": round(float(instant) * 1000)}
                     key = tuple(known.get(name) for name in keys)

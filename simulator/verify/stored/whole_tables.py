@@ -85,17 +85,17 @@ def _label(query: AggregateQuery) -> str:
 def _differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
     """Return the combinations of tags with other counts."""
     both = {*expected.rows} ^ {*found.rows}
-    return sorted({tuple(row[:-1]) for row in both}, key=_shown)
+    return sorted({tuple(row[:-1]) for row in both}, key=_format_tags)
 
 
-def _shown(tags: _Tags) -> str:
+def _format_tags(tags: _Tags) -> str:
     return ", ".join("NULL" if tag is None else str(tag) for tag in tags)
 
 
 def _counts(counts: Answer, differing: Sequence[_Tags]) -> str:
     """Return the number of combinations, and the counts of some of them, as text."""
     rows = {tuple(row[:-1]): row[-1] for row in counts.rows}
-    parts = [f"{_shown(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
+    parts = [f"{_format_tags(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
     return "; ".join([f"{len(rows):,} combinations", *parts])
 
 

@@ -93,7 +93,7 @@ class FoldTasks:
         with self._lock:
             return self._next() if self._windows or self._rows >= _LEAST_ROWS else None
 
-    def taken(self, number: int) -> FoldTask | None:
+    def find_taken(self, number: int) -> FoldTask | None:
         """Return a task that was taken; None once it is merged."""
         return self._taken.get(number)
 
@@ -134,7 +134,7 @@ class FoldTasks:
 
     def merge_bytes(self, number: int, content: bytes) -> None:
         """Merge the fold of a task by another process; ValueError if it is none."""
-        task = self.taken(number)
+        task = self.find_taken(number)
         if task and task.window:
             every = EveryRow(RowsQuery(self._reader.tables[task.window.table]))
             (parts,) = from_bytes([every], content)

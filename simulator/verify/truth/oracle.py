@@ -77,7 +77,7 @@ def _spells(table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]) 
                 yield (*of, start, None if end is None else end - start)
 
 
-def undecided(
+def find_undecided(
     table: DerivedTable, conditions: Iterable[Condition], answer: Answer, slack: Slack
 ) -> str:
     """Return why a condition is undecided: a sum is as close to the limit as its rounding error."""
@@ -211,7 +211,7 @@ class Oracle:
         else:
             source, conditions = table.periods, (table.holds,)
         below = self.truth(source.source)
-        doubt = below.undecided or undecided(source, conditions, below.answer, below.slack)
+        doubt = below.undecided or find_undecided(source, conditions, below.answer, below.slack)
         block = block_of(table, below.answer)
         if isinstance(query, RowsQuery):
             rows = RowsFold(query)
@@ -226,7 +226,7 @@ def truth_of(query: CubeQuery, view: View | None) -> Truth:
     """Return the true answer to a query from the groups that it asks for."""
     match query:
         case AggregateQuery():
-            return _aggregated(query, view)
+            return _answer_aggregates(query, view)
         case NewestQuery():
             return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
         case DistinctQuery():
@@ -242,7 +242,7 @@ def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
     return zip(*view.groups, *(newest.values(c, arrays) for c in query.columns), strict=True)
 
 
-def _aggregated(query: AggregateQuery, view: View | None) -> Truth:
+def _answer_aggregates(query: AggregateQuery, view: View | None) -> Truth:
     columns = outputs(query)
     found: list[tuple[tuple[Any, ...], tuple[float, ...]]] = []
     if view is not None:

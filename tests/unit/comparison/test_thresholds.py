@@ -7,10 +7,10 @@ import pytest
 from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.thresholds import (
     Scope,
-    changed_percentiles,
     checks_of,
     comparison_checks,
     failures,
+    list_changed_percentiles,
     parse,
 )
 from iotbench.measurements import summary_of
@@ -190,7 +190,7 @@ def test_the_change_of_any_percentile_has_a_threshold_and_needs_its_samples():
         return side(result(runs, sweep_id=name))
 
     def judged(text):
-        named = changed_percentiles([text])
+        named = list_changed_percentiles([text])
         sides = waiting("a", *range(1, 201)), waiting("b", *range(2, 402, 2))
         found = compare_sides(*sides, known=calibrated(1), percentiles=named)
         return failures([*comparison_checks([taken(text, COMPARISONS)], found)])

@@ -71,7 +71,7 @@ class Run:
 
     def fold(self, given):
         folder = Folder(self.spec, given.queries, threading.Event())
-        return folder.folded(given.number, given.ranges)
+        return folder.fold(given.number, given.ranges)
 
     def truths(self):
         fold_here(self.tasks, 1)

@@ -270,7 +270,7 @@ class Attacked(RuleBasedStateMachine):
             if given.number is None:
                 return
             folder = Folder(self.spec(WORKERS), given.queries, threading.Event())
-            folded = folder.folded(given.number, given.ranges)
+            folded = folder.fold(given.number, given.ranges)
             if not given.number % 5:
                 folded = folded.model_copy(update={"content": None})
             request = FoldRequest(index=index, folded=folded)

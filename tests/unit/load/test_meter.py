@@ -126,7 +126,7 @@ def test_durations_of_many_queries_are_counted_in_bounded_memory():
     durations = Durations()
     for microseconds in range(1, 50_001):
         durations.record(1000 * microseconds)
-    histogram = merge_histogram([durations.encoded()])
+    histogram = merge_histogram([durations.encode()])
 
     assert len(durations._waiting) == 0
     assert durations.count == histogram.get_total_count() == 50_000
@@ -135,7 +135,7 @@ def test_durations_of_many_queries_are_counted_in_bounded_memory():
 
 
 def test_without_durations_there_is_no_histogram():
-    assert Durations().encoded() == ""
+    assert Durations().encode() == ""
 
 
 @pytest.mark.parametrize("sends", [0, 1, 7, 8, 9, 20])

@@ -279,7 +279,7 @@ class Rotated(Database):
     def refuse(self):
         self.refusals += 1
         if self.refusals == self.after:
-            self.options = self.options.renewed({})
+            self.options = self.options.renew({})
         raise Failed(Failure.FATAL)
 
 

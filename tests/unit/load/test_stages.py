@@ -68,7 +68,7 @@ def test_a_stage_with_a_rate_has_it_in_place_of_that_of_the_run():
 
     assert [each.rate_per_s for each in paces(stages, 0, 120.0)] == [120.0, 250.0, 25.0]
     assert [each.rate_per_s for each in paces(stages, 1)] == [250.0, 25.0]
-    clocking = Clocking(stages=stages, queries_per_s=2.0).weighted(3)
+    clocking = Clocking(stages=stages, queries_per_s=2.0).multiply(3)
     assert clocking.queries_per_s == 6.0
     assert [each.rate_per_s for each in clocking.stages] == [0.0, 3000.0, 150.0]
 

@@ -115,8 +115,8 @@ def test_samples_are_taken_at_intervals_and_between_phases(busy, monkeypatch):
             time.sleep(0.3)
         meter.rest(AFTER, lambda: False)
         took_s = time.monotonic()
-        taken = meter.taken()
-        again = meter.taken()
+        taken = meter.take_samples()
+        again = meter.take_samples()
         took_s = time.monotonic() - took_s
 
     phases = [sample.phase for sample in taken.samples]
@@ -142,7 +142,7 @@ def test_a_baseline_ends_when_the_user_stops_it():
         began_s = time.monotonic()
         meter.rest(BEFORE, lambda: True)
         assert time.monotonic() - began_s < 2
-        taken = meter.taken()
+        taken = meter.take_samples()
 
     assert taken.server == "not measured: on another host"
     assert all(sample.server is None for sample in taken.samples)
@@ -238,7 +238,7 @@ def test_a_baseline_lasts_until_everything_was_read_twice(monkeypatch):
     monkeypatch.setattr(resources, "BASELINE_S", 0.1)
     with ResourceMeter(Kubelet()) as meter:
         meter.rest(BEFORE, lambda: False)
-        taken = meter.taken()
+        taken = meter.take_samples()
 
     found = [sample for sample in taken.samples if sample.phase == BEFORE]
     assert found
@@ -252,4 +252,4 @@ def test_without_a_database_to_measure_there_is_no_baseline():
         began_s = time.monotonic()
         meter.rest(BEFORE, lambda: False)
         assert time.monotonic() - began_s < 2
-        assert meter.taken().samples == ()
+        assert meter.take_samples().samples == ()

@@ -265,7 +265,7 @@ def test_a_weight_is_that_of_a_name_or_of_the_last_pattern_that_matches_it():
         "count-events", "newest-per-device",
     ]  # fmt: skip
     assert asked()[0].spec.load.weights == {}
-    assert [task.weighted(3).runs for task in run.spec.asks] == [12, 9]
+    assert [task.multiply(3).runs for task in run.spec.asks] == [12, 9]
 
 
 @pytest.mark.parametrize("weight", ["0", "-1", "1001", "x", "1.5", "", "9" * 5000])

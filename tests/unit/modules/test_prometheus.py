@@ -12,7 +12,7 @@ up_more 7
 
 
 def test_samples_have_labels_and_values():
-    metrics = Metrics.parsed(PAGE)
+    metrics = Metrics.parse(PAGE)
     first, second = metrics.of("rows_total")
     assert (first.labels["why"], first.value) == (r"a \"quote\", {braces}", 3)
     assert second == ({"type": "lines"}, 1500)
@@ -20,7 +20,7 @@ def test_samples_have_labels_and_values():
 
 
 def test_totals_are_over_labels_and_names():
-    metrics = Metrics.parsed(PAGE)
+    metrics = Metrics.parse(PAGE)
     assert metrics.total("rows_total", "up") == 1504
     assert metrics.total("absent") == 0
     assert "up" in metrics

@@ -65,7 +65,7 @@ class Run:
                 )
                 log.sent(batch, sent)
                 if number != 7:  # its outcome stays unknown
-                    log.acknowledged(batch, acknowledged)
+                    log.note_acknowledged(batch, acknowledged)
                 block = READER.drawn(EVENTS, numbers)
                 known = acknowledged if number != 7 else None
                 self.rows += [
@@ -228,7 +228,7 @@ def test_rows_of_workers_that_share_a_lane_are_drawn_in_their_order(monkeypatch)
         numbers = np.arange(number * 10, number * 10 + 10)
         batch = Batch(Payload(10, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 10), 0)
         logs[number % 2].sent(batch, number)
-        logs[number % 2].acknowledged(batch, number + 1)
+        logs[number % 2].note_acknowledged(batch, number + 1)
     parts = [part for log in logs for part in log.parts(0, SAME, 0)]
     rows = ArrivingRows(reader, TimedBatches.of(parts, np.empty((5, 0), np.int64)))
     draw = DatasetReader.drawn

@@ -78,7 +78,7 @@ class Simulated:
             rows = np.arange(number * BATCH_ROWS, (number + 1) * BATCH_ROWS)
             batch = Batch(Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, rows), 10), 0)
             log.sent(batch, int(sent * MS))
-            log.acknowledged(batch, int(acknowledged * MS))
+            log.note_acknowledged(batch, int(acknowledged * MS))
         stored = select_stored_since(READER, dataset(params={"devices": 3}), int(self.times[0]))
         arriving = ArrivingRows(READER, TimedBatches.of(log.parts(0, Ticks(), 0), stored))
         parts = [AnswerLog.of(part, COUNT) for part in answers.parts(0, Ticks())]

@@ -27,7 +27,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.mixer import draw, draw_from, key_of, scaled
+from simulator.data.mixer import draw, draw_from, key_of, scale
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
@@ -87,7 +87,7 @@ class Dashboard(Telemetry):
                 return {"n_cpus": Coded(hosts, self._processors()), **loads}
             case "status":
                 keys = draw(key_of(self.seed, f"{STATUS}.service_up"), self._members.all)
-                return {"service_up": Coded(scaled(draw_from(keys[hosts], ticks), 2), _UP)}
+                return {"service_up": Coded(scale(draw_from(keys[hosts], ticks), 2), _UP)}
         return super()._derive(table, ticks, hosts, walked)
 
     def _load(self, name: str, hosts: Rows, free: Array) -> ColumnData:

@@ -53,7 +53,7 @@ from simulator.data.mixer import (
     key_of,
     letters_of,
     random_texts,
-    scaled,
+    scale,
 )
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
@@ -222,7 +222,7 @@ class Homes(FleetWorkload):
         hashes = draw_from(draw(key_of(self.seed, f"{table}.drawn"), series), ticks)
         match table:
             case "home_state":
-                states = scaled(hashes, len(HOME_STATES))
+                states = scale(hashes, len(HOME_STATES))
                 return {
                     "state": Coded(states, _whole(len(HOME_STATES))),
                     "state_string": Coded(states, _texts(HOME_STATES)),
@@ -230,7 +230,7 @@ class Homes(FleetWorkload):
             case "camera_detection":
                 return _detect(hashes)
         contact = self._kinds[table].columns[0].name
-        return {contact: Coded(scaled(hashes, 2), _CONTACT)}
+        return {contact: Coded(scale(hashes, 2), _CONTACT)}
 
     def _configurations(self, rows: Rows) -> dict[str, ColumnData]:
         sizes = below(key_of(self.seed, "config.size"), rows, LONGEST_KIB - SHORTEST_KIB + 1)
@@ -260,7 +260,7 @@ class Homes(FleetWorkload):
 def _detect(hashes: Hashes) -> dict[str, ColumnData]:
     """Return what a camera detects: each type as likely, and each kind of it."""
     counts = np.array([len(each) for each in OBJECTS.values()])
-    types, places = np.divmod(scaled(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)
+    types, places = np.divmod(scale(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)
     of_type = np.cumsum(counts) - counts
     names = tuple(kind for each in OBJECTS.values() for kind in each)
     return {

@@ -152,7 +152,7 @@ class Members:
         """The numbers of the members."""
         return np.arange(self.first, self.first + self.count)
 
-    def named(self, form: str) -> Array:
+    def format_numbers(self, form: str) -> Array:
         """Return a text with the number of each member."""
         return texts([form % member for member in self.all.tolist()])
 

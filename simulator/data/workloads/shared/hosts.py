@@ -128,7 +128,7 @@ class Hosts(FleetWorkload):
         windows = self._windows(aligned=aligned, until_ms=until_ms)
         return HostQueries(cpu, windows, self.params.scale, self.params.scale_offset)
 
-    def _walked(self, walks: Walks, ticks: Rows, hosts: Rows) -> dict[str, Array]:
+    def _draw_walks(self, walks: Walks, ticks: Rows, hosts: Rows) -> dict[str, Array]:
         """Return the walks of these hosts; the numbers of the hosts select them."""
         return walks_at(walks, ticks, hosts + self.params.scale_offset)
 
@@ -155,7 +155,7 @@ class Hosts(FleetWorkload):
         widest = max(map(len, centers))
         table = texts([text for row in centers for text in (row + [""] * widest)[:widest]])
         return {
-            "hostname": members.named(_HOSTNAME),
+            "hostname": members.format_numbers(_HOSTNAME),
             "region": texts(names).take(region),
             "datacenter": table.take(region * widest + place),
             **{tag: members.tag(tag, values) for tag, values in HOST_TAGS.items()},

@@ -209,7 +209,7 @@ class Telemetry(Hosts):
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         sources = self._measurements[table.name].sources
         asked = {sources.get(column.name, column.name) for column in table.fields}
-        walked = self._walked(self._walks[table.name].only(asked), ticks, hosts)
+        walked = self._draw_walks(self._walks[table.name].only(asked), ticks, hosts)
         return self._derive(table.name, ticks, hosts, walked)
 
     def _derive(

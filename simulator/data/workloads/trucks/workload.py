@@ -234,14 +234,14 @@ class Trucks(FleetWorkload):
 
     def _fields(self, table: Table, ticks: Rows, trucks: Rows) -> dict[str, Array]:
         asked = {column.name for column in table.fields}
-        found = self._walked(table.name, asked & WALKS[table.name].keys(), ticks, trucks)
+        found = self._draw_walks(table.name, asked & WALKS[table.name].keys(), ticks, trucks)
         if FUEL in found:
             found[FUEL] = self._fuel(found[FUEL], trucks)
         if LOAD in asked:
             found[LOAD] = self._load(ticks, trucks)
         return found
 
-    def _walked(
+    def _draw_walks(
         self, table: str, names: Collection[str], ticks: Rows, trucks: Rows
     ) -> dict[str, Array]:
         """Return these walks. Trucks that send the same batch share its ticks."""
@@ -288,7 +288,7 @@ class Trucks(FleetWorkload):
         members = Members(self.seed, self.params.scale)
         models = members.numbers("model", len(MODELS))
         return {
-            "name": members.named(TRUCK),
+            "name": members.format_numbers(TRUCK),
             **{tag: members.tag(tag, values) for tag, values in TRUCK_TAGS.items()},
             **{tag: np.array(v, np.int16).take(models) for tag, v in MODEL_TAGS.items()},
         }

@@ -26,7 +26,7 @@ class Metrics:
     samples: Mapping[str, list[MetricSample]]
 
     @classmethod
-    def parsed(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """Return the metrics of a page."""
         samples: dict[str, list[MetricSample]] = {}
         for name, labels, value in _LINE.findall(text):

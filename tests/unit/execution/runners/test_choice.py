@@ -47,7 +47,7 @@ def test_who_asks_for_resources_without_the_permissions_gets_an_error():
 def test_a_plan_is_measured_without_resources_and_has_the_reason():
     with meter_for(TARGET, "s", ClusterOptions(), required=False) as meter:
         meter.rest("before", lambda: False)
-        taken = meter.taken()
+        taken = meter.take_samples()
 
     assert taken.server == f"not measured: permissions are missing: {MISSING}"
     assert taken.samples == ()
@@ -56,4 +56,4 @@ def test_a_plan_is_measured_without_resources_and_has_the_reason():
 def test_with_the_permissions_the_database_is_looked_for(cluster, monkeypatch):
     monkeypatch.setattr(cluster, "missing", ())
     with meter_for(TARGET, "s", ClusterOptions()) as meter:
-        assert "the target's options have no address" in meter.taken().server
+        assert "the target's options have no address" in meter.take_samples().server

@@ -144,7 +144,7 @@ def test_a_port_in_use_is_a_problem_before_anything_starts():
 
 def test_after_the_run_nothing_listens_and_no_thread_is_left(capsys):
     before = threading.active_count()
-    with Outputs(ui=Address("127.0.0.1", 0)).opened(RESULT, 1):
+    with Outputs(ui=Address("127.0.0.1", 0)).open_all(RESULT, 1):
         (url,) = re.findall(r"http://\S+", capsys.readouterr().err)
         place = ("127.0.0.1", int(url.split(":")[2].strip("/")))
         socket.create_connection(place).close()

@@ -245,7 +245,7 @@ def test_workers_that_scan_their_parts_find_the_batches_of_the_whole_file(
     path.write_bytes(content)
     layout = layout_of(form, tables)
     whole = scan(str(path), "f", layout, batch_rows=7, limit=None, skip=skip)
-    edges = whole.scanned([workers], tuple(range(len(tables)))).edges[workers]
+    edges = whole.summarize([workers], tuple(range(len(tables)))).edges[workers]
     handle = os.open(path, os.O_RDONLY)
     found = []
     for (start, *before), (stop, *after) in pairwise(edges):
