@@ -17,7 +17,7 @@ from simulator.data.block import Block, Values
 from simulator.data.query import RowsQuery, answer
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
-from simulator.modules.contract import BATCH, OWN, Contents, Database, Existing, Session
+from simulator.modules.contract import BATCH, MISSING, OWN, Contents, Database, Existing, Session
 from simulator.protocol.mark import MOST_VALUE, Mark, Marks, encode
 
 TABLE = Table(
@@ -132,7 +132,8 @@ class MarkTable:
 
     def _may_be_ours(self, found: Iterable[str], table: Table, error: Exception) -> bool:
         """Return whether a table that cannot be read has the columns of ours, and their types."""
-        if isinstance(error, ValueError):  # a value of another type
+        is_missing = MISSING in str(self._database.setup_error(error))  # a part that ours has
+        if is_missing or isinstance(error, ValueError):  # or a value of another type
             return False
         with suppress(Exception):  # a user who may not read the columns either
             return all(self._database.resembles(name, [table]) for name in found)
