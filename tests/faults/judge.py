@@ -170,8 +170,7 @@ def _rows(cell: Cell, seen: Seen) -> Iterator[str]:
     if result and result.status == "done" and seen.done.code == 0 and stored != cell.planned:
         yield f"verified, and {stored} of {cell.planned} rows are stored"
     if result and len(result.runs) == cell.run and seen.at.run == cell.run:
-        workers = result.runs[-1].outcome.workers
-        acknowledged = sum(worker.rows + worker.prefill_rows for worker in workers)
+        acknowledged = _acknowledged(result)
         if acknowledged > (stored or 0):
             yield f"{acknowledged} rows were acknowledged, and {stored} are stored"
     if seen.at.phase in ("prefill", "insert", "visible", "compact", "verify"):
@@ -179,6 +178,12 @@ def _rows(cell: Cell, seen: Seen) -> Iterator[str]:
         shown += cell.prefill if seen.at.phase != "prefill" else 0
         if shown > (stored or 0) and not (seen.at.run < cell.runs and seen.at.phase == "verify"):
             yield f"{shown} rows were shown as acknowledged, and {stored} are stored"
+
+
+def _acknowledged(result: Result) -> int:
+    """Return the number of rows that the workers of the last run had acknowledged."""
+    workers = result.runs[-1].outcome.workers
+    return sum(worker.rows + worker.prefill_rows for worker in workers)
 
 
 # --- the next commands
@@ -211,7 +216,10 @@ def _next_of_insert(cell: Cell, seen: Seen, then: Finished) -> Iterator[str]:
     elif then.code not in (0, 1, 2):
         yield f"{then}"
     elif seen.found_then is not None:
-        if seen.found_then != seen.stored.rows:
-            yield f"`verify` found {seen.found_then} rows, and {seen.stored.rows} are stored"
+        # Of an insert that ended, only the rows of unknown outcome are uncertain.
+        is_ended = seen.result is not None and lacks_rows(seen.result)
+        found = seen.found_then + (_acknowledged(seen.result) if is_ended else 0)
+        if found != seen.stored.rows:
+            yield f"`verify` found {found} rows, and {seen.stored.rows} are stored"
     elif then.code and not re.search(_UNFINISHED, then.err):
         yield f"it does not say that the insert did not end: {then}"
