@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from simulator.data.dataset import Dataset
-from simulator.data.ranges import LANE_BITS, LANE_ROWS, RowRange
+from simulator.data.ranges import LANE_BITS, LANE_ROWS, RowRange, merge
 from simulator.errors import counted
 
 _FORMAT = 1
@@ -70,7 +70,7 @@ class Mark(BaseModel):
     dataset: Dataset
     """The contents of the tables once every row is written."""
     uncertain: tuple[RowRange, ...] = ()
-    """Rows with an unknown outcome when the insert ended: all others were acknowledged."""
+    """Rows with an unknown outcome when the insert ended, merged: all others were acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
     """Table -> names in the database of what this program has made for it, or is about to make or
     drop. Empty in marks of earlier versions."""
@@ -153,7 +153,7 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
         unpacked = zlib.decompressobj(_RAW, zdict=_KNOWN).decompress(body[1:], _LONGEST_BYTES)
         record = json.loads(unpacked)
         ranges = record["dataset"].pop("ranges")
-        uncertain = _in_lanes(record.pop("uncertain", ()))
+        uncertain = merge(_in_lanes(record.pop("uncertain", ())))
         mark = Mark.model_validate({**record, "uncertain": uncertain, "at_ms": at_ms})
         dataset = mark.dataset.with_ranges(_in_lanes(ranges))
         return mark.model_copy(update={"dataset": dataset})

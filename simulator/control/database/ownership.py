@@ -32,7 +32,7 @@ from simulator.control.database.refusal import (
     list_reserved,
 )
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.ranges import RowRange
+from simulator.data.ranges import RowRange, merge
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database, Existing
@@ -259,7 +259,7 @@ class Ownership:
     ) -> None:
         """Record what is known about the rows of this insert; by default `stored` is its plan."""
         mark = self._mark(state, stored)
-        self._record(mark.model_copy(update={"uncertain": tuple(uncertain)}))
+        self._record(mark.model_copy(update={"uncertain": merge(uncertain)}))
 
     def _record(self, mark: Mark) -> None:
         if self._book and not self._opened:

@@ -8,7 +8,7 @@ from simulator.control.database import marks as mark_table
 from simulator.control.database.marks import SPARE, TABLE, MarkTable
 from simulator.control.database.work import DatabaseWork
 from simulator.data.query import RowsQuery
-from simulator.data.ranges import lane_range
+from simulator.data.ranges import lane_range, merge
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
@@ -176,6 +176,22 @@ def test_more_rows_are_appended_only_to_a_complete_insert(database):
 
     with pytest.raises(SetupError, match="did not end"):
         DatabaseWork(spec, database, lambda _: None).prepare()
+
+
+def test_batches_of_unknown_outcome_of_several_workers_are_in_the_mark(database):
+    plans = [InsertTask(timed=(lane_range(lane, 0, 40),)) for lane in (0, 1)]
+    spec = run_spec(workers=tuple(plans), dataset=dataset())
+    work = DatabaseWork(spec, database, lambda _: None)
+    work.prepare()
+    for plan in plans:
+        write(database, spec.after, *plan.timed)
+    lost = [[lane_range(lane, start, 10) for start in (30, 10)] for lane in (0, 1)]
+
+    work.finish_insert([WorkerReport(index=i, rows=20, uncertain=lost[i]) for i in (0, 1)])
+
+    assert work.complete
+    work.ownership.record(State.INCOMPLETE, uncertain=[*lost[1], *lost[0]])
+    assert work.ownership.read().newest(["events"]).uncertain == merge([*lost[0], *lost[1]])
 
 
 def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database, monkeypatch):

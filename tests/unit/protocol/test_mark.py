@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merge
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Marks, State, decode, encode, same_rows
 from tests.unit.specs import MARKED_MS as MS
@@ -38,14 +38,19 @@ datasets = st.builds(
 )
 
 
-UNCERTAIN = [(), (lane_range(1, 10, 20),), (RowRange(start=3, stop=9, table=2, take=2, every=7),)]
+UNCERTAIN = [
+    (),
+    (lane_range(1, 10, 20),),
+    (RowRange(start=3, stop=9, table=2, take=2, every=7),),
+    tuple(lane_range(lane, start, 10) for lane in (0, 1) for start in (10, 30)),
+]
 
 
 @given(
     datasets, st.sampled_from(State), st.lists(st.text(), max_size=3), st.sampled_from(UNCERTAIN)
 )
 def test_any_mark_survives(data, state, tables, uncertain):
-    one = mark(dataset=data, state=state, tables=tuple(tables), uncertain=uncertain)
+    one = mark(dataset=data, state=state, tables=tuple(tables), uncertain=merge(uncertain))
     values = encode(one)
 
     assert all(0 <= value < 2**48 for value in values)
