@@ -143,11 +143,11 @@ class Result(BaseModel):
         """The sweep's exit code; see the README."""
         if self.status == "interrupted":
             return Interrupted.exit_code
-        if self.status != "done":
-            return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
         verdicts = [run.outcome.verdict for run in self.runs]
         if any(v and v.status is Status.MISMATCH for v in verdicts):
             return MismatchError.exit_code
+        if self.status != "done":
+            return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
         if any(v and v.status is Status.INCOMPLETE for v in verdicts):
             return RunError.exit_code
         if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):

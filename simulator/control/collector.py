@@ -8,7 +8,7 @@ import math
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from signal import SIGTERM
 from typing import Literal, NamedTuple
@@ -32,7 +32,7 @@ from simulator.control.script import Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.control.workers.endpoints import application, server_of
 from simulator.control.workers.gate import Gate
-from simulator.errors import BenchError, Interrupted, RunError, SetupError
+from simulator.errors import BenchError, Interrupted, MismatchError, RunError, SetupError
 from simulator.forks import MOST_COLLECTORS
 from simulator.host import boot_id
 from simulator.modules.contract import Database
@@ -94,6 +94,8 @@ _LAST_REPORTS_S = 2.0
 _STALLED_S = 2.0
 """A database that acknowledges no row for this long is named when the time is up."""
 _LAST_REPLIES_S = 0.05
+_BLAME_S = 3.0
+"""Time for finding out whether something else has changed the tables."""
 _TEARDOWN_S = 10.0
 """Time for the statements of --teardown after a failure."""
 
@@ -154,6 +156,7 @@ class Collector:
             failure = SetupError(f"{self._phases.now}: {self._database.explain(error)}")
         if failure:
             self._run.stop(self._database.options.redact(str(failure)))
+            failure = await self._blame(failure)
             await self._tear_down()
         self._follower.pass_on(self._run.all_reports())
         outcome = self._outcome(failure)
@@ -162,6 +165,19 @@ class Collector:
         await asyncio.to_thread(self._writer.close)
         serving.cancel()
         return outcome
+
+    async def _blame(self, failure: BenchError) -> BenchError:
+        """Return the error of tables that something else has changed, if that caused a failure."""
+        if not self._run.tables_ready.is_set() or isinstance(failure, Interrupted):
+            return failure
+        harm = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BLAME_S):
+                harm = await asyncio.to_thread(self._work.explain_harm, self._run.cause)
+        if not harm:
+            return failure
+        self._run.cause = str(harm)
+        return harm
 
     async def _tear_down(self) -> None:
         """Carry out --teardown after a failure, within _TEARDOWN_S."""
@@ -299,7 +315,8 @@ class Collector:
             self._work.tear_down()
 
     def _over(self) -> BenchError:
-        return (Interrupted if self._interrupted else RunError)(self._run.cause)
+        failed = MismatchError if self._run.is_wrong else RunError
+        return (Interrupted if self._interrupted else failed)(self._run.cause)
 
     # --- events --------------------------------------------------------------------------------
 

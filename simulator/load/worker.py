@@ -14,7 +14,7 @@ from simulator import __version__
 from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merge
-from simulator.errors import BenchError, RunError
+from simulator.errors import BenchError, MismatchError, RunError
 from simulator.host import memory_peak_bytes
 from simulator.load.ask.asking import Asking, Calls
 from simulator.load.changing import Changer
@@ -128,13 +128,13 @@ class Worker:
         except Stopped:
             return False
         threading.Thread(target=self._beat, daemon=True).start()
-        error = None
+        error, is_wrong = None, False
         try:
             self._carry_out(self._task)
         except Stopped:
             error = self._broken or None
         except BenchError as failed:
-            error = str(failed)
+            error, is_wrong = str(failed), isinstance(failed, MismatchError)
         except Exception as failed:  # noqa: BLE001 - a driver's error
             error = self._database.explain(failed)
         finally:
@@ -142,7 +142,7 @@ class Worker:
                 self._sender.close()
             if self._sending:
                 self._sending.close()
-        report = self._report(error and self._database.options.redact(error))
+        report = self._report(error and self._database.options.redact(error), is_wrong=is_wrong)
         try:
             self._client.post("/report", report)
         except RunError:
@@ -373,7 +373,7 @@ class Worker:
         found = merge(self._sender.preparer.written(timed))
         return None if found == merge(timed) else found
 
-    def _report(self, error: str | None) -> WorkerReport:
+    def _report(self, error: str | None, *, is_wrong: bool) -> WorkerReport:
         sender, asking = self._sender, self._asking
         meter = sender.meter if sender and self._timed else Meter(0)
         troubles = sender.failures.troubles() if sender else Troubles()
@@ -387,6 +387,7 @@ class Worker:
         return WorkerReport(
             index=self._index,
             error=error,
+            is_wrong=is_wrong,
             prefill_rows=self._prefilled,
             written=self._list_sent(),
             memory_peak_bytes=memory_peak_bytes(),

@@ -405,6 +405,8 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
 
     index: Index
     error: Text | None = None
+    is_wrong: bool = False
+    """True if the error is a wrong answer."""
     prefill_rows: Count = 0
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""

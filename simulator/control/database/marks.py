@@ -165,6 +165,8 @@ class MarkTable:
 
     def write_last(self, mark: Mark) -> Mark:
         """Write the last mark of a run, and return it once a query has found it."""
+        if not self._database.existing(self._database.objects(TABLE)):
+            self.open()  # the user may drop the marks at any time
         written = self._send(mark, look=True)
         if len(self._seconds) > _MOST_ROWS:
             self._rewrite()

@@ -141,6 +141,17 @@ def explain_gone(target: str, mark: Mark | None, gone: Sequence[Check]) -> Bench
     )
 
 
+def explain_harm(target: str, harm: Sequence[Check]) -> MismatchError:
+    """Return the error for tables that something else has changed during a run."""
+    listed = "; ".join(
+        f"{each.name}: expected {each.expected}, found {each.found}" for each in harm
+    )
+    return MismatchError(
+        f"{target}: something else changed the tables during the run, so the data is wrong:"
+        f" {listed}; stop it, and run insert again"
+    )
+
+
 def _describe_contents(contents: Contents) -> str:
     rows, size_bytes = contents.rows, contents.size_bytes
     shown = "rows unknown" if rows is None else counted(rows, contents.noun)

@@ -1,6 +1,7 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeAlias
@@ -10,19 +11,24 @@ from simulator.control.answers.judge import Answers, Judge
 from simulator.control.database.background import BackgroundWatch
 from simulator.control.database.explaining import explain_queries
 from simulator.control.database.ownership import Ownership
-from simulator.control.database.refusal import explain_gone, explain_unfinished, wrong_count
+from simulator.control.database.refusal import (
+    explain_gone,
+    explain_harm,
+    explain_unfinished,
+    wrong_count,
+)
 from simulator.control.journal import TablesPrepared
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
-from simulator.errors import BenchError, RunError, SetupError, counted
-from simulator.modules.contract import Database, Server
+from simulator.errors import BenchError, MismatchError, RunError, SetupError, counted
+from simulator.modules.contract import MISSING, Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
-from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.checks import list_gone
 from simulator.verify.stored.comparison import verify
@@ -256,6 +262,19 @@ class DatabaseWork:
             self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)
+
+    def explain_harm(self, why: str) -> MismatchError | None:
+        """Return the error of tables that something else has changed, if a failure names them."""
+        database, tables = self._database, self._reader.tables
+        harm = list_gone(database, tables) if MISSING in why else []
+        with suppress(Exception):  # of any driver: the failure is the one to report
+            altered = [each for table in tables for each in database.find_altered(table)]
+            harm += [
+                Check(name=column, expected=before, found=kind, ok=False)
+                for column, before, kind in altered
+                if column.rpartition(".")[2] in why
+            ]
+        return explain_harm(self._spec.target, harm) if harm else None
 
     def finish_query(self, answers: Answers, arrivals: Arrivals) -> None:
         """Compare the answers to each query with the truth."""

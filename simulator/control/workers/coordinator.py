@@ -33,6 +33,7 @@ class StopReason(StrEnum):
     STOPPED = "run stopped"
     LOST = "worker lost"
     FAILED = "worker failed"
+    WRONG = "wrong answer"
 
 
 class Coordinator:
@@ -91,6 +92,11 @@ class Coordinator:
             self.cause, self._stop_reason = cause, reason
             self._stopped_s = self._clock() - ago_s
             self.stopped.set()
+
+    @property
+    def is_wrong(self) -> bool:
+        """True if a wrong answer ended the run."""
+        return self._stop_reason is StopReason.WRONG
 
     def list_early_end(self, began_s: float) -> Iterator[Occurrence]:
         """Yield when and why the run was stopped, if it was stopped after its beginning."""
@@ -205,7 +211,8 @@ class Coordinator:
         """Store a worker's result; an error in it ends the run."""
         self.reports[report.index] = report
         if report.error:
-            self.stop(f"worker {report.index}: {report.error}", StopReason.FAILED)
+            reason = StopReason.WRONG if report.is_wrong else StopReason.FAILED
+            self.stop(f"worker {report.index}: {report.error}", reason)
         if len(self.reports) == self.workers:
             self._all_reported.set()
 

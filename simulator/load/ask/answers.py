@@ -11,7 +11,7 @@ from simulator.data.fresh import FreshType
 from simulator.data.hashes import convert_stored_values
 from simulator.data.query import AggregateQuery, Output, Statement, answer, canonical
 from simulator.data.schema import FLOATS
-from simulator.errors import RunError
+from simulator.errors import BenchError, MismatchError, RunError
 from simulator.load.client import AnswerName, Rows
 from simulator.modules.contract import Database
 from simulator.protocol.arrivals import (
@@ -90,16 +90,21 @@ class DifferentAnswers:
 
 
 def _rows_of(name: str, statement: Statement, raw: Raw) -> Rows:
-    """Return the rows of an answer in canonical form; RunError if its columns are others."""
+    """Return the rows of an answer in canonical form; BenchError if its columns are others."""
     try:
         return answer(statement.outputs, raw).rows
     except ValueError as error:
-        raise explain_unexpected(name, error) from error
+        raise explain_unexpected(name, error, statement) from error
 
 
-def explain_unexpected(name: str, error: Exception) -> RunError:
-    """Return the error of a query with an answer that cannot be read."""
-    return RunError(f"query {name}: the answer does not have the expected columns: {error}")
+def explain_unexpected(
+    name: str, error: Exception, statement: Statement | None = None
+) -> BenchError:
+    """Return the error of an answer that cannot be read; the text of a user may be wrong."""
+    if statement and (statement.own or statement.tuned):
+        text = "the answer does not have the expected columns"
+        return RunError(f"query {name}: {text}: {error}; correct the text of the query")
+    return MismatchError(f"query {name}: the answer is wrong: {error}; `verify` names altered rows")
 
 
 _PART_NUMBERS = MOST_NUMBERS // 4

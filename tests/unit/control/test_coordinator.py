@@ -200,7 +200,15 @@ def test_why_and_when_a_run_ended_early():
 
     (found,) = run.list_early_end(1000.0)
     assert (found.at_s, found.what, found.count) == (7.2, "worker failed", 1)
+    assert not run.is_wrong
     assert [*run.list_early_end(math.inf)] == []
+
+
+def test_a_wrong_answer_is_known_as_one():
+    run = Coordinator(2)
+    run.report(WorkerReport(index=0, error="the answer is wrong", is_wrong=True))
+
+    assert run.is_wrong
 
 
 def test_a_worker_that_beats_or_has_reported_is_not_silent():

@@ -178,6 +178,18 @@ def test_more_rows_are_appended_only_to_a_complete_insert(database):
         DatabaseWork(spec, database, lambda _: None).prepare()
 
 
+def test_marks_that_the_user_drops_during_a_run_are_written_again(database):
+    work = DatabaseWork(insert_spec(), database, lambda _: None)
+    work.prepare()
+    write(database, insert_spec().after, lane_range(0, 0, ROWS))
+    execute(database, f"DROP TABLE {TABLE.name}")
+
+    work.finish_insert([WorkerReport(index=0, rows=ROWS)])
+
+    queried(database, insert_spec().after)
+    assert work.ownership.read().newest(["events"]).state is State.COMPLETE
+
+
 def test_batches_of_unknown_outcome_of_several_workers_are_in_the_mark(database):
     plans = [InsertTask(timed=(lane_range(lane, 0, 40),)) for lane in (0, 1)]
     spec = run_spec(workers=tuple(plans), dataset=dataset())

@@ -7,7 +7,7 @@ import pytest
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.query_type import QueryType, always
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import RunError
+from simulator.errors import MismatchError
 from simulator.load.ask import asker as asking
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
@@ -239,8 +239,8 @@ def test_a_stopped_run_ends_between_two_queries():
         ask(Scripted(), FIXED, Ask(place=0, every=1, runs=5), stop=stop)
 
 
-def test_an_answer_with_other_columns_ends_the_run():
-    with pytest.raises(RunError, match="query q: the answer does not have the expected columns"):
+def test_an_answer_of_another_type_is_wrong():
+    with pytest.raises(MismatchError, match="query q: the answer is wrong: count: expected int64"):
         ask(Scripted(lambda _: "no number"), FIXED, Ask(place=0, every=1, runs=1))
 
 

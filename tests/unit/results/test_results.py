@@ -315,6 +315,7 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
         ("done", [run(), run(Status.UNCHECKED)], 4),
         ("done", [run(None)], 4),
         ("done", [run(Status.UNKNOWN), run(Status.MISMATCH), run()], 3),
+        ("failed", [run(Status.MISMATCH), run(status="failed", exit_code=1)], 3),
         ("failed", [], 1),
         ("failed", [run(status="failed", exit_code=1)], 1),
         ("failed", [run(), run(status="failed", exit_code=4)], 4),
