@@ -42,6 +42,13 @@ def test_repeat_takes_no_url_from_a_file(cli: CommandLine, tmp_path: Path) -> No
     assert cli.run("repeat", *last, "--dry-run", "--", target).code == 0
 
 
+def test_several_targets_are_counted_and_not_repeated(cli: CommandLine) -> None:
+    refused = cli.refuse("verify", "--target=postgresql://a@one,b:Zx9Qw7Kp@two/db")
+
+    assert "--target: expected one, got 2; `insert` and `query` take several" in refused
+    assert "Zx9Qw7Kp" not in refused
+
+
 def test_doctor_knows_modules_and_urls(cli: CommandLine, tmp_path: Path) -> None:
     found = cli.run("doctor", "sqlite", f"sqlite:{tmp_path / 'rooms.db'}", "--format=json")
     names = {each["name"] for each in json.loads(found.out)}

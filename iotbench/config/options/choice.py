@@ -211,8 +211,9 @@ class Choice:
         """Return what `resolve` returns, and leave its credentials in the environment."""
         problems += self.cluster.problems()
         if len(self.targets) != 1:
+            count = len(self.targets)  # a part of a URL may be a credential, so it is not repeated
             several = "`insert` and `query` take several"
-            problems.append(f"--target: expected one, got {self.target!r}; {several}")
+            problems.append(f"--target: expected one, got {count}; {several}")
             return None
         try:
             file, (name,) = configuration.load_for([self.target], self.config)
