@@ -173,6 +173,10 @@ class Table:
                 return column
         raise KeyError(name)
 
+    def find_unused(self, name: str) -> str:
+        """Return the name, or one like it that no column has: a user's file may use any name."""
+        return choose_name(name, {column.name for column in self.columns})
+
     def with_role(self, role: Role) -> tuple[Column, ...]:
         """Return the columns of one role, in table order."""
         return tuple(column for column in self.columns if column.role is role)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
-from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type, choose_name
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.columns import LevelCache
 from simulator.encode.rows import BARE
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
@@ -49,7 +49,7 @@ class LineDialect:
         fields = _fields(table, self.tags(table))
         if fields and not fields[0].nullable:
             return None
-        return choose_name(EXISTS, {column.name for column in table.columns})
+        return table.find_unused(EXISTS)
 
     def tag(self, column: Column) -> ValueStyle:
         """Return the style of a tag's values."""

@@ -84,7 +84,7 @@ class _Dialect(sql.Dialect):
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, which keep its upper-case letters."""
-        return '"' + identifier.replace('"', '""') + '"'
+        return sql.quote(identifier)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
         return f"TIMESTAMP '{moment(value * (SECOND_NS // unit.per_second))}'"

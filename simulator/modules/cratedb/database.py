@@ -31,11 +31,12 @@ from simulator.modules.contract import (
     Server,
     Session,
 )
-from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names, quote
+from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names
 from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.shared.http.client import Http, HttpOptions, basic
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
+from simulator.modules.shared.sql.language import quote
 from simulator.modules.shared.waits import wait_until
 
 ACKNOWLEDGED = (

@@ -50,14 +50,14 @@ class CrateDialect(sql.Dialect):
         self.members = table.tags if tags_as_object else ()
         """The tags that are members of the object."""
         self._names = {column.name for column in self.members}
-        self._object = quote(sql.find_unused("tags", table))
+        self._object = sql.quote(table.find_unused("tags"))
         self._table, self._unit = table, table.time_unit
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, or the subscript of a tag in the object."""
         if identifier in self._names:
             return f"{self._object}[{self.text(identifier)}]"
-        return quote(identifier)
+        return sql.quote(identifier)
 
     def _is_native(self, column: Column) -> bool:
         """Return whether CrateDB's own type, in milliseconds, holds the column."""
@@ -69,10 +69,10 @@ class CrateDialect(sql.Dialect):
     def list_catalogued(self) -> dict[str, str]:
         """Return the columns of a table and their types, with the object of the tags."""
         columns = {column.name: self.type_of(column) for column in self.columns}
-        return columns | ({sql.find_unused("tags", self._table): "object"} if self.members else {})
+        return columns | ({self._table.find_unused("tags"): "object"} if self.members else {})
 
     def _declare(self, columns: Sequence[Column]) -> list[str]:
-        return [f"{quote(column.name)} {self.type_of(column)}" for column in columns]
+        return [f"{sql.quote(column.name)} {self.type_of(column)}" for column in columns]
 
     def create_table(self, table: Table, name: str, storage: str) -> str:
         """Return the statement that creates one physical table."""
@@ -84,11 +84,14 @@ class CrateDialect(sql.Dialect):
             parts.insert(0, '"id" TEXT DEFAULT gen_random_text_uuid()')
         if table.primary_key is not PrimaryKey.NONE:
             parts.append('PRIMARY KEY ("id")')
-        return f"CREATE TABLE {quote(name)} ({', '.join(parts)}){storage}"
+        return f"CREATE TABLE {sql.quote(name)} ({', '.join(parts)}){storage}"
 
     def find_inserted(self) -> list[str]:
         """Return the names of the columns that an INSERT fills."""
-        return [*(quote(c.name) for c in self.columns), *([self._object] if self.members else [])]
+        return [
+            *(sql.quote(c.name) for c in self.columns),
+            *([self._object] if self.members else []),
+        ]
 
     def row(self, style: ValueStyle, row: Frame, between: bytes, member: Member) -> list[Slot]:
         """Return the slots of a row's values; `member` starts a member of the object."""
@@ -126,11 +129,6 @@ class CrateDialect(sql.Dialect):
         if column.type in INTEGERS or column.type is Type.TIMESTAMP:
             return f"sum(CAST({self.number(column, unit)} AS NUMERIC))"
         return super().total(column, unit)
-
-
-def quote(identifier: str) -> str:
-    """Return an identifier in quotes."""
-    return '"' + identifier.replace('"', '""') + '"'
 
 
 def check_names(tables: Sequence[Table]) -> None:

@@ -14,11 +14,12 @@ from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder
 from simulator.modules.contract import SINGLE, Encoder, Failure, Payload
-from simulator.modules.cratedb.query import CrateDialect, check_values, quote
+from simulator.modules.cratedb.query import CrateDialect, check_values
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
 from simulator.modules.shared.http.sql import HttpSqlSession
+from simulator.modules.shared.sql.language import quote
 
 _STORED = b'"rowcount":1}'
 UNKNOWN_RELATION = (4041, 4045)
@@ -176,7 +177,7 @@ class CratedbSession(HttpSqlSession):
             return
         (time,) = statement.parameters
         place = [output.name for output in statement.outputs].index(time)
-        name = '"' + time.replace('"', '""') + '"'
+        name = quote(time)
         since, limit = "", max(rows, 2)
         while True:
             found = self.ask(f"{statement.text}{since} ORDER BY {name} LIMIT {limit}")

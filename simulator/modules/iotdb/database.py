@@ -33,9 +33,10 @@ from simulator.modules.contract import (
     Server,
 )
 from simulator.modules.iotdb import query as queries
-from simulator.modules.iotdb.query import ANALYZE, columns_of, name_table, quote, type_of
+from simulator.modules.iotdb.query import ANALYZE, columns_of, name_table, type_of
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.tls import CA, CA_FILE, INSECURE, tls_context
+from simulator.modules.shared.sql.language import quote
 
 if TYPE_CHECKING:
     from iotdb.table_session import TableSession

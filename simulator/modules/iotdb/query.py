@@ -43,7 +43,7 @@ from simulator.modules.shared.client.partials import (
     partials_of,
 )
 from simulator.modules.shared.client.planned import Fetch, PlannedQuery
-from simulator.modules.shared.sql.language import Dialect
+from simulator.modules.shared.sql.language import Dialect, quote
 from simulator.modules.shared.sql.texts import SqlTexts
 
 # --- names and types -----------------------------------------------------------------------------
@@ -64,11 +64,6 @@ TYPE_CODES = {
     "BOOLEAN": 0, "INT32": 1, "INT64": 2, "FLOAT": 3, "DOUBLE": 4, "TIMESTAMP": 8, "STRING": 11,
 }  # fmt: skip
 """A type's name -> its code in a tablet."""
-
-
-def quote(name: str) -> str:
-    """Return an identifier; the server ignores case, quoted or not."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def name_table(name: str) -> str:

@@ -16,6 +16,7 @@ from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
+from simulator.modules.shared.sql.language import quote
 
 _TAG, _FIELD = 0, 1
 _FATAL = frozenset(
@@ -97,8 +98,8 @@ class IotDbSession(PlannedSession):
     def delete_before(self, table: Table, until: int) -> None:
         before = Clock(table.time_unit, self.link.precision).bound(until)
         for name in table.names:
-            stored = query.quote(query.name_table(name))
-            self.link.execute(f"DELETE FROM {stored} WHERE {query.quote('time')} < {before}")
+            stored = quote(query.name_table(name))
+            self.link.execute(f"DELETE FROM {stored} WHERE {quote('time')} < {before}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of each statement that answers a query, carried out for that."""

@@ -61,7 +61,7 @@ class TableDocuments:
         self._table = table
         self._layout = layout
         self._tags, self._fields, self._date = (
-            _free(name, table) for name in ("tags", "fields", "date")
+            table.find_unused(name) for name in ("tags", "fields", "date")
         )
 
     @property
@@ -204,13 +204,6 @@ def _pairs(name: str, columns: Sequence[Column]) -> Embedded:
     ]
     numbered = (Embedded(str(place), pair) for place, pair in enumerate(pairs))
     return Embedded(name, tuple(numbered), array=True)
-
-
-def _free(name: str, table: Table) -> str:
-    """Return a name that no column has."""
-    while name in {column.name for column in table.columns}:
-        name += "_"
-    return name
 
 
 # --- pipelines ------------------------------------------------------------------------------------

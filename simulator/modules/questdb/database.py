@@ -47,6 +47,7 @@ from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic
 from simulator.modules.shared.http.database import HttpDatabase
+from simulator.modules.shared.sql.language import quote
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.protocol.records import RecordFormat
@@ -242,7 +243,7 @@ class QuestDb(HttpDatabase[QuestSession]):
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table's partitions."""
-        some = f"SELECT 1 FROM {_quote(name)} LIMIT {MOST_COUNTED + 1}"
+        some = f"SELECT 1 FROM {quote(name)} LIMIT {MOST_COUNTED + 1}"
         with self.administration() as session:
             ((rows,),) = session.ask(f"SELECT count(*) FROM ({some})")
         table = Table(name, (), ())
@@ -253,7 +254,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         with self.administration() as session:
             for kind in (_VIEW.kind, _TABLE.kind):
                 for name in (name for name in names if name in found and found[name].kind == kind):
-                    session.ask(f"DROP {kind.upper()} IF EXISTS {_quote(name)}")
+                    session.ask(f"DROP {kind.upper()} IF EXISTS {quote(name)}")
 
     no_statements: ClassVar[str] = ""
     shows_types: ClassVar[bool] = True
@@ -276,7 +277,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         names = names_of(tables)
         with self.administration() as session:
             for name in names:
-                session.ask(f"ALTER TABLE {_quote(name)} SQUASH PARTITIONS")
+                session.ask(f"ALTER TABLE {quote(name)} SQUASH PARTITIONS")
             self._wait(session, _APPLIED, names)
 
     def _wait(self, session: QuestSession, progress_of: str, names: Sequence[str]) -> None:
@@ -373,10 +374,6 @@ def _durability(settings: dict[str, str]) -> tuple[str, bool]:
     when = "soon after" if mode == "async" else "by the operating system, later"
     meaning = f"survives a crash of the server, but not of the machine: it is synced {when}"
     return f"an acknowledged row {meaning} {shown}", False
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(name: str) -> str:

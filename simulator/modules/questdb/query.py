@@ -93,7 +93,7 @@ class QuestSql(sql.Dialect):
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, so that no word is reserved."""
-        return '"' + identifier.replace('"', '""') + '"'
+        return sql.quote(identifier)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
         return f"CAST({value * self.ticks_per_unit} AS {self._instant})"

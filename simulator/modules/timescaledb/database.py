@@ -404,8 +404,8 @@ class Timescaledb(Postgres):
             return super().translate(query)
         table, dialect = query.table, self.dialect
         tags, time = dialect.names(query.tags), dialect.name(table.time.name)
-        newest_time = sql.find_unused("newest_time", table)
-        known = {tag: dialect.name(sql.find_unused(f"newest_{tag}", table)) for tag in query.tags}
+        newest_time = table.find_unused("newest_time")
+        known = {tag: dialect.name(table.find_unused(f"newest_{tag}")) for tag in query.tags}
         joined = []
         for tag, alias in known.items():
             same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="

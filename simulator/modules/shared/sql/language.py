@@ -56,6 +56,11 @@ RESERVED = frozenset(
 )
 
 
+def quote(identifier: str) -> str:
+    """Return an identifier in quotes."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
 @dataclass(frozen=True, slots=True)
 class Select:
     """A SELECT statement: an expression for each column of the answer, and what follows FROM."""
@@ -104,7 +109,7 @@ class Dialect:
         """Return an identifier, quoted if it needs to be."""
         if _PLAIN.fullmatch(identifier) and identifier not in self.reserved:
             return identifier
-        return '"' + identifier.replace('"', '""') + '"'
+        return quote(identifier)
 
     def names(self, identifiers: Sequence[str]) -> str:
         """Return identifiers, separated by commas."""
@@ -198,7 +203,7 @@ class Dialect:
     def newest(self, query: NewestQuery, rows: str) -> "Select":
         """Return the newest row of each combination of tags; `rows` follows FROM."""
         table = query.table
-        time, alias = self.name(table.time.name), find_unused("newest_time", table)
+        time, alias = self.name(table.time.name), table.find_unused("newest_time")
         newest = f"{self.latest(time, self.names(query.tags))} AS {alias}"
         read = [self.read(table.column(name)) for name in (*query.tags, *query.columns)]
         return Select(
@@ -303,13 +308,6 @@ def _select(stored: Dialect, query: Query) -> Select:
             assert_never(query)
 
 
-def find_unused(alias: str, table: Table) -> str:
-    """Return an alias that is not the name of a column; a user's file may use any name."""
-    while alias in {column.name for column in table.columns}:
-        alias += "_"
-    return alias
-
-
 def from_operand(dialect: Dialect, table: Table) -> str:
     """Return the operand of FROM: the table, the union of its parts, or another query."""
     match table:
@@ -334,7 +332,7 @@ def _spells(stored: Dialect, table: ConditionSpells) -> str:
     periods, dialect = table.periods, stored.of_answers()
     tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
     state, earlier, end = (
-        dialect.name(find_unused(alias, table)) for alias in ("state", "earlier", "following")
+        dialect.name(table.find_unused(alias)) for alias in ("state", "earlier", "following")
     )
     (condition,) = conditions(dialect, periods, Selection(compared=(table.holds,)))
     columns = ", ".join((*tags, start))
@@ -435,7 +433,7 @@ def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
 
 
 def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
-    return dialect.name(find_unused(f"{aggregate.function}_of_{aggregate.column}", table))
+    return dialect.name(table.find_unused(f"{aggregate.function}_of_{aggregate.column}"))
 
 
 def target(dialect: Dialect, table: Table, name: str) -> str:
