@@ -34,7 +34,7 @@ _COMMAND = re.compile(rf"^\$? *(python|make|iotbench|pip|pytest|{'|'.join(TOOLS)
 _VARIABLE = re.compile(r"^export (\w+)=.*\n", re.MULTILINE)
 """How a page sets what the reader must fill in; the test fills it in."""
 _WITHIN_S = 240
-_LONG = ("docs/method.md", "docs/plans.md", "docs/statistics.md")
+_LONG = ("docs/method.md", "docs/plans.md", "docs/statistics.md", "docs/tutorial.md")
 """Their commands take a minute: they run in `make test-all`."""
 
 
@@ -123,13 +123,13 @@ def run(checkout: Path, script: str, **environment: str) -> str:
     return done.stdout
 
 
+def marks_of(page: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.rare] if page in _LONG else []
+
+
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=[pytest.mark.rare] if page in _LONG else [])
-        for page in PAGES
-        if RUNNABLE[page]
-    ],
+    [pytest.param(page, marks=marks_of(page)) for page in PAGES if RUNNABLE[page]],
 )
 def test_the_commands_of_a_page_run_as_they_are_printed(checkout, page):
     printed = [run(checkout, block.text) for block in RUNNABLE[page]]
@@ -143,7 +143,10 @@ def test_the_commands_of_a_page_run_as_they_are_printed(checkout, page):
 
 @pytest.mark.parametrize(
     ("server_name", "block"),
-    [pytest.param(block.needs, block, id=block.name) for block in ON_SERVERS],
+    [
+        pytest.param(block.needs, block, id=block.name, marks=marks_of(block.page))
+        for block in ON_SERVERS
+    ],
 )
 def test_the_commands_that_need_a_server_run_on_it(checkout, server_options, block):
     (variable,) = _VARIABLE.findall(block.text)

@@ -90,7 +90,8 @@ class Config:
         """Return a target's entry in the file; ConfigError if the file has no such target."""
         if name not in self.targets:
             hint = nearest(name, self.targets)
-            raise ConfigError(f"target {name!r} is not in {self.path} ({hint}{_urls(name)})")
+            shown = repr(name) if _NAME.fullmatch(name) else describe_value(name)
+            raise ConfigError(f"target {shown} is not in {self.path} ({hint}{_urls(name)})")
         return self.targets[name]
 
     def of_module(self, name: str) -> str:

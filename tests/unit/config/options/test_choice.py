@@ -24,3 +24,11 @@ def test_targets_share_a_variable_and_no_child_process_inherits_it(config):
     assert problems == []
     assert [each.name for each in found] == ["one", "two"]
     assert "BOTH" not in os.environ
+
+
+def test_a_target_that_is_no_name_is_not_repeated(config):
+    problems = []
+    dsn = "host=db.example password=s3cret-word"
+    assert Choice(dsn, config, None, (), ClusterOptions()).resolve({}, problems) is None
+    assert "s3cret" not in str(problems)
+    assert "text of 36 characters is not in" in problems[0]
