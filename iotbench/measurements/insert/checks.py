@@ -14,7 +14,7 @@ from iotbench.measurements.insert.options import DEFAULT_ROWS, TABLES, InsertOpt
 from iotbench.measurements.insert.workload_file import is_file, read_workload
 from iotbench.measurements.shared.distribution import YEAR_10000_MS, Split
 from iotbench.measurements.shared.faults import Fault, Faults
-from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS, MOST_RUNS, MOST_WORKERS
+from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS, MOST_RUNS
 from iotbench.measurements.shared.stages import rate_problems, stage_problems
 from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
@@ -42,7 +42,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         "--steps": options.steps,
         "--import": options.imports,
     }
-    problems += stage_problems(options.stages, others, MOST_WORKERS)
+    problems += stage_problems(options.stages, others)
     problems += options.fault_problems(options.duration_s)
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")

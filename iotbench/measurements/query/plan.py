@@ -169,7 +169,7 @@ def load_problems(options: QueryOptions) -> list[str]:
     if len(ways) > 1:
         problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
     others = {name: is_given and options.stages for name, is_given in given.items()}
-    problems += stage_problems(options.stages, others, MOST_WORKERS)
+    problems += stage_problems(options.stages, others)
     return problems + _ramp_problems(options)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_duration_s, parse_number
 from iotbench.config.input.values import Notation
+from iotbench.measurements.shared.options import MOST_WORKERS
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
 
@@ -72,17 +73,15 @@ def most_workers(stages: Sequence[LoadStage]) -> int:
     return max((stage.workers for stage in stages), default=0)
 
 
-def stage_problems(
-    stages: Sequence[LoadStage], others: Mapping[str, object], most: int
-) -> Iterator[str]:
+def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) -> Iterator[str]:
     """Yield why stages cannot be measured: too many workers, too long, or excluded options.
 
     `others`: option that stages exclude -> whether it is given.
     """
     if not stages:
         return
-    if most_workers(stages) > most:
-        yield f"--stages: at most {most:,} workers, got {most_workers(stages):,}"
+    if most_workers(stages) > MOST_WORKERS:
+        yield f"--stages: at most {MOST_WORKERS:,} workers, got {most_workers(stages):,}"
     if duration_of(stages) > LONGEST_S:
         yield f"--stages: all together at most {LONGEST_S / 86400:g}d, got {duration_of(stages):g}s"
     for name, is_given in others.items():
