@@ -177,6 +177,8 @@ class Sqlite(SqlFile["SqliteSession"]):
         "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
         "malformed": "something else has written to the file; delete it, or choose another path",
         "disk is full": "free disk space, or choose another path",
+        "disk I/O error": "look at the system's log, and at the limit on the size of files "
+        "(`ulimit -f`)",
         "unable to open|readonly": "path must be a file in a folder where this user may write",
         "not a database": "path is a file of another kind, which was not changed; choose another",
     }

@@ -214,6 +214,11 @@ def test_a_file_that_another_program_has_damaged_is_an_error_with_a_remedy(duck,
         duck.describe()
 
 
+def test_a_file_that_may_not_grow_is_an_error_with_a_remedy(duck):
+    error = duckdb.TransactionException('Could not write file "a.wal": File too large')
+    assert "raise the limit on the size of files (`ulimit -f`)" in duck.explain(error)
+
+
 @pytest.mark.parametrize("reason", ["Operation not permitted", "Read-only file system"])
 def test_a_path_where_no_file_can_be_written_is_an_error_with_a_remedy(tmp_path, reason):
     folder = DuckDb(DuckDbOptions(path=str(tmp_path)))

@@ -97,6 +97,11 @@ def test_a_file_that_another_program_has_damaged_is_an_error_with_a_remedy(sqlit
     assert "; something else has written to the file" in sqlite.explain(caught.value)
 
 
+def test_a_file_that_may_not_grow_is_an_error_with_a_remedy(sqlite):
+    error = sqlite3.OperationalError("disk I/O error")
+    assert "limit on the size of files (`ulimit -f`)" in sqlite.explain(error)
+
+
 @pytest.mark.parametrize("synchronous", ["off", "normal", "full", "extra"])
 def test_durability_is_read_back_from_the_connection(tmp_path, synchronous):
     options = SqliteOptions(path=str(tmp_path / "test.db"), synchronous=synchronous)

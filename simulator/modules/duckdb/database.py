@@ -113,6 +113,8 @@ class DuckDb(SqlFile["DuckDbSession"]):
         "Corrupt|Could not read enough bytes": "something else has written to the file; delete it, "
         "or choose another path",
         "No space left": "free disk space, or choose another path",
+        "File too large": "raise the limit on the size of files (`ulimit -f`), or choose a path on "
+        "another file system",
     }
 
     row_hash = DuckDbHash(ticks_per_second=10**6)
