@@ -22,21 +22,23 @@ _FOLDED_NS = 30 * 10**9
 """The number folded at once grows only while they arrive within this time."""
 
 
-class Folded(NamedTuple):
+class DurationCounts(NamedTuple):
     """Folded durations in coarse buckets, and how many there are: read together, they agree."""
 
     counts: Counts
     number: int
 
-    def plus(self, durations_ns: NDArray[np.int64]) -> "Folded":
+    def plus(self, durations_ns: NDArray[np.int64]) -> "DurationCounts":
         """Return the sum of these durations and others."""
-        return Folded(self.counts + counts_of(durations_ns), self.number + len(durations_ns))
+        return DurationCounts(
+            self.counts + counts_of(durations_ns), self.number + len(durations_ns)
+        )
 
 
-NOTHING = Folded(counts_of(np.zeros(0, np.int64)), 0)
+NOTHING = DurationCounts(counts_of(np.zeros(0, np.int64)), 0)
 
 
-class Portion:
+class FoldSize:
     """The number folded at once: twice as many as before while they arrive quickly."""
 
     def __init__(self) -> None:
@@ -57,8 +59,8 @@ class Durations:
 
     def __init__(self) -> None:
         self.count = self.sum_ns = 0
-        self._portion = Portion()
-        self._limit = self._portion.size
+        self._fold_size = FoldSize()
+        self._limit = self._fold_size.size
         self._waiting: list[int] = []
         self._histogram = new_histogram()
         self._folded = NOTHING
@@ -70,7 +72,7 @@ class Durations:
         self._waiting.append(duration_ns)
         if len(self._waiting) == self._limit:
             self._fold()
-            self._limit = self._portion.next()
+            self._limit = self._fold_size.next()
 
     def _fold(self) -> None:
         waiting = np.asarray(self._waiting, np.int64)

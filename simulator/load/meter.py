@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.load.durations import BUFFER, NOTHING, Portion
+from simulator.load.durations import BUFFER, NOTHING, FoldSize
 from simulator.load.faults.outages import Outages
 from simulator.load.pace import Kept
 from simulator.protocol.histogram import add_durations, at_least, encode_histogram, new_histogram
@@ -145,8 +145,8 @@ class Meter:
         self._latencies = _buffer()
         self._counts = _buffer()
         self._filled = 0
-        self._portion = Portion()
-        self._limit = self._portion.size
+        self._fold_size = FoldSize()
+        self._limit = self._fold_size.size
         self._histogram = new_histogram()
         self._folded = NOTHING
         self._by_second = np.zeros(0, np.int64)
@@ -170,7 +170,7 @@ class Meter:
                 self.payload_bytes += size_bytes
         if self._filled == self._limit:
             self._fold()
-            self._limit = self._portion.next()
+            self._limit = self._fold_size.next()
 
     def _fold(self) -> None:
         filled, self._filled = self._filled, 0

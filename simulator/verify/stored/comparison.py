@@ -31,7 +31,7 @@ from simulator.verify.stored.checks import (
     list_gone,
     uncountable,
 )
-from simulator.verify.stored.counts import Counts
+from simulator.verify.stored.counts import StoredCounts
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, windows_of
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.stored.whole_tables import (
@@ -111,7 +111,7 @@ class _Comparison:
         self.session = session
         self.dataset = dataset
         self.reader = DatasetReader(dataset)
-        self.counts = Counts(database, session, dataset)
+        self.counts = StoredCounts(database, session, dataset)
         self.uncertain = uncertain
         """Rows that may be absent."""
         self.checks: list[Check] = []

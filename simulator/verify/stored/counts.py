@@ -22,7 +22,7 @@ _AGAIN_AFTER_S = 0.5
 """Pause before a wrong answer is asked again: a server may count right rows wrong for a while."""
 
 
-class Counts:
+class StoredCounts:
     """Count, sums, extremes and distinct keys of the stored tables."""
 
     def __init__(self, database: Database, session: Session, dataset: Dataset) -> None:

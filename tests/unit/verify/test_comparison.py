@@ -244,7 +244,7 @@ def test_an_error_does_not_hide_what_was_wrong_before(stored, monkeypatch, again
     assert "events: count: expected 500, found 499" in verdict.reason
     (rest,) = verdict.not_compared
     assert rest.startswith("the rest, after an error: ")
-    assert rest.endswith("disk I/O error")
+    assert "disk I/O error" in rest
 
 
 def test_an_error_before_anything_is_wrong_is_raised(stored, monkeypatch):
