@@ -56,6 +56,8 @@ class RunClock:
     ) -> None:
         """Store the function for the offset to the collector's time, and the source of CPU time."""
         self._clock, self._offset_s, self._read_cpu_s = clock, offset_s, cpu_s
+        self.prepared_s = 0.0
+        """CPU time of what was prepared before the start, and belongs to the measured part."""
         self._started: float | None = None
         self._ended: float | None = None
         self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0
@@ -63,7 +65,8 @@ class RunClock:
     def start(self) -> None:
         """Note that the measured part begins now."""
         self._throttled_began_s, self._paused_began_s = read_throttled_s(), self._clock.paused_s()
-        self._began_s, self._cpu_began_s = time.perf_counter(), self._read_cpu_s()
+        self._began_s = time.perf_counter()
+        self._cpu_began_s = self._read_cpu_s() - self.prepared_s
         self._started = now_s()
 
     @property

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from simulator.load.faults.network import Network
 from simulator.load.faults.outages import FaultSpells
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Meter
-from simulator.load.pace import paces_of, wait_until
+from simulator.load.pace import Pace, paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.load.write.batch import Batch
 from simulator.load.write.delivery import Failures
@@ -278,48 +278,42 @@ class Worker:
                 self._prefilled = sender.meter.rows
         if spec.mode == IMPORT:
             with TemporaryDirectory(dir=spec.scratch or None) as folder:
-                files = sender.write_files(task.timed, Path(folder))
-                self._insert_timed(task, sender, files=files)
+                self._insert_timed(sender, sender.write_files(task.timed, Path(folder)))
         elif spec.records:
             reader = DatasetReader(spec.dataset)
             with RecordReader(
                 spec.records, task, reader, spec.batch_rows, self._expect_go
             ) as records:
-                self._insert_timed(task, sender, records=records)
+                self._insert_timed(sender, sender.preparer.read(records))
         else:
-            self._insert_timed(task, sender)
+            before_s = self._cpu_s()
+            batches = sender.prepare(task.timed, spec.mode, spec.batch_rows, *self._paces)
+            if not spec.clocking.warmup_s:
+                self._run_clock.prepared_s = self._cpu_s() - before_s
+            self._insert_timed(sender, batches)
 
     def _expect_go(self) -> None:
         if self._stop.is_set():
             raise Stopped
 
-    def _insert_timed(
-        self,
-        task: InsertTask,
-        sender: Sender,
-        *,
-        files: Sequence[Batch] = (),
-        records: RecordReader | None = None,
-    ) -> None:
-        """Wait for all, and write the timed rows: from files or records, if there are any."""
-        spec = self._spec
+    @property
+    def _paces(self) -> list[Pace]:
+        """The paces of its inserts; workers that write come first."""
+        clocking = self._spec.clocking
+        return paces_of(clocking, self._index, len(self._spec.inserts), clocking.rows_per_s)
+
+    def _insert_timed(self, sender: Sender, batches: Iterable[Batch]) -> None:
+        """Wait for all, and send the timed batches."""
+        spec, clocking = self._spec, self._spec.clocking
         self._wait_for_all(spec.barrier)
-        clocking, writers = spec.clocking, len(spec.inserts)
         sender.start(
             clocking.warmup_s, self._begin_measured, clocking.stages, closely=spec.fault is not None
         )
         if spec.load.fresh_ms:
             self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))
         self._timed = True
-        # Those that write come first.
-        paces = paces_of(clocking, self._index, writers, clocking.rows_per_s)
         try:
-            if files:
-                sender.insert_files(files)
-            elif records:
-                sender.insert_records(records, spec.batch_rows, *paces)
-            else:
-                sender.insert(task.timed, spec.mode, spec.batch_rows, *paces)
+            sender.send(batches, spec.batch_rows, *self._paces)
         finally:
             length_s = max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9
             self._run_clock.stop(length_s, sender.spent.inactive_ns / 1e9)

@@ -166,17 +166,13 @@ class Preparer:
             before = time.perf_counter_ns()
 
     def files(self, blocks: Iterable[Block], folder: Path) -> list[Batch]:
-        """Write blocks to files, a batch each, for `import_files`."""
-        files = write_files(self._connection.session, blocks, folder)
-        return [
+        """Write blocks to files, and return a batch for each."""
+        batches = [
             Batch(payload, OfRecords([Held(self._places[block.table.name], block.part, rows)]), 0)
-            for block, payload, rows in files
+            for block, payload, rows in write_files(self._connection.session, blocks, folder)
         ]
-
-    def import_files(self, files: Sequence[Batch]) -> Sequence[Batch]:
-        """Return files as batches of the timed part."""
-        self._origins += [batch.origin for batch in files]
-        return files
+        self._origins += [batch.origin for batch in batches]
+        return batches
 
     def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
         """Return the rows of `ranges` that were sent since the start, uncertain ones included."""

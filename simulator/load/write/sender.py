@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from simulator.data.block import Block
@@ -18,7 +19,6 @@ from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
 from simulator.load.write.delivery import Delivery, Failures
 from simulator.load.write.preparing import Preparer
-from simulator.load.write.records import RecordReader
 from simulator.modules.contract import BATCH, Database
 from simulator.protocol.spec import LoadStage, Several
 
@@ -77,6 +77,7 @@ class Sender:
         with self.delivery.all_ended():
             for batch in self.preparer.batches(ranges, BATCH, batch_rows):
                 self.delivery.deliver(batch, time.perf_counter_ns())
+        self.preparer.start()
         return self.meter.rows
 
     def start(
@@ -96,7 +97,6 @@ class Sender:
         outages = Outages(start_ns) if closely else None
         meter = self.delivery.meter = Meter(start_ns, warmup_s, stages, outages)
         self.failures.start(meter.start_ns)
-        self.preparer.start()
         self.spent.start()
         self.measured_ns, self._when_measured, self._is_end_known = 0, when_measured, False
         if not warmup_s:
@@ -120,20 +120,22 @@ class Sender:
         self.measured_ns = time.perf_counter_ns()
 
     def insert(self, ranges: Sequence[RowRange], mode: str, batch_rows: int, *paces: Pace) -> None:
-        """Write rows, timed, at one pace after the other; without any, as fast as possible.
+        """Prepare and send rows."""
+        self.send(self.prepare(ranges, mode, batch_rows, *paces), batch_rows, *paces)
 
-        With a rate, each batch has a due time, from which its latency counts.
+    def prepare(
+        self, ranges: Sequence[RowRange], mode: str, batch_rows: int, *paces: Pace
+    ) -> Iterator[Batch]:
+        """Return the batches of rows.
+
+        With a rate, the first ones are prepared now: they are due as soon as the clock starts.
         """
         at_once = not any(pace.rate_per_s for pace in paces)
         batches = self.preparer.batches(ranges, mode, batch_rows, at_once=at_once)
-        self._insert(batches, batch_rows, paces)
-
-    def insert_records(self, records: RecordReader, batch_rows: int, *paces: Pace) -> None:
-        """Write the batches of a file as they are, timed like drawn ones."""
-        self._insert(self.preparer.read(records), batch_rows, paces)
+        return batches if at_once else chain([*islice(batches, 1)], batches)
 
     def write_files(self, ranges: Sequence[RowRange], folder: Path) -> list[Batch]:
-        """Write rows to files, a batch each, for `insert_files`."""
+        """Write rows to files, and return a batch for each."""
         try:
             return self.preparer.files(self._draw(ranges), folder)
         except OSError as error:
@@ -149,11 +151,11 @@ class Sender:
                 raise Stopped
             yield from turn
 
-    def insert_files(self, files: Sequence[Batch]) -> None:
-        """Let the database import files, timed, one after the other."""
-        self._insert(self.preparer.import_files(files), 0, ())
+    def send(self, batches: Iterable[Batch], batch_rows: int, *paces: Pace) -> None:
+        """Send batches, timed, at one pace after the other; without any, as fast as possible.
 
-    def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:
+        With a rate, each batch has a due time, from which its latency counts.
+        """
         meter, deliver = self.meter, self.delivery.deliver
         timetable = Timetable(paces or (FASTEST,), meter.start_ns, meter.measured_ns, batch_rows)
         with self.delivery.all_ended():

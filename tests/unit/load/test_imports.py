@@ -56,7 +56,7 @@ def test_each_physical_table_has_one_file_with_all_its_rows_in_order(tmp_path, p
     sender = Sender(database, reader, threading.Event())
     files = sender.write_files(RANGES, tmp_path)
     sender.start()
-    sender.insert_files(files)
+    sender.send(files, 0)
 
     expected = {}
     for turn in reader.blocks(RANGES):
@@ -78,7 +78,7 @@ def test_what_was_written_follows_from_the_files(tmp_path):
     sender = Sender(Database(), DatasetReader(dataset()), threading.Event())
     files = sender.write_files(RANGES, tmp_path)
     sender.start()
-    sender.insert_files(files[:1])
+    sender.send(files[:1], 0)
 
     (held,) = files[0].held()
     sent = sender.preparer.written(RANGES)

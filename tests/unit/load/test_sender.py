@@ -640,3 +640,17 @@ def test_a_sender_that_is_done_within_the_warm_up_has_measured_nothing():
     assert (sender.measured_ns, spent) == (0, [])
     assert (sender.meter.rows, sender.meter.warmup_rows, sender.meter.sends) == (20, 20, 0)
     assert sender.spent.idle_ns == sender.spent.send_ns == sender.spent.generate_ns == 0
+
+
+@pytest.mark.parametrize(("rate", "waits"), [(1e6, False), (0.0, True)])
+def test_what_is_due_at_the_start_of_a_schedule_is_prepared_before(rate, waits):
+    sender = Sender(Database(), reader(), threading.Event())
+    session, ranges = sender._connection.session, [lane_range(1, 0, 20)]
+    encode = session.encode
+    session.encode = lambda *block: (time.sleep(0.2), encode(*block))[1]
+    batches = sender.prepare(ranges, BATCH, 10, Pace(rate))
+    sender.start()
+    sender.send(batches, 10, Pace(rate))
+
+    assert (sender.meter.last_ns - sender.meter.start_ns > 0.2e9) is waits
+    assert sender.preparer.written(ranges) == tuple(ranges)

@@ -298,3 +298,27 @@ def test_a_worker_begins_when_the_collector_says(tmp_path):
 
     assert done
     assert 0 <= client.reports[0].started_s - client.begin_s < 0.2
+
+
+@pytest.mark.parametrize(("warmup_s", "counts"), [(0.0, True), (0.05, False)])
+def test_computing_before_the_start_of_a_schedule_counts_for_what_is_due_then(warmup_s, counts):
+    class Busy(NullSession):
+        def encode(self, *block):
+            until_s = time.process_time() + 0.3
+            while time.process_time() < until_s:
+                pass
+            return super().encode(*block)
+
+    class Computing(Null):
+        def connect(self):
+            return Busy(self.options.encode)
+
+    plan = InsertTask(timed=(lane_range(0, 0, 100),))
+    spec = run_spec(
+        workers=(plan,), mode=BATCH, batch_rows=10, warmup_s=warmup_s, rows_per_s=1000.0
+    )
+    client = Client()
+    assert Worker(spec, client, 0, OwnClock(), Network(Computing(NullOptions()), None)).run()
+    (report,) = client.reports
+
+    assert (report.cpu_s >= 0.3) is counts
