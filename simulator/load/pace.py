@@ -1,5 +1,6 @@
 """The schedule of a worker: when its batches or queries are due, and until when."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -34,7 +35,7 @@ class Pace:
 
     def due_ns(self, start_ns: int, number: float) -> int:
         """Return the due time of the row or query with this number after the start."""
-        return start_ns + int(number / self.rate_per_s * 1e9)
+        return start_ns + round(number / self.rate_per_s * 1e9)
 
     def begin_ns(self, start_ns: int, measured_ns: int) -> int:
         """Return when it begins, of a clock that starts at `start_ns` with a warm-up."""
@@ -136,10 +137,12 @@ class Timetable:
         """End a pace; what is due between now and its end will not begin."""
         self._paces.popleft()
         if pace.rate_per_s:
-            due_ns, step_ns = pace.due_ns(self.begin_ns, self._scheduled), rows / pace.rate_per_s
-            number = max((end_ns - due_ns) / (step_ns * 1e9), 0.0)
-            each = int(number // _MOST_UNSENT) + 1
-            unsent_ns = np.arange(due_ns, end_ns, each * step_ns * 1e9).astype(np.int64)
+            due_ns = pace.due_ns(self.begin_ns, self._scheduled)
+            step_ns = 1e9 * rows / pace.rate_per_s
+            # What is due at the end is not sent; due times are rounded to a nanosecond.
+            number = max(math.ceil((end_ns - due_ns - 1) / step_ns), 0)
+            each = number // _MOST_UNSENT + 1
+            unsent_ns = due_ns + (np.arange(0, number, each) * step_ns).astype(np.int64)
             self._kept.append(Kept(self.begin_ns, due_ns, unsent_ns, now_ns - unsent_ns, each))
 
 

@@ -99,7 +99,7 @@ def test_every_batch_that_falls_due_in_a_stage_is_counted_in_it(loads, batch, to
             assert each.stage <= each.started_s < each.stage + 1
             counted[each.stage] += each.count + each.unsent
 
-    assert counted == [pytest.approx(due, abs=1) for _, due in loads]
+    assert counted == [due for _, due in loads]
 
 
 def test_the_workers_of_the_first_stage_also_warm_up():
