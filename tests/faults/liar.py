@@ -219,8 +219,6 @@ class Entry:
     """False: the connection ended before."""
     answer: bytes = b""
     """The answer to a query, as the client received it."""
-    cpu_s: tuple[float, float] = (0.0, 0.0)
-    """CPU time of the client's process before and after."""
 
     @property
     def took_s(self) -> float:
@@ -250,8 +248,6 @@ class Plot:
         """Delay of the first exchange of a connection."""
         self.openings: list[Opening] = []
         """All connections."""
-        self.cpu_of: Callable[[int], Callable[[], float]] = lambda _: lambda: 0.0
-        """Returns, for the port of a client, what reads the CPU time of its process."""
         self.wall_s = time.time() - time.perf_counter()
         """What is added to an instant for the time of day."""
         self.failed: list[Exception] = []
@@ -318,7 +314,6 @@ class Liar:
         self._opening: Opening | None = Opening(port, time.perf_counter())
         """Until the first request about the table."""
         plot.openings.append(self._opening)
-        self._cpu_s = plot.cpu_of(port)
         time.sleep(plot.opening_s)
 
     def forth(self, piece: bytes) -> Passed:
@@ -366,8 +361,8 @@ class Liar:
 
     def _enter(self, rows: int, size_bytes: int) -> Entry:
         """Enter a request into the account, and hold it as long as wanted."""
-        self._opening, cpu_s = None, self._cpu_s()
-        self._entry = Entry(self._port, rows, size_bytes, self._began_s, cpu_s=(cpu_s, cpu_s))
+        self._opening = None
+        self._entry = Entry(self._port, rows, size_bytes, self._began_s)
         self._plot.entries.append(self._entry)
         time.sleep(self._plot.late_s(self._entry))
         return self._entry
@@ -375,8 +370,7 @@ class Liar:
     def _leave(self, says: Says = Says.TRUTH, answer: bytes = b"") -> None:
         """Enter its answer."""
         if self._entry:
-            self._entry.answer, before_s = answer, self._entry.cpu_s[0]
-            self._entry.cpu_s = (before_s, self._cpu_s())
+            self._entry.answer = answer
             self._entry.answered_s = time.perf_counter()
             self._entry.refused = says in (Says.TRY_AGAIN, Says.END)
             self._entry.is_answered = says is not Says.END

@@ -1,9 +1,7 @@
 """A command line behind the proxy, and the table of what was compared."""
 
 import json
-import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +9,6 @@ import pytest
 
 from tests.faults.behind import Behind, behind
 from tests.faults.liar import Entry
-from tests.faults.processes import owner_of
 from tests.integration.conftest import CommandLine, cli  # noqa: F401
 from tests.servers import Server
 from tests.truth import table
@@ -21,8 +18,6 @@ from tests.truth.pulse import added, pulse
 
 _NEEDS_SAMPLES = ("p99_ms", "p999_ms", "connect_p99_ms")
 """Figures that are empty if there are too few samples."""
-_CPU_CLOCK = 2
-"""Kind of clock of a process: clock_getcpuclockid(3) makes its number of that of the process."""
 _DEVIATIONS = pytest.StashKey[Deviations]()
 
 
@@ -64,10 +59,11 @@ class Reviewed(Behind):
         late_s = found[0].began_s + wall_s - run["outcome"]["released_s"]
         return found, 1000 * max(late_s, 0.0)
 
-    def cpu_of(self, port: int) -> Callable[[], float]:
-        """Return what reads the CPU time of the process with a connection to the proxy."""
-        clock = (~(owner_of(port, self.proxy.port) or os.getpid()) << 3) | _CPU_CLOCK
-        return lambda: time.clock_gettime(clock)
+    @property
+    def start_s(self) -> float:
+        """The common start of the only run of the last result, by the proxy's clock."""
+        released_s: float = self.cli.results()[-1]["runs"][0]["outcome"]["released_s"]
+        return released_s - self.plot.wall_s
 
     def asks(self, phase: str) -> list[Entry]:
         """Return the queries and changes in a phase of the last result, by the wall clock."""

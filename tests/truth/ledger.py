@@ -103,15 +103,13 @@ def stored(entries: Sequence[Entry], *, refreshes: bool) -> Account:
     return {"stored_s": stored_s, "rows_per_s_stored": sum(e.rows for e in sent) / stored_s}
 
 
-def computed(entries: Sequence[Entry]) -> Account:
-    """Return the figures of the CPU time of the clients' processes, one for each connection."""
-    lanes = by_connection(entries)
-    cpu_s = sum(lane[-1].cpu_s[1] - lane[0].cpu_s[0] for lane in lanes)
-    whole_s = sum(lane[-1].answered_s - lane[0].began_s for lane in lanes)
-    own = client_share(entries)
+def computed(entries: Sequence[Entry], start_s: float, cpu_s: float, own_s: float) -> Account:
+    """Return the figures of one client of known CPU time, which its driver uses beyond its own."""
+    whole_s = entries[-1].answered_s - start_s
     return {
-        "client_ns_per_row": 1e9 * cpu_s / sum(each.rows for lane in lanes for each in lane),
-        "driver_share": max(cpu_s / whole_s - own, 0.0),
+        "client_ns_per_row": 1e9 * cpu_s / sum(each.rows for each in entries),
+        "client_share": max(cpu_s, own_s) / whole_s,
+        "driver_share": max(cpu_s - own_s, 0.0) / whole_s,
     }
 
 
@@ -284,12 +282,12 @@ def fresh(inserts: Sequence[Entry], counts: Sequence[tuple[Entry, int]]) -> Acco
     return {"freshness_p50_ms": found["p50_ms"], "freshness_p99_ms": found["p99_ms"]}
 
 
-def change(entries: Sequence[Entry], rows: int) -> Account:
+def change(entries: Sequence[Entry]) -> Account:
     """Return the figures of corrections or deletions, each request after the one before."""
     lanes = by_connection(entries)
     timed_s = max(lane[-1].answered_s for lane in lanes) - min(lane[0].began_s for lane in lanes)
     waits = latencies(each.took_s * 1000 for lane in lanes for each in lane)
-    return {**waits, "rows": rows, "timed_s": timed_s}
+    return {**waits, "timed_s": timed_s}
 
 
 def unseen(entries: Sequence[Entry]) -> Account:

@@ -72,15 +72,14 @@ def test_rows_are_fresh_once_an_answer_counts_all_until_then() -> None:
     assert found["freshness_p99_ms"] == pytest.approx(200)
 
 
-def test_time_of_processes_connections_and_a_refresh() -> None:
+def test_time_of_a_client_of_connections_and_of_a_refresh() -> None:
     sent = course(1, (0.0, 0.5), (0.5, 1.0))
-    sent[0].cpu_s, sent[1].cpu_s = (2.0, 2.1), (2.1, 2.5)
     refresh = Entry(2, 0, 0, 1.2, answered_s=2.0)
     openings = [Opening(1, -0.3, -0.1), Opening(2, 0.0, 5.0)]
 
-    found = ledger.computed(sent)
-    assert found["client_ns_per_row"] == pytest.approx(0.5 / 20 * 1e9)
-    assert found["driver_share"] == pytest.approx(0.5)
+    found = ledger.computed(sent, start_s=-1.0, cpu_s=0.6, own_s=0.2)
+    assert found["client_ns_per_row"] == pytest.approx(0.6 / 20 * 1e9)
+    assert (found["client_share"], found["driver_share"]) == pytest.approx((0.3, 0.2))
     assert ledger.opened(openings, sent)["connect_p50_ms"] == pytest.approx(200)
     assert ledger.stored([*sent, refresh], refreshes=True)["rows_per_s_stored"] == 10
     assert ledger.stored([*sent, refresh], refreshes=False)["stored_s"] == 1
@@ -96,3 +95,4 @@ def test_a_figure_beyond_its_tolerance_is_wrong() -> None:
     assert not FIGURES["unsent"].allows(1, 0)
     assert FIGURES["p50_ms"].allows(26, 20, added=3)
     assert not FIGURES["p50_ms"].allows(30, 20, added=3)
+    assert not FIGURES["p50_ms"].allows(16, 20, added=3)
