@@ -14,6 +14,7 @@ from iotbench.comparison.comparison import Comparison
 from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import LEAST_PAIRS
 from iotbench.comparison.turns import (
+    LOOKS,
     MOST_REPEATS,
     are_known,
     compare_with_first,
@@ -157,7 +158,8 @@ class _Turns:
             plan.name, status, record.items, run.output, self._thresholds
         )
         is_text = run.form != "json"
-        for line in list_conclusions(_compare(found), self._remedy):
+        looks = LOOKS if plan.until_settled else 1
+        for line in list_conclusions(_compare(found, looks), self._remedy):
             say(line, err=not is_text)
         if file.path and record.lines:
             say(f"page: {_write_page(file.path)}", err=not is_text)
@@ -210,7 +212,7 @@ def _find_unsettled(found: Found, _refused: Refused) -> set[tuple[str, str]]:
     return set() if is_known else {(item.setting.name, item.target.name) for item, _ in found}
 
 
-def _compare(found: Found) -> list[Comparison]:
+def _compare(found: Found, looks: int = LOOKS) -> list[Comparison]:
     """Return the comparisons with the first target; none if there is nothing to compare."""
     sides: dict[str, Side] = {}
     for item, each in sorted(found, key=lambda entry: entry[0].repeat):
@@ -218,7 +220,7 @@ def _compare(found: Found) -> list[Comparison]:
         results = tuple((path or Path("-"), result) for path, result in each.results)
         sides[own.name] = Side((*own.results, *(results if each.is_complete else ())), own.name)
     try:
-        return compare_with_first([each for each in sides.values() if each.results])
+        return compare_with_first([each for each in sides.values() if each.results], looks)
     except ConfigError as error:
         say(f"not compared: {'; '.join(error.problems)}", err=True)
         return []

@@ -16,15 +16,15 @@ from simulator.errors import counted
 
 MOST_REPEATS = 12
 LOOKS = 3
-"""Number of comparisons, after 3, 6 and 12 repeats; more looks make each one stricter."""
+"""Number of comparisons, after 3, 6 and 12 repeats; each look more makes the interval wider."""
 _KNOWN = (Judgement.FASTER, Judgement.SLOWER)
 
 
-def compare_with_first(sides: Sequence[Side]) -> list[Comparison]:
+def compare_with_first(sides: Sequence[Side], looks: int = LOOKS) -> list[Comparison]:
     """Return the comparisons with the first side; ConfigError if they cannot be compared."""
     if sides:
         expect_comparable(sides)
-    return [compare_sides(sides[0], each, looks=LOOKS) for each in sides[1:]]
+    return [compare_sides(sides[0], each, looks=looks) for each in sides[1:]]
 
 
 def are_known(comparisons: Sequence[Comparison]) -> bool:

@@ -35,11 +35,15 @@ def test_two_databases_are_measured_in_turns_and_the_page_is_named_last(
 
 def test_the_number_of_repeats_can_be_given(cli: CommandLine, tmp_path: Path) -> None:
     targets = [f"--target=sqlite:{tmp_path / name}" for name in ("a.db", "b.db")]
-    done = cli.run("insert", *targets, *FEW, "--runs=2", "--format=json")
+    done = cli.run("insert", *targets, *FEW, "--runs=3", "--format=json")
 
     assert done.code == 0, done.err
-    assert len([each for each in cli.results() if each["kind"] == "insert"]) == 4
-    assert done.err.splitlines()[-1].startswith("page: ")
+    assert len([each for each in cli.results() if each["kind"] == "insert"]) == 6
+    *_, conclusion, last = done.err.splitlines()
+    assert last.startswith("page: ")
+    # They are looked at once, so the interval is that of `compare`.
+    interval = re.findall(r"interval (.+?)\)", conclusion)[0]
+    assert interval in cli.run("compare", next(cli.output.glob("plan-*.json"))).out
 
 
 def test_what_several_targets_cannot_share_is_refused(cli: CommandLine, tmp_path: Path) -> None:

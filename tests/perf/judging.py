@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 from numpy.typing import NDArray
 
-from iotbench.commands.several import LOOKS, MOST_REPEATS
 from iotbench.comparison.comparison import CONFIDENCE, NOISE
 from iotbench.comparison.statistics import LEAST_PAIRS, Difference, difference, scatter_of
+from iotbench.comparison.turns import LOOKS, MOST_REPEATS
 
 DOCS = Path(__file__).parents[2] / "docs" / "statistics.md"
 BEGIN, END = "<!-- simulation -->\n", "<!-- /simulation -->\n"
