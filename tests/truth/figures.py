@@ -109,7 +109,7 @@ FIGURES = {
     "outage_p99_ms": _latency("99th percentile of the waits that were due until then"),
     "lost_rows": Compared("the same, after a fault"),
     "bytes_per_row": Compared("size of the table's files over its rows (PostgreSQL)", 0.03),
-    "capacity": Compared("rows of a batch over the time that it takes (`--tolerance 0.05`)", 0.1),
+    "capacity": Compared("the rate of the requests without a schedule (`--tolerance 0.05`)", 0.1),
 }
 """Figure -> what it is compared with."""
 
