@@ -250,7 +250,7 @@ def outage(entries: Sequence[Entry], schedule: Schedule, from_s: float, until_s:
         "first_after_s": min(end_s for end_s in ends_s if end_s > until_s - start_s)
         - (until_s - start_s),
         "recovery_s": back - faulty_s,
-        "lost_rows": 0,
+        "lost_rows": sum(each.rows - each.stored for each in done),
     }
     if settled is not None:  # a backlog may outlast the run
         inside_ms = sorted(ms for n in range(usual, settled) for ms in waits[n])

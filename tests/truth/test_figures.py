@@ -324,6 +324,7 @@ def test_an_outage(reviewed: Reviewed) -> None:
         return 1.5 if is_first else 0.02
 
     reviewed.plot.late_s = late_s
+    reviewed.plot.plan({20: "acknowledged, not stored"})
 
     def cut() -> None:
         moments_s.append(time.perf_counter())
@@ -335,11 +336,12 @@ def test_an_outage(reviewed: Reviewed) -> None:
     with restarter(reviewed.cli.folder, cut) as command:
         words = ("--duration=14s", "--rate=400", "--workers=1", "--fault=restart-database")
         again = f"--restart-with={command}"
-        reviewed.run("insert", *INSERT, *words, "--at=3s", again, code=(0, 1))
+        reviewed.run("insert", *INSERT, *words, "--at=3s", again, code=(3,))
 
     metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
     account = ledger.outage(reviewed.inserts(), Schedule(BATCH / 400, 14), *moments_s)
     assert account["silent_s"] > 2.4
+    assert account["lost_rows"] == BATCH
     assert (metrics["settled_s"] is None) is ("settled_s" not in account)
     reviewed.compare(metrics, account)
 

@@ -11,7 +11,9 @@ from tests.truth.ledger import Schedule
 
 def course(port: int, *times_s: tuple[float, float]) -> list[Entry]:
     """Return requests of ten rows that begin and are answered at these times."""
-    return [Entry(port, 10, 100, begun_s, answered_s=until_s) for begun_s, until_s in times_s]
+    return [
+        Entry(port, 10, 100, begun_s, stored=10, answered_s=until_s) for begun_s, until_s in times_s
+    ]
 
 
 def test_batches_that_follow_each_other() -> None:
@@ -53,6 +55,7 @@ def test_an_outage_lasts_until_rate_and_wait_are_back() -> None:
     backlog = [(5.5 + n / 50, 5.51 + n / 50) for n in range(30)]
     after = [(6.1 + n / 10, 6.11 + n / 10) for n in range(39)]
     sent = course(1, *before, *backlog, *after)  # the batch that was due at 3.0 s is lost
+    sent[0].stored = 8
     found = ledger.outage(sent, Schedule(0.1, 10.0), from_s=2.95, until_s=5.4)
 
     assert found["silent_s"] == pytest.approx(2.6)
@@ -60,6 +63,7 @@ def test_an_outage_lasts_until_rate_and_wait_are_back() -> None:
     assert found["recovery_s"] == pytest.approx(6 - 2.95)
     assert found["settled_s"] == pytest.approx(6 - 2.95)
     assert found["outage_p99_ms"] == pytest.approx(2410)
+    assert found["lost_rows"] == 2
 
 
 def test_rows_are_fresh_once_an_answer_counts_all_until_then() -> None:
