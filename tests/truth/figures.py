@@ -106,8 +106,10 @@ FIGURES = {
         "time from a fault until a second from which the rate is that before", 0.03, 0.1, "s"
     ),
     "settled_s": Compared("the same, of the median wait, too", 0.03, 0.1, "s"),
-    "outage_p99_ms": _latency("99th percentile of the waits that were due until then"),
-    "lost_rows": Compared("the same, after a fault"),
+    "outage_p99_ms": Compared(
+        "99th percentile of the waits that were due until then", 0.05, 3.0, "ms"
+    ),
+    "lost_rows": Compared("acknowledged rows that were not forwarded, in a run with a fault"),
     "bytes_per_row": Compared("size of the table's files over its rows (PostgreSQL)", 0.03),
     "capacity": Compared("the rate of the requests without a schedule (`--tolerance 0.05`)", 0.1),
 }
