@@ -184,7 +184,7 @@ settings:
 thresholds: [rows_per_s < 1 at workers=2]
 """
     )
-    done = cli.run("run", str(plan), "--quiet")
+    done = cli.run("run", str(plan), "--trust", "--quiet")
     assert done.code == 0, done.err
     kinds = {each["kind"]: each for each in cli.results() if "kind" in each}
     options = kinds["insert"]["command"]["options"]
