@@ -72,6 +72,11 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """Name of a plan or a setting: part of file names and of names in Kubernetes."""
 
 
+def _without_null(schema: dict[str, Any]) -> None:
+    """Leave only the first alternative in the schema of a key."""
+    schema |= schema.pop("anyOf")[0]
+
+
 class Setting(Record):
     """One measurement: an insert into empty tables, optionally followed by sweeps on its rows.
 
@@ -80,7 +85,7 @@ class Setting(Record):
     """
 
     name: Name
-    insert: Insert | None
+    insert: Insert | None = Field(json_schema_extra=_without_null)
     """The insert. None: queries on rows that the target holds already, never from a file."""
     query: Query | None = None
     mixed: Mixed | None = None

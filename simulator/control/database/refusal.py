@@ -63,7 +63,7 @@ def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
     if not drops:
         return (
             f"If an earlier version of this program made {what}, `verify --target {target}`"
-            " recognises the rows; if nothing did, run insert first"
+            " recognises the rows; if nothing did, run an insert first"
         )
     if kept := [each.existing.kind for each in foreign if not each.existing.alike]:
         listed = " and no ".join(dict.fromkeys(kept))
@@ -137,7 +137,7 @@ def explain_gone(target: str, mark: Mark | None, gone: Sequence[Check]) -> Bench
         )
     return SetupError(
         f"{target}: {names} does not exist, and no mark in the database says that an insert"
-        " created it; run insert first, or check the target's options"
+        " created it; run an insert first, or check the target's options"
     )
 
 
