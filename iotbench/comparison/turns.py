@@ -67,8 +67,8 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
                 yield f"{other} and {base} differ by less than {NOISE:.0%}{at}: {size}"
             else:
                 yield (
-                    f"{row.sweeps[0]} repeats do not distinguish {other} and {base}{at}: {size};"
-                    f" {remedy}"
+                    f"{other} and {base} are not distinguished after"
+                    f" {counted(row.sweeps[0], 'repeat')}{at}: {size}; {remedy}"
                 )
         if len(rows) < len(comparison.rows):
             found = [row.lines[0].judgement for row in comparison.rows if row not in rows]

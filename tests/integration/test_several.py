@@ -23,7 +23,7 @@ def test_two_databases_are_measured_in_turns_and_the_page_is_named_last(
     page = re.fullmatch(r"page: (\S+/plan-insert-\w+-\w+\.html)", last)
     assert page
     assert "<svg" in Path(page[1]).read_text()
-    assert re.search(r"b\.duckdb is slower than sqlite|do not distinguish", conclusion)
+    assert re.search(r"b\.duckdb is slower than sqlite|are not distinguished after", conclusion)
     inserts = [each for each in cli.results() if each["kind"] == "insert"]
     order = [each["target"][:6] for each in sorted(inserts, key=lambda each: each["created"])]
     assert order[:6] == ["sqlite", "duckdb", "duckdb", "sqlite", "sqlite", "duckdb"]
