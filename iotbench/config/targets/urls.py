@@ -145,13 +145,15 @@ def options_of(
     login, _, hosts = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
     refusal = _refusal(where, variable(name, "token" if "token" in fields else "password"))
-    if password and (not VARIABLE.fullmatch(password) or "password" not in fields):
+    is_shown = bool(password) and not ("password" in fields and VARIABLE.fullmatch(password))
+    if is_shown or ":" in unquote(user):
         raise ConfigError(refusal)
     found = {"password": password} if password else {}
     if way == "connection_string":  # its driver reads URLs
         netloc = _with_port(hosts, port if form else None)
         shown = urlunsplit(parts._replace(netloc=f"{user}@{netloc}" if user else netloc))
-        if redact_address(shown)[1]:
+        keys = {key for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
+        if redact_address(shown)[1] or keys & {*fields}:  # the driver has no such key
             raise ConfigError(refusal)
         return {way: shown, **found}
     own = next((each for each in ("username", "user") if each in fields), "")
