@@ -148,7 +148,7 @@ class Result(BaseModel):
             return MismatchError.exit_code
         if self.status != "done":
             return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
-        if any(v and v.status is Status.INCOMPLETE for v in verdicts):
+        if not verdicts or any(v and v.status is Status.INCOMPLETE for v in verdicts):
             return RunError.exit_code
         if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):
             return UnverifiableError.exit_code

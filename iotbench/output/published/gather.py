@@ -92,8 +92,9 @@ def _problems(found: BundledResults) -> Iterator[str]:
     for path, result in found.sweeps:
         with expect_whole(path):
             verdict = verdict_of(result)
-        if result.status != "done":
-            yield f"{path}: is not complete: {result.cause or result.status}"
+        if result.status != "done" or not result.runs:
+            cause = result.cause or (result.status if result.status != "done" else "it has no run")
+            yield f"{path}: is not complete: {cause}"
         elif verdict == Status.MISMATCH:
             yield f"{path}: has the verdict mismatch: stored data or answers are wrong"
     names = [path.name for path in found.paths]

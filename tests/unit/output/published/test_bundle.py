@@ -141,12 +141,16 @@ def test_what_would_mislead_is_refused_and_nothing_is_left(tmp_path):
     wrong = made.run(made.outcome(made.worker(0), verdict=Verdict(status=Status.MISMATCH)))
     stored(tmp_path, 1, found=made.result([wrong]))
     stored(tmp_path, 2, status="interrupted", cause="stopped by the user")
+    stored(tmp_path, 3, found=made.result([]))
     with pytest.raises(ConfigError) as error:
-        run("last", "last~1", "-o", tmp_path / "out", "--output", tmp_path)
+        run("last", "last~1", "last~2", "-o", tmp_path / "out", "--output", tmp_path)
 
-    first, second = error.value.problems
-    assert "is not complete: stopped by the user" in first + second
-    assert "has the verdict mismatch" in first + second
+    every = "; ".join(error.value.problems)
+    assert len(error.value.problems) == 3
+    assert "is not complete: it has no run" in every
+    assert "is not complete: stopped by the user" in every
+    assert "has the verdict mismatch" in every
+    assert made.result([]).exit_code == 1
     assert not (tmp_path / "out").exists()
 
 
