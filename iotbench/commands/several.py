@@ -34,6 +34,7 @@ from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.measurements.query.options import Query, QueryOptions
 from iotbench.measurements.shared.plan import StoredBefore
+from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
 from iotbench.plans.items import digest_of
@@ -62,7 +63,7 @@ def insert_into_several(  # noqa: PLR0913
     `others`: options that were given and are for one target only.
     """
     alone = ["--no-clean"] if not options.clean else []
-    _expect_possible(choice, run, [*alone, *others])
+    _expect_possible(choice, run, options, [*alone, *others])
     values = {each: getattr(options, each) for each in Insert.model_fields}
     if "workers" not in options.model_fields_set:
         values["workers"] = Insert.model_fields["workers"].default
@@ -89,7 +90,7 @@ def ask_several(  # noqa: PLR0913
     shared = {*Query.model_fields, "resources"}
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip
-    _expect_possible(choice, run, [*own, *others])
+    _expect_possible(choice, run, options, [*own, *others])
     query = Query(**{each: getattr(options, each) for each in Query.model_fields})
     setting = Setting(name="query", insert=None, query=query, resources=options.resources)
     turns = _Turns(choice, run, gates, _plan_of(choice, setting), "ask for longer, with --duration")
@@ -166,8 +167,13 @@ class _Turns:
         click.get_current_context().exit(record.exit_code or int(not kept) or failed)
 
 
-def _expect_possible(choice: Choice, run: TargetRun, others: Sequence[str]) -> None:
-    """Raise ConfigError with the options that several targets cannot share."""
+def _expect_possible(
+    choice: Choice, run: TargetRun, options: InsertOptions | QueryOptions, others: Sequence[str]
+) -> None:
+    """Raise ConfigError with the options that contradict each other or that targets cannot share.
+
+    `others`: options that are for one target only.
+    """
     names = choice.targets
     given = {
         "--extra-option": choice.extra,
@@ -180,6 +186,7 @@ def _expect_possible(choice: Choice, run: TargetRun, others: Sequence[str]) -> N
     problems = [f"{each}: give it with one target; options of a target stand in its URL, as in"
                 " sqlite:rooms.db?synchronous=full, or in the configuration"
                 for each in alone]  # fmt: skip
+    problems += stage_conflicts(options.stages, options.given)
     shown = Counter(name_of(each) if is_url(each) else each for each in names)
     twice = [name for name, times in shown.items() if times > 1]
     problems += [f"--target: {name} is named twice" for name in twice]

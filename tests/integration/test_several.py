@@ -56,6 +56,10 @@ def test_what_several_targets_cannot_share_is_refused(cli: CommandLine, tmp_path
     )
     asked = cli.refuse("query", f"--target=sqlite:{path},sqlite", "--seed=7", "--timings")
     assert "--seed: give it with one target" in asked
+    for command in ("insert", "query"):
+        staged = cli.refuse(command, "--target=sqlite:a.db,sqlite:b.db", "--stages=1:1s", "-w2")
+        assert "--stages" in staged
+        assert "--workers" in staged
     assert "--timings: give it with one target" in asked
     assert "expected one" in cli.refuse("mixed", f"--target=sqlite:{path},sqlite")
     wrong = f"--target=sqlite:{path},postgresql://anna@127.0.0.1:1/none"
