@@ -277,12 +277,14 @@ def test_the_apache_edition_is_refused_before_anything_starts(open_timescaledb, 
 
 def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
     # As the vendor writes it; the Community edition is tried by its address.
-    assert open_timescaledb()._compressed(EVENTS, "events") == (
+    assert open_timescaledb()._compress_chunks(EVENTS, "events") == (
         "ALTER TABLE events SET (timescaledb.compress, "
         "timescaledb.compress_orderby = 'timestamp DESC', "
         "timescaledb.compress_segmentby = 'device_id')"
     )
-    assert "segmentby = 'site, \"user\"'" in open_timescaledb()._compressed(READINGS, "readings")
+    assert "segmentby = 'site, \"user\"'" in open_timescaledb()._compress_chunks(
+        READINGS, "readings"
+    )
 
 
 # --- continuous aggregates -----------------------------------------------------------------------
