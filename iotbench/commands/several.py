@@ -119,9 +119,7 @@ class _Turns:
         self, choice: Choice, run: TargetRun, gates: Gates, plan: Plan, remedy: str
     ) -> None:
         self._choice, self._gates, self._plan, self._remedy = choice, gates, plan, remedy
-        is_asking = plan.settings[0].insert is None  # the rows name the queries
-        scope = replace(plan.scope, queries=None) if is_asking else plan.scope
-        self._thresholds = gates.expect(scope)
+        self._thresholds = gates.expect(plan.scope)
         self._run = PlanRun(**{each: getattr(run, each) for each in RunOptions.model_fields})
         self._reach = Reach(choice.config, choice.runner, choice.cluster)
         self.roster = roster_of(plan, choice.targets, self._reach, self._run)

@@ -78,7 +78,7 @@ class Plan(Record):
 
     @property
     def scope(self) -> Scope:
-        """The rows that its results will have."""
+        """The rows that its results will have; rows that are stored already name the queries."""
         queries: dict[str, None] = {}
         for each in self.settings:
             asked = each.query or each.mixed
@@ -98,7 +98,7 @@ class Plan(Record):
         searched = any(each.shards for each in self.settings)
         return Scope(subjects | {QUERY} if swept else subjects,
                      workers=None if searched else workers,
-                     queries=(*queries, ALL_QUERIES))  # fmt: skip
+                     queries=(*queries, ALL_QUERIES) if inserted else None)  # fmt: skip
 
     def add_prefix(self, table_prefix: str | None) -> "Plan":
         """Return the plan with a table prefix in all settings, if one is given."""

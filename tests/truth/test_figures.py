@@ -32,7 +32,7 @@ ROWS_PER_S, LENGTH_S = 400, 6
 RATE = (*INSERT, f"--rate={ROWS_PER_S}", f"--duration={LENGTH_S}s", f"--workers={WORKERS}")
 STEP_S = BATCH * WORKERS / ROWS_PER_S
 LATE_S = 0.06
-"""So long that the 3 ms of the tolerance do not hide 10 % of a latency."""
+"""Time of a request, of which the tolerance of 3 ms cannot hide 10 %."""
 MIXED_ROWS_PER_S, MIXED_S = 160, 4
 """A batch every 125 ms: beside queries, Elasticsearch takes up to 90 ms for one."""
 

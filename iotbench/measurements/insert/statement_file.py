@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 from iotbench.config.input.records import Record, RelativeFile
+from iotbench.machine.inputs import read_text
 from simulator.errors import ConfigError
 
 _END = re.compile(r";[ \t]*(?:--[^\n]*)?$", re.MULTILINE)
 _QUOTE = "$$"
 _COMMENTS = re.compile(r"^\s*--[^\n]*$", re.MULTILINE)
 _MOST_CHARACTERS = 200_000
+_MOST_BYTES = 1 << 20
 
 
 class ReadStatements(Record):
@@ -32,10 +34,7 @@ def read_statements(path: str) -> ReadStatements:
 
     A statement ends with a semicolon at the end of a line, except within $$.
     """
-    try:
-        text = Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    text = read_text(Path(path), _MOST_BYTES)
     if len(text) > _MOST_CHARACTERS:
         raise ConfigError(f"{path}: expected {_MOST_CHARACTERS:,} characters at most")
     found, waiting = [], ""

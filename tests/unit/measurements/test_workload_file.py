@@ -167,6 +167,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         read_statements(str(tmp_path / "nowhere.sql"))
 
 
+def test_a_file_of_statements_without_an_end_is_refused_and_not_read():
+    """A stranger's plan may name it, before the plan is trusted."""
+    with pytest.raises(ConfigError, match="is a pipe or device, expected a regular file"):
+        read_statements("/dev/zero")
+
+
 def test_databases_without_statements_and_tables_that_are_there_are_refused(tmp_path):
     own = read(tmp_path, "x;")
     options = InsertOptions(setup=own, clean=False, runs=1)
