@@ -19,8 +19,12 @@ Sweeps: TypeAlias = Sequence[Sequence[float]]
 """The values of the runs of each sweep of a side, in the order of the sweeps."""
 LEAST_PAIRS = 3
 """Fewest pairs: with two, a database with two speeds too often differs from itself."""
+MOST_PAIRS = 1000
+"""Most pairs that are worth measuring."""
 _LEAST_DIFFERENCES = 4
 """Fewest differences of pairs; with fewer, their interval is wider than Welch's."""
+_NINE_OF_TEN = 0.8
+"""Confidence whose upper bound nine of ten values do not exceed."""
 _NODES = 64
 """Nodes of the quadrature: enough for ten digits."""
 _HALVINGS = 60
@@ -52,6 +56,8 @@ class Difference:
     high: float | None = None
     knows_drift: bool = False
     """True if the interval includes the scatter of sweeps, not only of the runs of a sweep."""
+    deviation: float | None = None
+    """Standard deviation of the differences of pairs, on logarithms; None if there are no pairs."""
 
     @property
     def has_interval(self) -> bool:
@@ -69,6 +75,16 @@ class Difference:
         if self.low is None or self.high is None:
             return False
         return (self.low > 0 or self.high < 0) and abs(self.change) >= least
+
+    def pairs_to_find(self, loss: float, confidence: float) -> int | None:
+        """Return how many such pairs find a loss in nine of ten cases; None: over `MOST_PAIRS`."""
+        if self.deviation is None:
+            return None
+        for pairs in range(LEAST_PAIRS, MOST_PAIRS + 1):
+            bounds = (t_quantile(each, pairs - 1) for each in (confidence, _NINE_OF_TEN))
+            if sum(bounds) * self.deviation <= -math.log1p(-loss) * math.sqrt(pairs):
+                return pairs
+        return None
 
 
 def difference(
@@ -90,7 +106,9 @@ def difference(
     middle = fmean(means[1]) - fmean(means[0])
     if min(map(len, runs)) < 2:
         return Difference(math.expm1(middle))
+    deviation = None
     if in_turns:
+        deviation = stdev(after - before for before, after in zip(*means, strict=True))
         halves = [_half_of_turns(means[0], means[1], confidence)]
     else:
         logs = [[math.log(value) for value in side] for side in runs]
@@ -98,7 +116,8 @@ def difference(
         halves += [_half_of_scatter(scatter, (base, other), confidence)] if scatter else []
     half = max(halves)
     interval = math.expm1(middle - half), math.expm1(middle + half)
-    return Difference(math.expm1(middle), *interval, in_turns or scatter is not None)
+    knows_drift = in_turns or scatter is not None
+    return Difference(math.expm1(middle), *interval, knows_drift, deviation)
 
 
 def noise_of(scatter: Scatter) -> float:

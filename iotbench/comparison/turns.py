@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from iotbench.comparison.comparison import (
+    CONFIDENCE,
     NOISE,
     ComparedRow,
     Comparison,
@@ -10,6 +11,7 @@ from iotbench.comparison.comparison import (
     compare_sides,
 )
 from iotbench.comparison.sides import Side, expect_comparable
+from iotbench.comparison.statistics import Difference
 from iotbench.comparison.tables import interval_of
 from iotbench.figures.rows import ALL_QUERIES
 from simulator.errors import counted
@@ -17,6 +19,8 @@ from simulator.errors import counted
 MOST_REPEATS = 12
 LOOKS = 3
 """Number of comparisons, after 3, 6 and 12 repeats; each look more makes the interval wider."""
+_LOSS = 0.1
+"""Difference whose number of repeats is printed."""
 _KNOWN = (Judgement.FASTER, Judgement.SLOWER)
 
 
@@ -69,6 +73,7 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
                 yield (
                     f"{other} and {base} are not distinguished after"
                     f" {counted(row.sweeps[0], 'repeat')}{at}: {size}; {remedy}"
+                    f"{_resolution(line.difference, len(comparison.rows))}"
                 )
         if len(rows) < len(comparison.rows):
             found = [row.lines[0].judgement for row in comparison.rows if row not in rows]
@@ -77,3 +82,11 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
                 f"of {counted(len(found), 'query')}, {other} answers {faster:,} faster and"
                 f" {slower:,} slower than {base}"
             )
+
+
+def _resolution(difference: Difference, rows: int) -> str:
+    """Return how many repeats find a loss, as the end of a sentence; empty: too many to ask for."""
+    repeats = difference.pairs_to_find(_LOSS, 1 - (1 - CONFIDENCE) / rows)
+    if repeats is None:
+        return ""
+    return f"; {repeats:,} such repeats find a loss of {_LOSS:.0%} in nine of ten cases"

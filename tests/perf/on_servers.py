@@ -43,6 +43,8 @@ class Line:
     """None: it is embedded, or runs elsewhere."""
     disk: Disk | None = None
     """What the server's files are on, if it can lose its power."""
+    root: Path = ROOT
+    """The checkout whose command line it is."""
 
     @property
     def module(self) -> str:
@@ -54,7 +56,7 @@ class Line:
     def run(self, command: str, *words: str) -> Any:
         """Return the JSON that a command prints; RuntimeError with its last words."""
         done = subprocess.run(
-            [sys.executable, str(ROOT / "run.py"), command, "--target", self.target, *words,
+            [sys.executable, str(self.root / "run.py"), command, "--target", self.target, *words,
              f"--config={self.config}", f"--output={self.folder}", "--format=json"],
             check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT,
             env={**os.environ, **self.environment},

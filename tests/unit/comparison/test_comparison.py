@@ -9,6 +9,7 @@ from iotbench.comparison.calibration import Calibration
 from iotbench.comparison.comparison import Judgement, compare_sides
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.tables import content_of, format_record
+from iotbench.comparison.turns import list_conclusions
 from iotbench.machine.bystanders import OtherWork
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome, QueryVerdict
@@ -189,6 +190,16 @@ def test_sweeps_are_the_units_and_not_their_runs():
     assert row.runs == (6, 6)
     assert row.lines[0].judgement is Judgement.NOISE
     assert judged(sweep("a", *flat[0]), sweep("b", *flat[1])) == [Judgement.SLOWER]
+
+
+def test_sides_that_are_not_distinguished_say_how_many_repeats_would_find_a_loss():
+    base, other = in_turns([1.0, 1.2, 0.9, 1.1], [1.1, 1.0, 1.2, 0.9])
+    (line,) = list_conclusions([compare_sides(base, other)], "take longer runs")
+
+    assert "not distinguished after 4 repeats" in line
+    assert line.endswith(
+        "; take longer runs; 55 such repeats find a loss of 10% in nine of ten cases"
+    )
 
 
 def test_other_work_beside_sides_in_turns_is_in_the_interval_of_their_pairs():

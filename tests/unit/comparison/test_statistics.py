@@ -1,7 +1,9 @@
 """The interval of a difference: against tables, and against noise as runs have it."""
 
 import math
+import statistics
 
+import numpy as np
 import pytest
 
 from iotbench.comparison.statistics import (
@@ -95,6 +97,20 @@ def test_the_scatter_of_sweeps_is_at_least_their_largest_difference():
     assert even.deviation == pytest.approx(math.sqrt(0.04 / 5))
     assert noise_of(one_slow) >= 0.25  # 1.0 over 0.8
     assert noise_of(scatter_of([[1.0]] * 5 + [[0.8]] * 4)) >= 0.25
+
+
+def test_as_many_pairs_as_are_advised_find_a_loss_in_nine_of_ten_cases():
+    source = np.random.default_rng(1)
+
+    def drawn(pairs, loss):
+        logs = source.normal(scale=0.13, size=(2, pairs, 1))
+        logs[1] += math.log1p(-loss)
+        return difference(*np.exp(logs).tolist(), 0.95, in_turns=True)
+
+    assert difference([[1], [2]], [[2], [1]], 0.95).pairs_to_find(0.1, 0.95) is None
+    advised = statistics.median(drawn(12, 0).pairs_to_find(0.1, 0.95) for _ in range(200))
+    found = [drawn(round(advised), 0.1).exceeds(0) for _ in range(1000)]
+    assert 0.86 < statistics.fmean(found) < 0.94
 
 
 @pytest.mark.parametrize(
