@@ -44,8 +44,7 @@ test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
 test-all: linted-with-all-servers browser unit chart stored truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
-test-quick: export FUZZ := few
-test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; four minutes
+test-quick: .venv/ready-dev ## what to run between two edits: unit tests; SQLite, DuckDB and PostgreSQL; four minutes
 	$(BIN)/ruff check .
 	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz -m 'not rare' $(PARALLEL)
 	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres -m 'not rare' $(PARALLEL)

@@ -1,246 +1,200 @@
-"""The collector: its events, its phases, and the end of a warm-up."""
+"""What the collector writes: a check's steps, and reports one by one before a short outcome."""
 
 import asyncio
-import io
 import os
-import threading
-import time
+import signal
+import socket
 
-import numpy as np
 import pytest
 
 from simulator.clock import OwnClock
+from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector
-from simulator.control.progress.phases import EventWriter
-from simulator.control.progress.recent import LEAST_RATES, Steady
-from simulator.data.ranges import lane_range
+from simulator.data.ranges import RowRange, lane_range
+from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.events import PhaseEvent, SampleEvent, parse_event
-from simulator.protocol.spec import Clocking, InsertTask
+from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
-from tests.unit.specs import run_spec
+from tests.unit.specs import dataset, run_spec
+
+MANY = 200
+A_PIPES_SHARE = 4096
+"""Of so many bytes a write to a pipe is not mixed with another's."""
 
 
-@pytest.fixture
-def collector():
-    plan = InsertTask(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
+def collector_of(work, workers=0, database=None):
     spec = run_spec(
-        workers=(plan,),
+        work=work,
+        dataset=dataset(parts=max(workers, 1)),
+        workers=tuple(InsertTask(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        mode="batch",
+        batch_rows=10,
         verify=VerifyMode.NONE,
     )
-    return Collector(spec, Null(NullOptions()), "token", OwnClock())
+    return Collector(spec, database or Null(NullOptions()), "token", OwnClock())
 
 
 @pytest.fixture
-def reported(collector, monkeypatch):
-    """What the collector shows: the thread, and the phase."""
-    events = []
+def lines_of(capsys):
+    """Serve to the end; return the outcome, and the lines that were written."""
 
-    def emit(event):
-        assert isinstance(event, PhaseEvent)
-        events.append((threading.current_thread(), event.phase))
+    def serve(collector):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            outcome = asyncio.run(collector.serve(listener, None))
+        return outcome, capsys.readouterr().out.splitlines()
 
-    monkeypatch.setattr(collector._phases, "_emit", emit)
-    return events
+    return serve
 
 
-def finish(collector):
-    """Compact and verify, as `serve` does it."""
+@pytest.fixture
+def events_of(lines_of):
+    """Serve to the end; return the numbers, the events, and the length of each line."""
 
-    async def scenario():
-        collector._loop = asyncio.get_running_loop()
-        await collector._in_thread(collector._finish)
+    def serve(collector):
+        outcome, lines = lines_of(collector)
+        numbers, events = zip(*map(parse_event, lines), strict=True)
+        assert events[-1] == outcome
+        return numbers, events, [len(line) for line in lines]
 
-    asyncio.run(scenario())
+    return serve
 
 
-def test_only_one_thread_writes_events(collector, reported):
-    finish(collector)
+def full_report(index):
+    """A report of a long run."""
+    return WorkerReport(
+        index=index,
+        rows=10,
+        latency="HISTFAAAA" * 100,
+        rows_by_second=tuple(range(600)),
+        uncertain=tuple(RowRange(start=i, stop=i + 1) for i in range(50)),
+        ended_s=1.0,
+    )
 
-    assert reported == [
-        (threading.current_thread(), "visible"),
-        (threading.current_thread(), "compact"),
-    ]
 
+def with_reports(collector, count=MANY, fails=""):
+    """Have the run measured already: every worker has reported."""
 
-class Recorded(Null):
-    """Its rows are visible at once; meanwhile the loop is busy for a second."""
+    async def measure():
+        for index in range(count):
+            collector._run.uids[index] = str(index)
+            collector._run.report(full_report(index))
+        if fails:
+            raise RunError(fails)
 
-    def __init__(self):
-        super().__init__(NullOptions())
-        self.calls = []
-        self.keep_busy = None
+    collector._measure = measure
+    return collector
 
-    def visible(self, tables):
-        self.calls.append("visible")
-        self.keep_busy(time.sleep, 1)
 
-    def compact(self, tables):
-        self.calls.append("compact")
+# --- reports and outcome ------------------------------------------------------------------------
 
-    def size_bytes(self, tables):
-        self.calls.append("size_bytes")
-        return 4096
 
+def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
+    numbers, events, _ = events_of(with_reports(collector_of(Work.INSERT, MANY)))
 
-@pytest.mark.usefixtures("reported")
-def test_rows_are_visible_before_the_storage_is_compacted_and_measured(collector):
-    database = collector._work._database = Recorded()
+    assert [type(event) for event in events[-MANY - 1 :]] == [ReportEvent] * MANY + [Outcome]
+    assert [event.report.index for event in events[-MANY - 1 : -1]] == list(range(MANY))
+    assert list(numbers) == list(range(1, len(numbers) + 1))
 
-    async def scenario():
-        collector._loop = asyncio.get_running_loop()
-        database.keep_busy = collector._loop.call_soon_threadsafe
-        await collector._in_thread(collector._finish)
-        collector._phases.leave(time.time())
 
-    asyncio.run(scenario())
+def test_a_report_is_passed_on_while_others_still_insert(events_of):
+    collector = collector_of(Work.INSERT, 2)
 
-    assert database.calls == ["visible", "compact", "size_bytes"]
-    assert collector._work.size_bytes == 4096
-    assert list(collector._phases.seconds) == ["visible", "compact"]
-    assert collector._phases.seconds["visible"] < collector._phases.seconds["compact"]
+    async def measure():
+        for index in range(2):
+            collector._run.uids[index] = str(index)
+            collector._run.report(full_report(index))
+            collector._follower.follow()
+            collector._writer.write(PhaseEvent(phase=f"after {index}"))
 
+    collector._measure = measure
+    _, events, _ = events_of(collector)
 
-def test_a_thread_that_goes_on_after_the_end_shows_nothing(collector, reported):
-    collector._phases.enter("insert")
-    collector._run.stop("enough")
-    collector._phases.enter("visible")
+    shown = [getattr(event, "phase", None) or type(event) for event in events]
+    assert shown[-5:] == [ReportEvent, "after 0", ReportEvent, "after 1", Outcome]
+    assert events[-1].reports == 2
 
-    assert [phase for _, phase in reported] == ["insert"]
 
+def test_the_outcome_does_not_grow_with_the_workers(events_of):
+    *_, lengths = events_of(with_reports(collector_of(Work.INSERT, MANY)))
+    *_, few = events_of(with_reports(collector_of(Work.INSERT, 1), 1))
 
-def test_phases_noticed_late_are_as_long_as_they_were(collector, reported):
-    collector._phases.enter("prefill", at_s=100.0)
-    collector._run._arrived["insert"] = {0}
-    collector._run.first_arrival_s["insert"] = 103.0
-    collector._run.released_s["insert"] = 104.0
-    collector._follower.follow()
-    collector._phases.leave(110.0)
+    assert lengths[-1] < A_PIPES_SHARE
+    assert lengths[-1] - few[-1] < 10
 
-    assert [phase for _, phase in reported] == ["prefill", "barrier", "insert"]
-    assert collector._phases.seconds == {"prefill": 3.0, "barrier": 1.0, "insert": 6.0}
 
+def test_the_reports_of_a_failed_run_are_reported_too(events_of):
+    _, events, _ = events_of(with_reports(collector_of(Work.INSERT, 3), 2, fails="disk is full"))
 
-def test_the_insert_begins_at_the_end_of_the_warm_up(collector, reported):
-    warms = {"clocking": Clocking(warmup_s=5.0)}
-    collector._follower._spec = collector._spec.model_copy(update=warms)
-    began = time.time() - 2
-    collector._phases.enter("barrier", at_s=began - 1)
-    collector._run.released_s["insert"] = began
-    collector._follower.follow()
-    assert [phase for _, phase in reported] == ["barrier", "warmup"]
+    assert [event.report.index for event in events if isinstance(event, ReportEvent)] == [0, 1]
+    assert (events[-1].status, events[-1].cause, events[-1].exit_code) == (
+        "failed",
+        "disk is full",
+        1,
+    )
+    assert events[-1].touched
 
-    collector._phases.began_at_s -= 4  # as if two seconds more than the warm-up had passed
-    collector._follower.follow()
-    collector._phases.leave(began + 10)
 
-    assert [phase for _, phase in reported] == ["barrier", "warmup", "insert"]
-    assert collector._phases.seconds["warmup"] == pytest.approx(5.0)
+# --- a check ------------------------------------------------------------------------------------
 
 
-MANY = 3_000
-"""More lines than a pipe holds."""
+def test_a_check_shows_each_thing_that_it_tried(events_of):
+    _, events, _ = events_of(collector_of(Work.CHECK))
 
+    assert events[0] == PhaseEvent(phase="check")
+    checks = [event for event in events if isinstance(event, CheckEvent)]
+    assert [check.name for check in checks] == ["reached", "durability", "permissions"]
+    assert checks[0].detail == "null, 0 nodes"
+    outcome = events[-1]
+    assert (outcome.status, outcome.exit_code, outcome.reports) == ("done", 0, 0)
+    assert not outcome.touched
 
-def pipe():
-    reading, writing = os.pipe()
-    return os.fdopen(reading, "r"), os.fdopen(writing, "w")
 
+class Refusing(Null):
+    """Lets nobody make a table."""
 
-def written(output, count):
-    writer = EventWriter(output)
-    for number in range(count):
-        writer.write(PhaseEvent(phase=str(number)))
-    return writer
+    def create(self, tables, batch_rows):
+        raise PermissionError("no right to create")
 
 
-def test_a_reader_that_is_stopped_delays_nobody_and_misses_nothing():
-    reader, output = pipe()
-    began = time.monotonic()
-    writer = written(output, MANY)
-    took_s = time.monotonic() - began
-    closing = threading.Thread(target=writer.close)
-    closing.start()
-    lines = [parse_event(reader.readline()) for _ in range(MANY)]
-    closing.join(5)
-    output.close()
-    reader.close()
+def test_a_check_ends_with_the_first_thing_that_is_wrong(events_of):
+    _, events, _ = events_of(collector_of(Work.CHECK, database=Refusing(NullOptions())))
 
-    assert took_s < 5
-    assert [number for number, _ in lines] == list(range(1, MANY + 1))
-    assert [event.phase for _, event in lines] == [str(number) for number in range(MANY)]
+    checks = [event.name for event in events if isinstance(event, CheckEvent)]
+    assert checks == ["reached", "durability"]
+    assert (events[-1].status, events[-1].exit_code) == ("failed", 1)
+    assert events[-1].cause.startswith("permissions: ")
+    assert "no right to create" in events[-1].cause
 
 
-def test_a_reader_that_is_gone_ends_the_writing():
-    reader, output = pipe()
-    writer = written(output, MANY)
-    reader.close()
-    closing = threading.Thread(target=writer.close, daemon=True)
-    closing.start()
-    closing.join(5)
+class Unreachable(Null):
+    """Names itself in its errors, as modules do."""
 
-    assert not closing.is_alive()
-    with pytest.raises(BrokenPipeError):
-        output.close()
+    def describe(self):
+        raise self.setup_error(ConnectionRefusedError("port 9"))
 
 
-def test_samples_do_not_end_a_silence():
-    now_s = [10.0]
-    writer = EventWriter(io.StringIO(), lambda: now_s[0])
-    now_s[0] = 13.0
-    writer.write(SampleEvent(at_s=1.0, phase="insert", rows=1, rows_per_s=1.0))
-    assert writer.silent_s == 3.0
+def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
+    _, events, _ = events_of(collector_of(Work.CHECK, database=Unreachable(NullOptions())))
 
-    writer.write(PhaseEvent(phase="insert"))
-    assert writer.silent_s == 0.0
-    writer.close()
+    assert events[-1].cause == "not reached: ConnectionRefusedError: port 9"
 
 
-SEEDS = range(100)
+# --- the end ------------------------------------------------------------------------------------
 
 
-def seconds_until_steady(rates):
-    """Return after how many rates the warm-up ends; None if it does not."""
-    steady = Steady()
-    for number, rate in enumerate(rates, 1):
-        steady.note(rate)
-        if steady.is_reached:
-            return number
-    return None
+def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of, monkeypatch):
+    monkeypatch.setattr(simulator_collector, "_LAST_REPORTS_S", 0.1)
+    collector = collector_of(Work.INSERT, 2)
+    measure = collector._measure
 
+    async def measure_and_stop():
+        asyncio.get_running_loop().call_later(0.2, os.kill, os.getpid(), signal.SIGTERM)
+        await measure()
 
-def noisy(rates, noise, seed):
-    return rates * (1 + noise * np.random.default_rng(seed).standard_normal(len(rates)))
+    collector._measure = measure_and_stop
+    _, events, _ = events_of(collector)
 
-
-def test_an_even_rate_is_steady_once_enough_rates_are_known():
-    assert seconds_until_steady([1000.0] * 60) == LEAST_RATES
-
-
-@pytest.mark.parametrize("time_constant_s", [3, 5, 10])
-def test_a_rate_that_climbs_to_a_level_is_steady_when_it_is_near(time_constant_s):
-    seconds = np.arange(120)
-    rates = 1000 * (1 - 0.6 * np.exp(-seconds / time_constant_s))
-    found = [seconds_until_steady(noisy(rates, 0.03, seed)) for seed in SEEDS]
-
-    assert all(found)
-    assert np.mean([rates[number] for number in found]) > 960
-    assert np.mean(found) < 60
-
-
-def test_a_rate_that_falls_all_the_time_is_not_steady():
-    falling = 1000 * np.exp(-np.arange(60) / 20)
-    found = [seconds_until_steady(noisy(falling, 0.02, seed)) for seed in SEEDS]
-
-    assert found == [None] * len(found)
-
-
-def test_single_dips_do_not_prevent_it():
-    rates = np.full(60, 1000.0)
-    rates[[6, 13, 20, 27]] = 100.0
-
-    assert seconds_until_steady(rates) == LEAST_RATES
-
-
-def test_nothing_is_not_steady():
-    assert seconds_until_steady([0.0] * 60) is None
+    assert (events[-1].status, events[-1].exit_code) == ("interrupted", 130)
+    assert events[-1].cause == "stopped by the user"

@@ -28,7 +28,7 @@ from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
 from simulator.verify.truth import folding as fold_tasks
 from simulator.verify.truth.folding import FoldTasks, fold_here, truths
-from tests.fuzzing import FEW
+from tests.fuzzing import CASES
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,
@@ -377,11 +377,7 @@ class AttackedQueries(Attacked):
     spec = staticmethod(query_spec)
 
 
-OFTEN = settings(
-    max_examples=10 if FEW else 60,
-    stateful_step_count=40,
-    suppress_health_check=list(HealthCheck),
-)
+OFTEN = settings(CASES, stateful_step_count=40, suppress_health_check=list(HealthCheck))
 TestInsertRun = Attacked.TestCase
 TestQueryRun = AttackedQueries.TestCase
 TestInsertRun.settings = TestQueryRun.settings = OFTEN

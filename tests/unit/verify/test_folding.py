@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
@@ -34,6 +34,7 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.verify.truth import folding as fold_tasks
 from simulator.verify.truth.folding import FoldTasks, fold_here, fold_rows, truths
 from simulator.verify.truth.oracle import Oracle
+from tests.fuzzing import try_cases
 from tests.unit import specs
 
 HOSTS = np.array([b"host_%d" % host for host in range(10)])
@@ -373,7 +374,7 @@ def test_bytes_that_are_no_fold_are_refused_and_change_nothing(spoilt, problem):
 
 
 @given(content=st.binary(max_size=40), place=st.integers(0, 10**6))
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@try_cases(200)
 def test_any_bytes_are_a_fold_or_are_refused(content, place):
     source = dataset((0, 100))
     shared = FoldTasks(EVERY, source)
