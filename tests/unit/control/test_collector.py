@@ -1,20 +1,26 @@
-"""What the collector writes: a check's steps, and reports one by one before a short outcome."""
+"""A collector that serves its run to the end: its events, and the outcome after them."""
 
 import asyncio
+import io
 import os
 import signal
 import socket
+import threading
+import time
 
 import pytest
 
-from simulator.clock import OwnClock
+from simulator import __version__
+from simulator.clock import OwnClock, ahead_s
 from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector
+from simulator.control.journal import Began, Journal, TablesPrepared
+from simulator.control.progress.phases import EventWriter
 from simulator.data.ranges import RowRange, lane_range
-from simulator.errors import RunError
+from simulator.host import boot_id
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
-from simulator.protocol.messages import WorkerReport
+from simulator.protocol.messages import Arrival, Registration, WorkerReport
 from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
@@ -22,38 +28,71 @@ from tests.unit.specs import dataset, run_spec
 MANY = 200
 A_PIPES_SHARE = 4096
 """Of so many bytes a write to a pipe is not mixed with another's."""
+ROWS = 60
 
 
-def collector_of(work, workers=0, database=None):
+@pytest.fixture(autouse=True)
+def _last_reports_come_soon(monkeypatch):
+    monkeypatch.setattr(simulator_collector, "_LAST_REPORTS_S", 0.1)
+
+
+def report_of(index, **changes):
+    """Return the report of a long run."""
+    given = {
+        "index": index,
+        "rows": ROWS,
+        "latency": "HISTFAAAA" * 100,
+        "rows_by_second": tuple(range(600)),
+        "ended_s": 1.0,
+    }
+    return WorkerReport(**given | changes)
+
+
+def collector_of(work, workers=0, database=None, reports=()):
+    """Return a collector; with reports, it goes on with a run that workers have reported of."""
     spec = run_spec(
         work=work,
         dataset=dataset(parts=max(workers, 1)),
-        workers=tuple(InsertTask(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        workers=tuple(InsertTask(timed=(lane_range(i, 0, ROWS),)) for i in range(workers)),
         mode="batch",
         batch_rows=10,
         verify=VerifyMode.NONE,
     )
-    return Collector(spec, database or Null(NullOptions()), "token", OwnClock())
+    journal = Journal(io.BytesIO())
+    if reports:
+        journal.note(Began(boot_id=boot_id(), ahead_s=ahead_s()))
+        journal.note(
+            TablesPrepared(server=None, touched=True, is_set_up=False, size_before_bytes=None)
+        )
+        for index in range(workers):
+            journal.note(Registration(index=index, version=__version__), f"{index:032x}")
+            journal.note(Arrival(index=index, barrier="insert"), f"{index:032x}")
+        for report in reports:
+            journal.note(report, f"{report.index:032x}")
+    return Collector(spec, database or Null(NullOptions()), "token", OwnClock(), journal)
 
 
 @pytest.fixture
-def lines_of(capsys):
-    """Serve to the end; return the outcome, and the lines that were written."""
-
-    def serve(collector):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            outcome = asyncio.run(collector.serve(listener, None))
-        return outcome, capsys.readouterr().out.splitlines()
-
-    return serve
+def runner():
+    """What runs the collector."""
+    with asyncio.Runner() as made:
+        yield made
 
 
 @pytest.fixture
-def events_of(lines_of):
+def events_of(runner, capsys):
     """Serve to the end; return the numbers, the events, and the length of each line."""
 
-    def serve(collector):
-        outcome, lines = lines_of(collector)
+    def serve(collector, meanwhile=lambda: None):
+        async def scenario():
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                serving = asyncio.create_task(collector.serve(listener, None))
+                await asyncio.sleep(0.2)
+                meanwhile()
+                return await serving
+
+        outcome = runner.run(scenario())
+        lines = capsys.readouterr().out.splitlines()
         numbers, events = zip(*map(parse_event, lines), strict=True)
         assert events[-1] == outcome
         return numbers, events, [len(line) for line in lines]
@@ -61,79 +100,86 @@ def events_of(lines_of):
     return serve
 
 
-def full_report(index):
-    """A report of a long run."""
-    return WorkerReport(
-        index=index,
-        rows=10,
-        latency="HISTFAAAA" * 100,
-        rows_by_second=tuple(range(600)),
-        uncertain=tuple(RowRange(start=i, stop=i + 1) for i in range(50)),
-        ended_s=1.0,
-    )
-
-
-def with_reports(collector, count=MANY, fails=""):
-    """Have the run measured already: every worker has reported."""
-
-    async def measure():
-        for index in range(count):
-            collector._run.uids[index] = str(index)
-            collector._run.report(full_report(index))
-        if fails:
-            raise RunError(fails)
-
-    collector._measure = measure
-    return collector
-
-
 # --- reports and outcome ------------------------------------------------------------------------
 
 
 def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
-    numbers, events, _ = events_of(with_reports(collector_of(Work.INSERT, MANY)))
+    uncertain = tuple(RowRange(start=i, stop=i + 1) for i in range(50))
+    reports = [report_of(0, rows=10, uncertain=uncertain), *map(report_of, range(1, MANY))]
+    numbers, events, _ = events_of(collector_of(Work.INSERT, MANY, reports=reports))
 
-    assert [type(event) for event in events[-MANY - 1 :]] == [ReportEvent] * MANY + [Outcome]
-    assert [event.report.index for event in events[-MANY - 1 : -1]] == list(range(MANY))
-    assert list(numbers) == list(range(1, len(numbers) + 1))
-
-
-def test_a_report_is_passed_on_while_others_still_insert(events_of):
-    collector = collector_of(Work.INSERT, 2)
-
-    async def measure():
-        for index in range(2):
-            collector._run.uids[index] = str(index)
-            collector._run.report(full_report(index))
-            collector._follower.follow()
-            collector._writer.write(PhaseEvent(phase=f"after {index}"))
-
-    collector._measure = measure
-    _, events, _ = events_of(collector)
-
-    shown = [getattr(event, "phase", None) or type(event) for event in events]
-    assert shown[-5:] == [ReportEvent, "after 0", ReportEvent, "after 1", Outcome]
-    assert events[-1].reports == 2
+    assert [each.report for each in events if isinstance(each, ReportEvent)] == reports
+    assert isinstance(events[-1], Outcome)
+    assert list(numbers) == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert (events[-1].status, events[-1].reports) == ("done", MANY)
 
 
 def test_the_outcome_does_not_grow_with_the_workers(events_of):
-    *_, lengths = events_of(with_reports(collector_of(Work.INSERT, MANY)))
-    *_, few = events_of(with_reports(collector_of(Work.INSERT, 1), 1))
+    lengths = [
+        events_of(collector_of(Work.INSERT, n, reports=[*map(report_of, range(n))]))[2][-1]
+        for n in (1, MANY)
+    ]
 
-    assert lengths[-1] < A_PIPES_SHARE
-    assert lengths[-1] - few[-1] < 10
+    assert lengths[1] < A_PIPES_SHARE
+    assert lengths[1] - lengths[0] < 10
 
 
 def test_the_reports_of_a_failed_run_are_reported_too(events_of):
-    _, events, _ = events_of(with_reports(collector_of(Work.INSERT, 3), 2, fails="disk is full"))
+    reports = [report_of(0), report_of(1, rows=0, error="disk is full")]
+    _, events, _ = events_of(collector_of(Work.INSERT, 3, reports=reports))
 
     assert [event.report.index for event in events if isinstance(event, ReportEvent)] == [0, 1]
     assert (events[-1].status, events[-1].cause, events[-1].exit_code) == (
         "failed",
-        "disk is full",
+        "worker 1: disk is full",
         1,
     )
     assert events[-1].touched
+
+
+# --- phases -------------------------------------------------------------------------------------
+
+
+def test_only_one_thread_writes_events(events_of, monkeypatch):
+    threads, write = set(), EventWriter.write
+
+    def noted(writer, event):
+        threads.add(threading.current_thread())
+        write(writer, event)
+
+    monkeypatch.setattr(EventWriter, "write", noted)
+    events_of(collector_of(Work.INSERT, 1, reports=[report_of(0)]))
+
+    assert threads == {threading.current_thread()}
+
+
+class Recorded(Null):
+    """Its rows are visible at once; meanwhile the loop of the collector is busy for a while."""
+
+    def __init__(self, loop):
+        super().__init__(NullOptions())
+        self.calls = []
+        self.loop = loop
+
+    def visible(self, tables):
+        self.calls.append("visible")
+        self.loop.call_soon_threadsafe(time.sleep, 0.5)
+
+    def compact(self, tables):
+        self.calls.append("compact")
+
+    def size_bytes(self, tables):
+        self.calls.append("size_bytes")
+        return 4096
+
+
+def test_rows_are_visible_before_the_storage_is_compacted_and_measured(events_of, runner):
+    database = Recorded(runner.get_loop())
+    _, events, _ = events_of(collector_of(Work.INSERT, 1, database, reports=[report_of(0)]))
+
+    assert database.calls == ["visible", "compact", "size_bytes"]
+    assert events[-1].size_bytes == 4096
+    assert events[-1].phases_s["visible"] < 0.5 <= events[-1].phases_s["compact"]
 
 
 # --- a check ------------------------------------------------------------------------------------
@@ -184,17 +230,10 @@ def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
 # --- the end ------------------------------------------------------------------------------------
 
 
-def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of, monkeypatch):
-    monkeypatch.setattr(simulator_collector, "_LAST_REPORTS_S", 0.1)
-    collector = collector_of(Work.INSERT, 2)
-    measure = collector._measure
-
-    async def measure_and_stop():
-        asyncio.get_running_loop().call_later(0.2, os.kill, os.getpid(), signal.SIGTERM)
-        await measure()
-
-    collector._measure = measure_and_stop
-    _, events, _ = events_of(collector)
+def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of):
+    _, events, _ = events_of(
+        collector_of(Work.INSERT, 2), meanwhile=lambda: os.kill(os.getpid(), signal.SIGTERM)
+    )
 
     assert (events[-1].status, events[-1].exit_code) == ("interrupted", 130)
     assert events[-1].cause == "stopped by the user"

@@ -161,32 +161,33 @@ def test_the_end_releases_all_that_wait():
     assert within_a_moment(scenario()) == ("the first cause", {})
 
 
-def watched(run, appear_s, step):
+def watched(run, clock, step):
     """Watch a run with its clock going on until it is over."""
 
     async def scenario():
         run.tables_ready.set()
-        run._clock.step = step
-        await run.watch(appear_s, SILENCE_S)
+        clock.step = step
+        await run.watch(120.0, SILENCE_S)
         return run.cause
 
     return within_a_moment(scenario())
 
 
 def test_a_worker_that_does_not_appear_ends_the_run():
-    run = Coordinator(1, Clock())
+    clock = Clock()
 
-    assert watched(run, 120.0, 10) == "worker 0 did not register within 120 s"
-    assert run._clock.now > 1000 + 120
+    assert watched(Coordinator(1, clock), clock, 10) == "worker 0 did not register within 120 s"
+    assert clock.now > 1000 + 120
 
 
 def test_a_silent_worker_ends_the_run():
-    run = Coordinator(1, Clock())
+    clock = Clock()
+    run = Coordinator(1, clock)
     run.uids[0] = "uid"
     run.beat(Heartbeat(index=0, phase="insert", rows=1))
 
-    assert watched(run, 120.0, 1) == f"worker 0 has been silent for {SILENCE_S:.0f} s"
-    assert run._clock.now == 1000 + SILENCE_S + 2  # it also looks when that was
+    assert watched(run, clock, 1) == f"worker 0 has been silent for {SILENCE_S:.0f} s"
+    assert clock.now == 1000 + SILENCE_S + 2  # it also looks when that was
     (found,) = run.list_early_end(990.0)
     assert (found.what, found.is_failure) == ("worker lost", True)
     assert found.at_s == pytest.approx(11, abs=2), "when it was last heard"

@@ -1,6 +1,5 @@
-"""The collector: its events, its phases, and the end of a warm-up."""
+"""How a run gets on: its phases, the writer of its events, and the end of a warm-up."""
 
-import asyncio
 import io
 import os
 import threading
@@ -10,132 +9,89 @@ import numpy as np
 import pytest
 
 from simulator.clock import OwnClock
-from simulator.control.collector import Collector
+from simulator.control.progress.follower import Follower
 from simulator.control.progress.phases import EventWriter
 from simulator.control.progress.recent import LEAST_RATES, Steady
+from simulator.control.workers.coordinator import Coordinator
 from simulator.data.ranges import lane_range
-from simulator.modules.null import Null, NullOptions
-from simulator.protocol.events import PhaseEvent, SampleEvent, parse_event
-from simulator.protocol.spec import Clocking, InsertTask
-from simulator.protocol.verdict import VerifyMode
+from simulator.protocol.events import PhaseEvent, ReportEvent, SampleEvent, parse_event
+from simulator.protocol.messages import Arrival, WorkerReport
+from simulator.protocol.spec import InsertTask
 from tests.unit.specs import run_spec
 
 
-@pytest.fixture
-def collector():
-    plan = InsertTask(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
-    spec = run_spec(
-        workers=(plan,),
-        verify=VerifyMode.NONE,
-    )
-    return Collector(spec, Null(NullOptions()), "token", OwnClock())
+class Followed:
+    """An insert of two workers, on a clock of its own, and what is written about it."""
+
+    def __init__(self, **clocking):
+        self.now_s = 0.0
+        plans = [
+            InsertTask(prefill=(lane_range(i, 0, 10),), timed=(lane_range(i, 10, 10),))
+            for i in range(2)
+        ]
+        spec = run_spec(workers=tuple(plans), **clocking)
+        self.run = Coordinator(2, lambda: self.now_s)
+        self.lines = io.StringIO()
+        self.writer = EventWriter(self.lines)
+        self.follower = Follower(spec, (), self.run, OwnClock(), self.writer)
+        self.phases = self.follower.phases
+
+    def events(self):
+        """Close the writer; return what it has written."""
+        self.writer.close()
+        return [parse_event(line)[1] for line in self.lines.getvalue().splitlines()]
+
+    def entered(self):
+        """Close the writer; return the phases that were entered."""
+        return list(dict.fromkeys(event.phase for event in self.events()))
 
 
-@pytest.fixture
-def reported(collector, monkeypatch):
-    """What the collector shows: the thread, and the phase."""
-    events = []
+def test_a_phase_that_begins_after_the_end_is_not_shown():
+    followed = Followed()
+    followed.phases.enter("insert")
+    followed.run.stop("enough")
+    followed.phases.enter("visible")
 
-    def emit(event):
-        assert isinstance(event, PhaseEvent)
-        events.append((threading.current_thread(), event.phase))
-
-    monkeypatch.setattr(collector._phases, "_emit", emit)
-    return events
+    assert followed.entered() == ["insert"]
 
 
-def finish(collector):
-    """Compact and verify, as `serve` does it."""
+def test_phases_noticed_late_are_as_long_as_they_were():
+    followed = Followed()
+    followed.phases.enter("prefill", at_s=100.0)
+    for index, followed.now_s in enumerate((103.0, 104.0)):
+        followed.run.arrive(Arrival(index=index, barrier="insert"))
+    followed.follower.follow()
+    followed.phases.leave(110.0)
 
-    async def scenario():
-        collector._loop = asyncio.get_running_loop()
-        await collector._in_thread(collector._finish)
-
-    asyncio.run(scenario())
-
-
-def test_only_one_thread_writes_events(collector, reported):
-    finish(collector)
-
-    assert reported == [
-        (threading.current_thread(), "visible"),
-        (threading.current_thread(), "compact"),
-    ]
+    assert followed.entered() == ["prefill", "barrier", "insert"]
+    assert followed.phases.seconds == {"prefill": 3.0, "barrier": 1.0, "insert": 6.0}
 
 
-class Recorded(Null):
-    """Its rows are visible at once; meanwhile the loop is busy for a second."""
+def test_the_insert_begins_at_the_end_of_the_warm_up():
+    followed = Followed(warmup_s=5.0)
+    began_s = time.time() - 2
+    followed.phases.enter("barrier", at_s=began_s - 1)
+    followed.run.released_s["insert"] = began_s
+    followed.follower.follow()
+    assert followed.phases.now == "warmup"
 
-    def __init__(self):
-        super().__init__(NullOptions())
-        self.calls = []
-        self.keep_busy = None
+    followed.phases.began_at_s -= 4  # as if two seconds more than the warm-up had passed
+    followed.follower.follow()
+    followed.phases.leave(began_s + 10)
 
-    def visible(self, tables):
-        self.calls.append("visible")
-        self.keep_busy(time.sleep, 1)
-
-    def compact(self, tables):
-        self.calls.append("compact")
-
-    def size_bytes(self, tables):
-        self.calls.append("size_bytes")
-        return 4096
+    assert followed.entered() == ["barrier", "warmup", "insert"]
+    assert followed.phases.seconds["warmup"] == pytest.approx(5.0)
 
 
-@pytest.mark.usefixtures("reported")
-def test_rows_are_visible_before_the_storage_is_compacted_and_measured(collector):
-    database = collector._work._database = Recorded()
+def test_a_report_is_passed_on_while_others_still_insert():
+    followed = Followed()
+    for index in range(2):
+        followed.run.report(WorkerReport(index=index, rows=10))
+        followed.follower.follow()
+        followed.writer.write(PhaseEvent(phase=f"after {index}"))
 
-    async def scenario():
-        collector._loop = asyncio.get_running_loop()
-        database.keep_busy = collector._loop.call_soon_threadsafe
-        await collector._in_thread(collector._finish)
-        collector._phases.leave(time.time())
-
-    asyncio.run(scenario())
-
-    assert database.calls == ["visible", "compact", "size_bytes"]
-    assert collector._work.size_bytes == 4096
-    assert list(collector._phases.seconds) == ["visible", "compact"]
-    assert collector._phases.seconds["visible"] < collector._phases.seconds["compact"]
-
-
-def test_a_thread_that_goes_on_after_the_end_shows_nothing(collector, reported):
-    collector._phases.enter("insert")
-    collector._run.stop("enough")
-    collector._phases.enter("visible")
-
-    assert [phase for _, phase in reported] == ["insert"]
-
-
-def test_phases_noticed_late_are_as_long_as_they_were(collector, reported):
-    collector._phases.enter("prefill", at_s=100.0)
-    collector._run._arrived["insert"] = {0}
-    collector._run.first_arrival_s["insert"] = 103.0
-    collector._run.released_s["insert"] = 104.0
-    collector._follower.follow()
-    collector._phases.leave(110.0)
-
-    assert [phase for _, phase in reported] == ["prefill", "barrier", "insert"]
-    assert collector._phases.seconds == {"prefill": 3.0, "barrier": 1.0, "insert": 6.0}
-
-
-def test_the_insert_begins_at_the_end_of_the_warm_up(collector, reported):
-    warms = {"clocking": Clocking(warmup_s=5.0)}
-    collector._follower._spec = collector._spec.model_copy(update=warms)
-    began = time.time() - 2
-    collector._phases.enter("barrier", at_s=began - 1)
-    collector._run.released_s["insert"] = began
-    collector._follower.follow()
-    assert [phase for _, phase in reported] == ["barrier", "warmup"]
-
-    collector._phases.began_at_s -= 4  # as if two seconds more than the warm-up had passed
-    collector._follower.follow()
-    collector._phases.leave(began + 10)
-
-    assert [phase for _, phase in reported] == ["barrier", "warmup", "insert"]
-    assert collector._phases.seconds["warmup"] == pytest.approx(5.0)
+    shown = [getattr(event, "phase", None) or type(event) for event in followed.events()]
+    assert shown == [ReportEvent, "after 0", ReportEvent, "after 1"]
 
 
 MANY = 3_000
