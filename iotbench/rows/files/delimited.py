@@ -60,7 +60,7 @@ class DelimitedPart(FilePart):
         """Yield these columns of the rows in order, and the malformed records among them."""
         names_are_next = self._reading.heading
         with open_content(self._path, self.where) as content:
-            for found in self._records(content):
+            for found in self._records(content, BLOCK_BYTES):
                 cells, rows = self._parse(found, columns), found.lines
                 if names_are_next and len(rows):
                     cells, rows = [each.slice(1) for each in cells], rows[1:]
@@ -71,7 +71,7 @@ class DelimitedPart(FilePart):
         """Return why there is no row."""
         return f"has no rows, only the heading ({', '.join(self.names)})"
 
-    def _records(self, content: IO[bytes], block_bytes: int = BLOCK_BYTES) -> Iterator[Records]:
+    def _records(self, content: IO[bytes], block_bytes: int) -> Iterator[Records]:
         for number in range(self._skipped):
             if not content.readline():
                 raise ConfigError(

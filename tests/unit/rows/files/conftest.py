@@ -4,11 +4,17 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from iotbench.rows.files import delimited
 from iotbench.rows.files.prepare import prepare_file
 from iotbench.rows.files.request import FilesRequest
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileReading
 from simulator.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _short_files_have_several_blocks(monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 1 << 18)
 
 
 @pytest.fixture(autouse=True)

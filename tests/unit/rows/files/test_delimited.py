@@ -204,22 +204,22 @@ ROW = "2024-01-01,1\n"
 
 
 def test_a_row_with_a_wrong_number_of_cells_is_named(refused):
-    for many in (1, 500_000):
+    for many in (1, 30_000):
         said = refused("t,x\n" + ROW * many + "2024-01-01\n" + ROW)
         assert f"line {many + 2}: expected 2 cells as in the heading, found 1" in said
         assert "--on-error skip" in said
 
 
 def test_rows_with_a_wrong_number_of_cells_can_be_skipped_and_later_lines_are_still_right(prepare):
-    ragged = "t,x\n" + ROW + "2024-01-01\n\n" + ROW * 400_000 + "a,b,c\n" + ROW
+    ragged = "t,x\n" + ROW + "2024-01-01\n\n" + ROW * 25_000 + "a,b,c\n" + ROW
     file = prepare(ragged, on_error="skip")
 
-    assert file.params.rows == 400_002
+    assert file.params.rows == 25_002
     (bad,) = file.params.bad_cells
-    assert (bad.count, bad.first) == (2, ("line 3: 1", "line 400005: 3"))
-    assert "2 rows do not have 2 cells (line 3: 1, line 400005: 3)" in bad.describe()
+    assert (bad.count, bad.first) == (2, ("line 3: 1", "line 25005: 3"))
+    assert "2 rows do not have 2 cells (line 3: 1, line 25005: 3)" in bad.describe()
     wrong = prepare(ragged + "2024-01-01,one\n", on_error="skip").params.bad_cells
-    assert [bad.first[0] for bad in wrong] == ["line 3: 1", "line 400007: 'one'"]
+    assert [bad.first[0] for bad in wrong] == ["line 3: 1", "line 25007: 'one'"]
 
 
 def test_a_hexadecimal_number_beyond_64_bits_is_not_a_negative_one(prepare, refused):
