@@ -66,20 +66,6 @@ def test_points_are_the_documents(params, points):
     assert sum(workload.size(table) for table in workload.tables) == points
 
 
-def test_every_point_is_drawn_once():
-    workload = fleet(scale=3)
-    keys = [workload.draw(table, np.arange(workload.size(table))) for table in workload.tables]
-    points = {
-        (table.name, host, time)
-        for table, data in zip(workload.tables, keys, strict=True)
-        for host, time in zip(
-            data["hostname"].values().tolist(), data["time"].values().tolist(), strict=True
-        )
-    }
-
-    assert len(points) == 3 * 19_440
-
-
 def test_tables_tags_and_fields_are_the_documents():
     workload = fleet()
 

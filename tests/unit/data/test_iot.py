@@ -108,21 +108,6 @@ def test_sequence_numbers_count_each_lane_from_zero():
     assert drawn(5, rows=100)["sequence_number"].values().tolist() == list(range(100))
 
 
-def test_device_and_time_are_unique():
-    pairs = set()
-    for lane in range(3):
-        data = drawn(lane, devices=5)
-        pairs.update(
-            zip(
-                data["device_id"].values().tolist(),
-                data["timestamp"].values().tolist(),
-                strict=True,
-            )
-        )
-
-    assert len(pairs) == 3 * 20_000
-
-
 def test_the_clients_key_is_device_time_and_sequence_number_joined():
     dataset = specs.dataset(
         workload_version=Iot.version,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulator.data.query import AggregateQuery, RowsQuery, Selection, outputs
+from simulator.data.query import AggregateQuery, RowsQuery, outputs
 from simulator.data.schema import names_of
 from simulator.data.walks import Precision
 from simulator.data.workloads.multi_measurement import (
@@ -76,30 +76,6 @@ def test_a_larger_scale_begins_alike():
     for ours, theirs in zip(one.tables, more.tables, strict=False):
         for column in ("time", "field_0"):
             assert np.array_equal(drawn(one, ours, column), drawn(more, theirs, column))
-
-
-@pytest.mark.parametrize(
-    ("since", "until"),
-    [(None, None), (0, DAY_MS), (SECTION_MS, 2 * SECTION_MS), (SECTION_MS - 1, SECTION_MS + 1),
-     (-9, 1), (DAY_MS, None), (None, -1)],
-)  # fmt: skip
-def test_candidates_are_the_rows_of_the_sections(since, until):
-    workload = made()
-    table = workload.tables[3]
-    ends = {name: None if end is None else START_MS + end
-            for name, end in (("since", since), ("until", until))}  # fmt: skip
-    sections = np.arange(50) * SECTION_MS
-    expected = np.ones(50, np.bool_)
-    if since is not None:
-        expected &= sections + SECTION_MS > since
-    if until is not None:
-        expected &= sections < until
-
-    found = workload.candidates(table, Selection(**ends))
-    assert found.tolist() == np.flatnonzero(expected).tolist()
-    times = drawn(workload, table, "time") - START_MS
-    inside = (times >= (since or 0)) & (times < (DAY_MS if until is None else until))
-    assert {*np.flatnonzero(inside)} <= {*found}
 
 
 def test_queries_are_about_random_tables_and_the_documents_says_why_it_is_not_asked():
