@@ -10,7 +10,6 @@ import trustme
 from simulator.errors import SetupError
 from simulator.modules.influxdb.database import Influxdb, InfluxOptions, open_client
 from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
-from tests.servers import free_port
 from tests.standins.web import Reset, Response, Web
 
 
@@ -59,17 +58,6 @@ def test_a_server_whose_certificate_is_not_trusted(authority):
 def test_a_server_that_does_not_use_tls():
     with Web(answer) as web, pytest.raises(NotConnected, match="does not use TLS there"):
         client(web.url.replace("http:", "https:")).check_access()
-
-
-def test_a_port_where_nothing_listens():
-    port = free_port()
-    with pytest.raises(NotConnected, match=rf"127\.0\.0\.1:{port}: Connection refused; check that"):
-        client(f"http://127.0.0.1:{port}").check_access()
-
-
-def test_a_host_without_an_address():
-    with pytest.raises(NotConnected, match="the host's name is not known; check the host in url"):
-        client("http://no-such-host.invalid").check_access()
 
 
 def test_a_server_that_does_not_answer_in_time():

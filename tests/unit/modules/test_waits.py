@@ -28,7 +28,7 @@ from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from tests.standins.web import Response, Web
 
-PAUSE_S = 0.3
+PAUSE_S = 0.1
 COUNTED = (Output("count", Type.INT64, TimeUnit.SECOND),)
 TABLE = Table(
     "events",
