@@ -1,6 +1,7 @@
 """The generated parts of docs/ about databases: what each module has, can and cannot."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
@@ -12,7 +13,31 @@ from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Changes, Database
 from simulator.modules.evidence import evidence
-from tools.markdown import Row, link, list_shared, table
+
+_SHARED = 2
+"""Number of commands or modules from which a shared option is described once."""
+Row: TypeAlias = tuple[str, ...]
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def list_shared(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
+    """Return the rows that several owners have in common, with the owners' names."""
+    owners: dict[Row, list[str]] = {}
+    for name, rows in options.items():
+        for row in rows:
+            owners.setdefault(row, []).append(name)
+    return {row: names for row, names in owners.items() if len(names) >= _SHARED}
+
+
+def link(name: str) -> str:
+    """Return a link to the heading of this name."""
+    return f"[{name}](#{name})"
 
 
 def _module_options() -> dict[str, list[Row]]:
@@ -68,11 +93,11 @@ def _urls() -> str:
         cls = database_class(module)
         known = [each for each in ("password", "token") if each in cls.options_model.credentials()]
         names = [variable(next(forms_of(cls)).base, each) for each in known]
-        rows.append((link(module), *(_listed(each) for each in (cls.urls, names))))
+        rows.append((link(module), *(_join_code(each) for each in (cls.urls, names))))
     return table(("Module", "URL", "Credentials"), rows)
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _join_code(texts: Iterable[str]) -> str:
     return ", ".join(f"`{text}`" for text in texts) or "-"
 
 

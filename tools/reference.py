@@ -19,7 +19,7 @@ from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
 from tools import modules
 from tools.completion import completion_table
-from tools.markdown import Row, list_shared, table
+from tools.modules import Row, list_shared, table
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 
 ROOT = Path(__file__).resolve().parents[1]

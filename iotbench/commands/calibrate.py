@@ -19,10 +19,10 @@ from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.values import Count, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import all_measured, forecast_of
+from iotbench.execution.experiment import forecast_of, measure_all
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.shared.options import Workers
@@ -84,7 +84,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
             f"{', '.join(sorted(far))}: runs on Kubernetes, and `calibrate` measures this machine;"
             " use --runner local, or measure both sides in turns by a plan"
         )
-    with caught_interrupts() as interrupts:
+    with catch_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, {**os.environ})
         found = [*_calibrate_each(plan, roster, measuring)]
     keep(found)
@@ -113,7 +113,7 @@ def _calibrate_each(plan: Plan, roster: Roster, measuring: ItemMeasuring) -> Ite
     """Measure one target after the other; yield how much its sweeps differ."""
     for pair in roster.pairs:
         alone = replace(roster, pairs=(pair,))
-        found, status, _ = all_measured(plan, alone, measuring)
+        found, status, _ = measure_all(plan, alone, measuring)
         if status == "interrupted":
             raise Interrupted("interrupted; nothing of this calibration is kept")
         yield _calibrate(found)

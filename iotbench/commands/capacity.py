@@ -17,7 +17,7 @@ from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import RateMeasuring, search_capacity
 from iotbench.execution.stored import find_inserted
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
 from iotbench.measurements.insert import checks as insert_options
 from iotbench.measurements.insert.figures import WORKERS
@@ -155,7 +155,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
             print_out(f"{task.about()}\n")
             return
         result_files.prepare_folder(run.output)
-        with caught_interrupts() as interrupts:
+        with catch_interrupts() as interrupts:
             found = search_capacity(task, options.tolerance, interrupts)
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
     file = ResultFile(path)
@@ -196,7 +196,7 @@ class _Given:
         """Return the arguments of every measurement."""
         return {
             "target": target, "objectives": self.objectives, "repeats": self.options.repeats,
-            "output": self.run.output, "choice": self.choice, "quiet": self.run.quiet,
+            "output": self.run.output, "cluster": self.choice.cluster, "quiet": self.run.quiet,
         }  # fmt: skip
 
 

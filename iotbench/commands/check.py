@@ -4,7 +4,7 @@ import click
 
 from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, target_options
-from iotbench.execution.facts import target_facts
+from iotbench.execution.collector import target_facts
 from iotbench.machine.streams import say
 from simulator.errors import ConfigError
 

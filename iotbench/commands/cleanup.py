@@ -10,8 +10,11 @@ from iotbench.config.options.basic import Command, config_option, option, output
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.options.declared import option_like
 from iotbench.config.targets import config as configuration
+from iotbench.execution.kubernetes.api import Cluster
+from iotbench.execution.kubernetes.helm import Helm
+from iotbench.execution.kubernetes.release import find_sweeps, is_abandoned, remove
 from iotbench.machine.lock import remove_free_locks
-from iotbench.machine.scratch import left_folders
+from iotbench.machine.scratch import find_left_folders
 from iotbench.machine.streams import OutputError, say
 from iotbench.measurements import writing_kinds
 from iotbench.results import result_files
@@ -82,7 +85,7 @@ def _report(text: str) -> None:
 def _clean_machine(output: Path) -> list[str]:
     """Remove what ended commands left; return what could not be removed, and why."""
     removed, problems = 0, []
-    left = left_folders()
+    left = find_left_folders()
     for folder in left.abandoned:
         try:
             shutil.rmtree(folder)
@@ -114,7 +117,7 @@ def _clean_machine(output: Path) -> list[str]:
 
 def _list_tables(output: Path) -> None:
     """List the tables that inserts left, newest first; whether they still exist is not checked."""
-    left = result_files.tables_left(output, writing_kinds())
+    left = result_files.find_tables_left(output, writing_kinds())
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
         _report(f"{target}: table {table}, {rows} by {path}")
@@ -125,14 +128,6 @@ def _list_tables(output: Path) -> None:
 def _clean_cluster(
     options: ClusterOptions, namespace: str, run_id: str | None, *, everything: bool
 ) -> None:
-    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415 - only here
-    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import (  # noqa: PLC0415
-        find_sweeps,
-        is_abandoned,
-        remove,
-    )
-
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()
     found = find_sweeps(cluster)

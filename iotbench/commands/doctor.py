@@ -14,7 +14,7 @@ from iotbench.config.options.basic import Command, format_option, output_option
 from iotbench.config.options.choice import Choice, Reach, reach_options
 from iotbench.config.targets.config import load_for
 from iotbench.config.targets.urls import is_url, name_of
-from iotbench.execution.facts import target_facts
+from iotbench.execution.collector import target_facts
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from simulator.errors import BenchError, ConfigError, Interrupted

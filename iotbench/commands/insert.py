@@ -93,9 +93,9 @@ def insert(  # noqa: PLR0913
         if not options.clean:
             before = find_continued(before.dataset, run, target, choice, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})
-        sweep, planned = sweep_of(kind, target, run.output, options, before, rows=rows)
+        sweep = sweep_of(kind, target, run.output, options, before, rows=rows)
         conclude(
-            sweep.on(options, choice.environment), planned, choice, run,
+            sweep.on(options, choice.environment), choice.cluster, run,
             measured=options.resources, gates=gates, outputs=outputs,
         )  # fmt: skip
 

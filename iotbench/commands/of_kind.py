@@ -68,12 +68,12 @@ def command_of(kind: Kind[Any]) -> click.Command:
         kind.expect(options, target)
         stored = find_inserted(run, target, choice, options.dataset)
         with reopen(stored.dataset, quiet=run.quiet) as asked:
-            sweep, planned = sweep_of(
+            sweep = sweep_of(
                 kind, target, run.output, options, StoredBefore(asked, stored.complete),
                 force=run.force, quiet=run.quiet,
             )  # fmt: skip
             conclude(
-                sweep.on(options, choice.environment), planned, choice, run,
+                sweep.on(options, choice.environment), choice.cluster, run,
                 measured=isinstance(options, ResourceOptions) and options.resources,
                 gates=gates, outputs=outputs,
             )  # fmt: skip

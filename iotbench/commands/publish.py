@@ -7,9 +7,9 @@ import click
 
 from iotbench.config.completion.words import complete_result
 from iotbench.config.options.basic import Command, option, output_option
-from iotbench.config.options.given import divide, parse
+from iotbench.config.options.given import divide
 from iotbench.machine.streams import say
-from iotbench.results.command import GivenCommand as Stored
+from iotbench.results.command import GivenCommand
 from iotbench.results.result import Result
 from simulator.errors import ConfigError, counted
 
@@ -77,12 +77,10 @@ def publish(
     say(f"{folder}: {counted(len(files) + 1, 'file')}, {size / 1e6:.1f} MB")
 
 
-def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, Stored]:
+def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, GivenCommand]:
     """Remove from the commands of results what `repeat` never takes from a file; return it."""
-    left: dict[Path, Stored] = {}
+    left: dict[Path, GivenCommand] = {}
     for path, result in found:
         if result.command:
-            stored = result.command
-            command = stored if isinstance(stored, Stored) else parse(stored, str(path))
-            result.command, left[path] = divide(command, str(path))
+            result.command, left[path] = divide(result.command, str(path))
     return left

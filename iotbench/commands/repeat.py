@@ -15,7 +15,7 @@ from iotbench.config.options.basic import (
     output_option,
 )
 from iotbench.config.options.declared import option_like
-from iotbench.execution.repeating import build_repeated, comparison, differences
+from iotbench.execution.repeating import build_repeated, list_differences, suggest_comparison
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
@@ -91,7 +91,7 @@ def repeat(  # noqa: PLR0913
         "replace-table": replace_tables,
     }
     command = build_repeated(path, given, more)
-    changed = list(differences(command, output))
+    changed = list(list_differences(command, output))
     words = command.command.words
     own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
     own += [word for tag in tags for word in ("--tag", tag)]
@@ -112,5 +112,5 @@ def repeat(  # noqa: PLR0913
         except click.exceptions.Exit as end:
             code = end.exit_code
     if not code and command.result and subject_of(command.result).figures:
-        say(f"compare both: `{comparison(path, name, output)}`", err=True)
+        say(f"compare both: `{suggest_comparison(path, name, output)}`", err=True)
     here.exit(code)

@@ -37,14 +37,11 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     without scripts that loads nothing from elsewhere, and has a table behind every picture. The
     result of `reproduce` may be given too; the result of `run` or `capacity` includes its sweeps.
     """
-    from iotbench.output.page.build import (  # noqa: PLC0415 - the other commands draw nothing
-        page_of,
-    )
-    from iotbench.output.page.html import OWN, render  # noqa: PLC0415
-    from iotbench.output.page.sources import sources  # noqa: PLC0415
+    from iotbench.output.page.build import OWN, page_of, render  # noqa: PLC0415 - slow to load
+    from iotbench.output.page.measured import find_sources  # noqa: PLC0415
 
     names = names or ("last",)
-    given = sources(output, names)
+    given = find_sources(output, names)
     if problem := outfile.problem_with(page, OWN):
         raise ConfigError(f"--page: {problem}")
     with expect_whole(", ".join(names)):

@@ -8,11 +8,11 @@ import click
 
 from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import Refused, all_measured, forecast_of, record_fields
+from iotbench.execution.experiment import Refused, forecast_of, measure_all, record_fields
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
@@ -83,7 +83,7 @@ def reproduce(
     if run.dry_run:
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
         return
-    with caught_interrupts() as interrupts:
+    with catch_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, environment)
         record, file = reproduce_document(document, size, read, plan, roster, measuring)
     kept = file.show(record, run.form, width_of(sys.stdout), format_record)
@@ -103,7 +103,7 @@ def reproduce_document(  # noqa: PLR0913, PLR0917
     digest = digest_of(plan, roster.pairs)
     path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
     outfile.expect_own(path, OWN)
-    found, status, refused = all_measured(plan, roster, measuring, find_unsettled)
+    found, status, refused = measure_all(plan, roster, measuring, find_unsettled)
     experiment = Experiment(document, roster.candidates, refused, found)
     record = Reproduction(
         **record_fields(found, status),

@@ -26,9 +26,9 @@ from iotbench.results.names import ResultName, id_of, parse_name
 from iotbench.results.result import Result
 from iotbench.results.result_files import expect_whole
 from iotbench.store import changes, export, listing
-from iotbench.store.entry import ResultEntry
 from iotbench.store.gathered import GATHERED, GatheredSweep, parts_of
 from iotbench.store.index import entries
+from iotbench.store.listing import ResultEntry
 from iotbench.store.lookup import expect_files, path_of, paths_of
 from simulator.errors import ConfigError, counted
 
@@ -237,7 +237,7 @@ def remove_results(
     """
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")
-    chosen = changes.older_than(output, older_than) if older_than else paths_of(output, names)
+    chosen = changes.find_older(output, older_than) if older_than else paths_of(output, names)
     expect_files(chosen)
     foreign = [path for path in chosen if parse_name(path) is None]
     if foreign:

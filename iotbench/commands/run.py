@@ -10,12 +10,12 @@ import click
 
 from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import all_measured, forecast_of, record_fields
+from iotbench.execution.experiment import forecast_of, measure_all, record_fields
 from iotbench.execution.installing import Installing
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
@@ -97,7 +97,7 @@ def run(
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     path = run.output / f"{stem}.json"
     outfile.expect_own(path, OWN)
-    with caught_interrupts() as interrupts:
+    with catch_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, environment)
         installing = Installing(
             installations,
@@ -145,7 +145,7 @@ def _carry_out(
     plan: Plan, roster: Roster, measuring: ItemMeasuring, installing: Installing
 ) -> PlanRecord:
     """Measure the items that have no complete result; return the record of all."""
-    found, status, refused = all_measured(plan, roster, measuring, installing=installing)
+    found, status, refused = measure_all(plan, roster, measuring, installing=installing)
     return PlanRecord(
         **record_fields(found, status),
         name=plan.name,

@@ -22,13 +22,13 @@ from iotbench.comparison.turns import (
 )
 from iotbench.config.options.choice import Choice, Reach, RunOptions, TargetRun
 from iotbench.config.targets.urls import is_url, name_of
-from iotbench.execution.experiment import Refused, all_measured, forecast_of, record_fields
+from iotbench.execution.experiment import Refused, forecast_of, measure_all, record_fields
 from iotbench.execution.launch import dry_run_text, sweep_of
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.execution.stored import expect_same_rows, find_inserted
 from iotbench.machine import outfile
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say, width_of
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import Insert, InsertOptions
@@ -105,7 +105,7 @@ def ask_several(  # noqa: PLR0913
                           stored[each.name], force=run.force, quiet=run.quiet)
                  for each in targets]  # fmt: skip
         if run.dry_run:
-            texts = [dry_run_text(*each, choice) for each in asked]
+            texts = [dry_run_text(each, choice.cluster) for each in asked]
             print_out("".join(f"{each.name}\n{text}\n"
                               for each, text in zip(targets, texts, strict=True)))  # fmt: skip
             return
@@ -133,10 +133,10 @@ class _Turns:
     ) -> None:
         """Measure, print, write the page, and exit with the exit code of the worst item."""
         plan, run, roster = self._plan, self._run, self.roster
-        with caught_interrupts() as interrupts:
+        with catch_interrupts() as interrupts:
             planned = PlanOptions(self._choice.targets, self._reach, replace_tables, None, None)
             measuring = ItemMeasuring.of(run, planned, interrupts, environment)
-            found, status, refused = all_measured(
+            found, status, refused = measure_all(
                 plan,
                 roster,
                 replace(measuring, stored=stored),
@@ -233,12 +233,9 @@ def _compare(found: Found, looks: int = LOOKS) -> list[Comparison]:
 
 def _write_page(path: Path) -> Path:
     """Write the page of a plan's file next to it."""
-    from iotbench.output.page.build import (  # noqa: PLC0415 - the other commands draw nothing
-        page_of,
-    )
-    from iotbench.output.page.html import OWN, render  # noqa: PLC0415
-    from iotbench.output.page.sources import sources  # noqa: PLC0415
+    from iotbench.output.page.build import OWN, page_of, render  # noqa: PLC0415 - slow to load
+    from iotbench.output.page.measured import find_sources  # noqa: PLC0415
 
     page = path.with_suffix(".html")
-    outfile.write(page, render(page_of(sources(path.parent, [str(path)]))), OWN)
+    outfile.write(page, render(page_of(find_sources(path.parent, [str(path)]))), OWN)
     return page

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import click
@@ -13,6 +12,7 @@ from iotbench.config.input.values import Count
 from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.options.choice import (
     Choice,
+    ClusterOptions,
     Reach,
     RunOptions,
     reach_options,
@@ -20,9 +20,10 @@ from iotbench.config.options.choice import (
 )
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import Sweep, carry_out, sweep_of
+from iotbench.execution.launch import carry_out, sweep_of
 from iotbench.execution.stored import expect_same_rows, find_inserted
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.execution.sweep import Sweep
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named
 from iotbench.measurements.query.options import (
@@ -32,9 +33,9 @@ from iotbench.measurements.query.options import (
     QueryOptions,
     Types,
 )
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.output.terminal.agreements import format_validated
-from iotbench.results.agreement import agreements, exit_code
+from iotbench.results.agreement import compare_answers, exit_code
 from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
 
@@ -56,15 +57,6 @@ class _Options(AnswerOptions, OwnQueries, Types):
     """Number of answers to each query to print side by side, 20 rows of each; up to five wrong ones
     are always printed.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """The queries of one target, ready to be asked."""
-
-    choice: Choice
-    sweep: Sweep
-    runs: Sequence[PlannedRun]
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
@@ -96,23 +88,23 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
     expect_same_rows(stored, "--targets")
     asking = QueryOptions(**dict(options), timeout_s=run.timeout_s, digests=True)
     with ExitStack() as files:
-        planned: list[_Planned] = []
+        planned: list[Sweep] = []
         for choice, target in zip(choices, found, strict=True):
             known = stored[choice.target]
             try:
                 asked = files.enter_context(reopen(known.dataset, quiet=run.quiet))
                 before = StoredBefore(asked, known.complete)
-                sweep, runs = sweep_of(
+                sweep = sweep_of(
                     kind_named("query"), target, run.output, asking, before,
                     force=run.force, quiet=run.quiet or bool(planned),
                 )  # fmt: skip
             except ConfigError as error:
                 problems += [each for each in error.problems if each not in problems]
             else:
-                planned.append(_Planned(choice, sweep, runs))
+                planned.append(sweep)
         if problems:
             raise ConfigError(problems)
-        click.get_current_context().exit(_compare(planned, form=run.form, quiet=run.quiet))
+        click.get_current_context().exit(_compare(planned, reach.cluster, run))
 
 
 def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
@@ -125,18 +117,18 @@ def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
     return resolve_several(choices, problems)
 
 
-def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
+def _compare(planned: Sequence[Sweep], cluster: ClusterOptions, run: RunOptions) -> int:
     """Ask each target until one fails, and print how the answers compare; return the exit code."""
-    done, as_json = [], form == "json"
-    with caught_interrupts() as interrupts:
-        for sweep, runs, cluster in ((e.sweep, e.runs, e.choice.cluster) for e in planned):
-            with carry_out(sweep, runs, cluster, interrupts, quiet=quiet, as_json=as_json):
+    done, as_json = [], run.form == "json"
+    with catch_interrupts() as interrupts:
+        for sweep in planned:
+            with carry_out(sweep, cluster, interrupts, quiet=run.quiet, as_json=as_json):
                 done.append(sweep)
             if sweep.file.trouble:
                 say(f"error: {sweep.file.trouble}", err=True)
             if sweep.result.status != "done":
                 break
     results = [sweep.result for sweep in done]
-    found = agreements(results) if len(done) == len(planned) else []
-    print_out(format_validated(results, found, [sweep.file.path for sweep in done], form))
+    found = compare_answers(results) if len(done) == len(planned) else []
+    print_out(format_validated(results, found, [sweep.file.path for sweep in done], run.form))
     return exit_code(results, found)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from iotbench.comparison.comparison import ComparedFigure, Comparison, Judgement
-from iotbench.comparison.tables import interval_of
 from iotbench.comparison.thresholds import ThresholdCheck
 from iotbench.figures.rows import Row
 from iotbench.machine.cleaning import plain
@@ -75,7 +74,7 @@ def comparison_cases(comparison: Comparison) -> Iterator[Case]:
 
 def _judgement(line: ComparedFigure) -> str:
     change = f" {line.difference.change:+.1%}" if line.difference else ""
-    return f"{line.judgement}: {line.figure.name}{change} ({interval_of(line.difference)})"
+    return f"{line.judgement}: {line.figure.name}{change} ({line.interval})"
 
 
 def check_cases(suite: str, checks: Iterable[ThresholdCheck]) -> Iterator[Case]:

@@ -71,26 +71,20 @@ class Side:
         return much_other_work(*results, workers=place.workers) is not None
 
     def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, SideSample]:
-        """Return row -> the measurements of its runs."""
-        return samples_of([result for _, result in self.results], percentiles)
+        """Return row -> the measurements of its runs; each run is summarised alone.
 
-
-def samples_of(
-    results: Sequence[Result], percentiles: Sequence[str] = ()
-) -> dict[Place, SideSample]:
-    """Return row -> the measurements of its runs; each run is summarised alone.
-
-    `percentiles`: names of further percentiles.
-    """
-    found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
-    for number, result in enumerate(sorted(results, key=lambda each: each.created)):
-        for run in result.runs:
-            for row in summary_of(result.model_copy(update={"runs": [run]})).every:
-                if row.figures:
-                    place = row.place if run.stages else replace(row.place, workers=run.workers)
-                    found[place][number].append((row.verdict, row.figures))
-    began_s = sorted(each.created.timestamp() for each in results)
-    return {place: _sample(sweeps, began_s, percentiles) for place, sweeps in found.items()}
+        `percentiles`: names of further percentiles.
+        """
+        found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
+        results = sorted((result for _, result in self.results), key=lambda each: each.created)
+        for number, result in enumerate(results):
+            for run in result.runs:
+                for row in summary_of(result.model_copy(update={"runs": [run]})).every:
+                    if row.figures:
+                        place = row.place if run.stages else replace(row.place, workers=run.workers)
+                        found[place][number].append((row.verdict, row.figures))
+        began_s = [each.created.timestamp() for each in results]
+        return {place: _sample(sweeps, began_s, percentiles) for place, sweeps in found.items()}
 
 
 def _sample(
@@ -213,8 +207,7 @@ def _comparable_options(result: Result) -> dict[str, Any]:
 
 
 def _circumstances(result: Result) -> dict[str, str]:
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    machine = result.machine
+    server, machine = result.server, result.machine
     return {
         "target": result.target,
         "module": result.module,
@@ -222,8 +215,8 @@ def _circumstances(result: Result) -> dict[str, str]:
         "program": result.program_version,
         **{key: _text(value) for key, value in _comparable_options(result).items()},
         **{f"option {key}": _text(value) for key, value in result.target_options.items()},
-        "server": servers[-1].version if servers else "unknown",
-        "durability": servers[-1].durability if servers else "unknown",
+        "server": server.version if server else "unknown",
+        "durability": server.durability if server else "unknown",
         "machine": machine.hardware,
         "system": f"{machine.system}, Python {machine.python}",
         **{f"cluster {key}": value for key, value in result.ran_on.items()},

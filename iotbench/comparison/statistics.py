@@ -59,11 +59,6 @@ class Difference:
     deviation: float | None = None
     """Standard deviation of the differences of pairs, on logarithms; None if there are no pairs."""
 
-    @property
-    def has_interval(self) -> bool:
-        """True if there is an interval."""
-        return self.low is not None
-
     def is_within(self, most: float) -> bool:
         """Return whether the whole interval is smaller than this."""
         if self.low is None or self.high is None:

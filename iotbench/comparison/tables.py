@@ -13,7 +13,7 @@ from iotbench.comparison.comparison import (
     Judgement,
 )
 from iotbench.comparison.sides import Side
-from iotbench.comparison.statistics import Difference, noise_of
+from iotbench.comparison.statistics import noise_of
 from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import escape_markdown, markdown_table
@@ -41,13 +41,6 @@ def format_record(comparisons: Sequence[Comparison], form: str, width: int) -> s
     return "\n".join(shown(each, width) for each in comparisons)
 
 
-def interval_of(found: Difference | None) -> str:
-    """Return the interval of a difference as text; a dash without one."""
-    if found is None or found.low is None or found.high is None:
-        return "-"
-    return f"{100 * found.low:+.1f} to {found.high:+.1%}"
-
-
 def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
     """Yield the cells of a row's lines; the first line has the row's name."""
     by_workers = _has_workers(comparison)
@@ -59,7 +52,7 @@ def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
             format_value(line.base, line.figure.unit),
             format_value(line.other, line.figure.unit),
             f"{line.difference.change:+.1%}" if line.difference else "-",
-            interval_of(line.difference),
+            line.interval,
             line.judgement.value if line.judgement else "",
         ]
 
@@ -200,7 +193,7 @@ def _explain(comparison: Comparison) -> Iterator[str]:
         yield (
             "not in turns: the change exceeds the noise of the runs, but equal sweeps differ by"
             " more than their runs do; measure both sides in turns by a plan (`run`), and compare"
-            " its file, or measure what equal sweeps differ by here (`calibrate`)"
+            " its file, or measure with `calibrate` how much equal sweeps differ on this machine"
         )
     if comparison.count(Judgement.DISTURBED):
         yield (

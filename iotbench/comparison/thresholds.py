@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from iotbench.comparison.comparison import Comparison, Judgement
-from iotbench.comparison.tables import interval_of
+from iotbench.comparison.comparison import ComparedRow, Comparison, Judgement
 from iotbench.config.input.quantities import parse_number
 from iotbench.figures.figures import FACETS, Unit, is_among, percent_of, resolve, unit_of
 from iotbench.figures.numbers import format_value
-from iotbench.figures.rows import Place
+from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Subject, Summary
 from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
@@ -124,7 +123,8 @@ def _parse(text: str, scope: Scope) -> Threshold:
     figure, known = _ALIASES.get(name, name), _list_known(scope)
     if figure not in known and not _is_percentile(figure, scope):
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
-    kind = known[figure] if figure in known else _unit_of(figure)
+    is_change = figure.endswith(_CHANGE)
+    kind = known[figure] if figure in known else Unit.SHARE if is_change else unit_of(figure)
     units = _UNITS[kind] if kind else {}
     if unit and unit not in units:
         expected = f"one of {', '.join(units)}" if units else "none"
@@ -143,10 +143,6 @@ def _is_percentile(name: str, scope: Scope) -> bool:
         name = name.removesuffix(_CHANGE)
     figure, _ = resolve(name) or (None, "")
     return any(figure and each.has(figure.name) for each in scope.subjects)
-
-
-def _unit_of(name: str) -> Unit | None:
-    return Unit.SHARE if name.endswith(_CHANGE) else unit_of(name)
 
 
 def list_changed_percentiles(texts: Iterable[str]) -> list[str]:
@@ -200,81 +196,70 @@ def checks_of(
 
 
 def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[ThresholdCheck]:
-    figure, unit = resolve(threshold.figure), unit_of(threshold.figure)
-    assert figure
-    assert unit
+    figure, _ = resolve(threshold.figure) or (None, "")
     for row in summary.every:
-        may_have = is_among(summary.subject.figures_at(row.place), figure[0].name)
-        if not may_have or not threshold.is_about(row.place):
-            continue
-        value, where = row.value(threshold.figure), f"{place}{row.place}"
-        if value is None and figure[0].name in row.withheld:
-            least, n = FEWEST[figure[0].name], row.figures["p50_ms"].n
-            needs = f"{threshold.figure} needs {least:,} samples, and there are {n:,}"
-            yield ThresholdCheck(threshold.text, where, needs, ok=False)
-        elif value is None:
-            yield ThresholdCheck(
-                threshold.text, where, f"{threshold.figure} was not measured", ok=False
-            )
-        else:
-            reached = threshold.is_reached(value)
-            yield ThresholdCheck(threshold.text, where, _format(value, unit), ok=not reached)
+        may_have = figure and is_among(summary.subject.figures_at(row.place), figure.name)
+        if may_have and threshold.is_about(row.place):
+            found, ok = _judge(threshold, row)
+            yield ThresholdCheck(threshold.text, f"{place}{row.place}", found, ok)
+
+
+def _judge(threshold: Threshold, row: Row) -> tuple[str, bool]:
+    """Return the figure of a row, or why it has none, and whether it is within the limit."""
+    name, value, unit = threshold.figure, row.value(threshold.figure), unit_of(threshold.figure)
+    if value is not None and unit:
+        text = format_value(value, unit)
+        shown = text if unit is Unit.SHARE else f"{text} {unit.value}"
+        return shown, not threshold.is_reached(value)
+    figure, _ = resolve(name) or (None, "")
+    if figure and figure.name in row.withheld:
+        least, n = FEWEST[figure.name], row.figures["p50_ms"].n
+        return f"{name} needs {least:,} samples, and there are {n:,}", False
+    return f"{name} was not measured", False
 
 
 def comparison_checks(
     thresholds: Iterable[Threshold], comparison: Comparison
 ) -> Iterator[ThresholdCheck]:
     """Check a comparison against thresholds for changes."""
-    place = f"{comparison.other.label}, "
+    label = comparison.other.label
     for threshold in thresholds:
         if threshold.figure in _COUNTS:
-            yield _count_check(threshold, comparison)
+            found, ok = _judge_count(threshold, comparison)
+            yield ThresholdCheck(threshold.text, label, found, ok)
         elif threshold.figure.endswith(_CHANGE):
-            yield from _change_checks(threshold, comparison, place)
+            about = [row for row in comparison.rows if threshold.is_about(row.place)]
+            for row in about:
+                found, ok = _judge_change(threshold, row)
+                yield ThresholdCheck(threshold.text, f"{label}, {row.place}", found, ok)
+            if not about:
+                yield ThresholdCheck(threshold.text, label, "nothing was compared", ok=False)
 
 
-def _count_check(threshold: Threshold, comparison: Comparison) -> ThresholdCheck:
-    """Check the number of rows with a judgement against a threshold; all rows must have one."""
-    place = comparison.other.label
+def _judge_count(threshold: Threshold, comparison: Comparison) -> tuple[str, bool]:
+    """Return how many rows have a judgement, if all rows have one, and whether they may be."""
     judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
-    without = set(Judgement) - set(judged)
-    open_rows = sum(map(comparison.count, without))
-    if open_rows:
-        reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"
-        return ThresholdCheck(threshold.text, place, reason, ok=False)
+    without = sum(map(comparison.count, set(Judgement) - set(judged)))
+    if without:
+        return f"no judgement on {without} of {len(comparison.rows)} rows", False
     count = comparison.count(_COUNTS[threshold.figure])
-    return ThresholdCheck(threshold.text, place, str(count), ok=not threshold.is_reached(count))
+    return str(count), not threshold.is_reached(count)
 
 
-def _change_checks(
-    threshold: Threshold, comparison: Comparison, place: str
-) -> Iterator[ThresholdCheck]:
+def _judge_change(threshold: Threshold, row: ComparedRow) -> tuple[str, bool]:
+    """Return the change of a figure, or why it has none, and whether it is within the limit."""
     name = threshold.figure.removesuffix(_CHANGE)
-    about = [row for row in comparison.rows if threshold.is_about(row.place)]
-    for row in about:
-        where = f"{place}{row.place}"
-        line = next((line for line in row.lines if line.figure.name == name), None)
-        if line is None or line.difference is None:
-            percent = None if line else percent_of(name)
-            needs = f": needs {fewest_samples(percent):,} samples of each run" if percent else ""
-            yield ThresholdCheck(
-                threshold.text, where, f"{name} cannot be compared{needs}", ok=False
-            )
-            continue
-        change = line.difference.change
-        interval = interval_of(line.difference)
-        shown = f"{change:+.1%} ({'one run' if interval == '-' else interval})"
-        yield ThresholdCheck(threshold.text, where, shown, ok=not threshold.is_reached(change))
-    if not about:
-        yield ThresholdCheck(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
+    line = next((line for line in row.lines if line.figure.name == name), None)
+    if line is None or line.difference is None:
+        percent = None if line else percent_of(name)
+        needs = f": needs {fewest_samples(percent):,} samples of each run" if percent else ""
+        return f"{name} cannot be compared{needs}", False
+    change = line.difference.change
+    shown = f"{change:+.1%} ({'one run' if line.interval == '-' else line.interval})"
+    return shown, not threshold.is_reached(change)
 
 
-def _format(value: float, unit: Unit) -> str:
-    shown = format_value(value, unit)
-    return shown if unit is Unit.SHARE else f"{shown} {unit.value}"
-
-
-def failures(checks: Sequence[ThresholdCheck]) -> list[str]:
+def list_failures(checks: Sequence[ThresholdCheck]) -> list[str]:
     """Return a line for each check that failed."""
     return [
         f"threshold failed: {each.threshold}: {', '.join(filter(None, (each.found, each.place)))}"

@@ -12,7 +12,6 @@ from iotbench.comparison.comparison import (
 )
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.statistics import Difference
-from iotbench.comparison.tables import interval_of
 from iotbench.figures.rows import ALL_QUERIES
 from simulator.errors import counted
 
@@ -64,7 +63,7 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
             if not line.difference:
                 continue
             size = f"{line.difference.change:+.1%} {line.figure.title.lower()}"
-            size += f" (interval {interval_of(line.difference)})"
+            size += f" (interval {line.interval})"
             if line.judgement in _KNOWN:
                 yield f"{other} is {line.judgement} than {base}{at}: {size}"
             elif _is_known(comparison, row):

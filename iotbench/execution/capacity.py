@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from iotbench.comparison.thresholds import EXIT_CODE, Threshold
-from iotbench.config.options.choice import Choice
+from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import carry_out, sweep_of
@@ -42,7 +42,7 @@ class RateMeasuring:
     """Objectives; a repeat holds if it meets all of them."""
     repeats: int
     output: Path
-    choice: Choice
+    cluster: ClusterOptions
     quiet: bool
     options: Any
     """Options of the runs, with a duration."""
@@ -88,11 +88,11 @@ class RateMeasuring:
         sweeps = self.repeats if self.kind == "query" else 1
         for number in range(1, sweeps + 1):
             name = f"{sweep_id}-{number}" if self.kind == "query" else sweep_id
-            sweep, planned = sweep_of(
+            sweep = sweep_of(
                 kind_named(self.kind), self.target, self.output, options, self.stored,
                 rows=self.rows, sweep_id=name, force=self.force,
             )  # fmt: skip
-            with carry_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+            with carry_out(sweep, self.cluster, interrupts, quiet=self.quiet):
                 found = sweep.file.path or self.output, sweep.result
             if self.kind == "mixed" and (manifest := sweep.result.manifest):
                 self.stored = StoredBefore(manifest.dataset, manifest.complete)
@@ -116,7 +116,7 @@ class RateMeasuring:
         return sum(times.unsent for each in workers for times in each.queries)
 
     def _trial(self, rows: Sequence[Row], answers: Sequence[Row], unsent: int) -> Trial:
-        """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
+        """Return a trial: `rows` decide whether it holds, the slowest answer is its rate."""
         rate = "rows_per_s" if self.kind == "insert" else "queries_per_s"
 
         def figures(name: str) -> list[float]:

@@ -1,14 +1,14 @@
 """The common part of commands that run a plan: the forecast, and measuring all items."""
 
-import functools
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from iotbench.execution.facts import READY_S, wait_for_answer
+from iotbench.execution.collector import READY_S, wait_for_answer
 from iotbench.execution.installing import Installing, Ready, usable
 from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
 from iotbench.execution.roster import Roster
@@ -40,7 +40,7 @@ def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
     ]
     found = []
     for pair in all_pairs(roster.pairs, known):
-        _, planned = insert_of(pair.setting, pair.target, output)
+        planned = insert_of(pair.setting, pair.target, output).runs
         items = items_of(plan, [pair])
         measured_before = sum(complete_results(output, item) is not None for item in items)
         found.append(
@@ -51,43 +51,25 @@ def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
     return forecast_text(title, plan, found, {**not_had, **refused}, width_of(sys.stdout))
 
 
-def all_measured(
+def measure_all(
     plan: Plan,
     roster: Roster,
     measuring: ItemMeasuring,
-    unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None = None,
+    find_unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None = None,
     installing: Installing | None = None,
 ) -> tuple[list[tuple[Item, MeasuredItem]], Status, dict[tuple[str, str], str]]:
     """Measure the items that have no result; return all results, and the refused pairs.
 
     A search measures round after round, as each round follows from the one before. In the end,
-    `unsettled` names each (setting, target) to repeat twice as often, up to the plan's limit.
+    `find_unsettled` names each (setting, target) to repeat twice as often, up to the plan's limit.
     """
-    found: list[tuple[Item, MeasuredItem]] = []
-    refused = {**roster.refused}
-    groups = groups_of(roster.pairs, installing.installations if installing else {})
-    for number, group in enumerate(groups, 1):
-        later = [pair for following in groups[number:] for pair in following]
-        with installing.group(group) if installing else nullcontext(usable) as ready:
-            whole = _measure_group(
-                plan, group, found, refused, measuring, ready, len(items_of(plan, later))
-            )
-        if not whole:
-            _say_left(measuring)
-            return found, "interrupted", refused
-    done, most = plan.repeats, plan.until_settled or 0
-    while unsettled and done < most and (wanted := unsettled(found, refused)):
-        until = min(2 * done, most)
-        pairs = [
-            pair
-            for pair in roster.pairs
-            if (pair.setting.name, pair.target.name) in wanted and not pair.setting.search
-        ]
-        if not _measure_round(items_of(plan, pairs, done, until), found, measuring, usable):
-            _say_left(measuring)
-            return found, "interrupted", refused
-        done = until
-    return found, "done", refused
+    rounds = _Rounds(plan, roster, measuring)
+    if rounds.measure_groups(installing) and rounds.settle(find_unsettled):
+        return rounds.found, "done", rounds.refused
+    if left := measuring.limit.left:
+        text = f"--stop-after: the time is over; left to measure: at least {counted(left, 'item')}"
+        _say(measuring, f"{text}; the same command continues")
+    return rounds.found, "interrupted", rounds.refused
 
 
 def record_fields(found: Found, status: Status) -> dict[str, Any]:
@@ -105,73 +87,111 @@ def record_fields(found: Found, status: Status) -> dict[str, Any]:
     }
 
 
-def _say_left(measuring: ItemMeasuring) -> None:
-    if left := measuring.limit.left:
-        text = f"--stop-after: the time is over; left to measure: at least {counted(left, 'item')}"
-        _say(measuring, f"{text}; the same command goes on")
+class _Rounds:
+    """Measures the items of a plan, round by round; each method returns whether it came to an end.
 
-
-def _measure_group(  # noqa: PLR0913, PLR0917
-    plan: Plan,
-    group: Sequence[Pair],
-    found: list[tuple[Item, MeasuredItem]],
-    refused: dict[tuple[str, str], str],
-    measuring: ItemMeasuring,
-    ready: Ready,
-    later: int,
-) -> bool:
-    """Measure the items of a group, round by round; return whether all are measured."""
-    refusal = functools.partial(refusal_of, force=measuring.force)
-    pairs = first_pairs(group)
-    while pairs:
-        if not _measure_round(items_of(plan, pairs), found, measuring, ready, later):
-            return False
-        pairs = next_pairs(group, found, refusal, refused)
-    for done in range(plan.repeats, plan.most_repeats):
-        again = items_of(plan, find_imprecise(plan, group, found), done, done + 1)
-        if not _measure_round(again, found, measuring, ready, later):
-            return False
-    return True
-
-
-def _measure_round(
-    items: list[Item],
-    found: list[tuple[Item, MeasuredItem]],
-    measuring: ItemMeasuring,
-    ready: Ready,
-    later: int = 0,
-) -> bool:
-    """Measure items without a result and add all results; return whether all are measured.
-
-    `ready` makes the database usable; `later`: number of items in later groups.
+    It does not if the user interrupts it, or its time is over.
     """
-    total = len(found) + len(items) + later
 
-    def announce(item: Item) -> MeasuredItem:
-        if not measuring.limit.allows(item):
-            return MeasuredItem()
-        began_s = time.monotonic()
-        cause = ready()
-        missing = MeasuredItem(cause=cause) if cause else _missing(item, found, measuring)
-        if missing and measuring.interrupts.requested:
-            return missing
-        _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
-        done = missing or measuring.measure(item)
-        measuring.limit.note(time.monotonic() - began_s)
-        return done
+    def __init__(self, plan: Plan, roster: Roster, measuring: ItemMeasuring) -> None:
+        self._plan, self._pairs, self._measuring = plan, roster.pairs, measuring
+        self.found: list[tuple[Item, MeasuredItem]] = []
+        self.refused = {**roster.refused}
 
-    for item, each, is_new in measure_items(items, measuring.output, announce):
-        if each.is_interrupted or (measuring.interrupts.requested and not each.results):
-            return False
-        if not each.results and not each.cause:  # not begun, since the time is over
-            continue
-        found.append((item, each))
-        if not is_new:
-            where = _elsewhere(each)
-            _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before{where}")
-        if measuring.interrupts.requested:
-            return False
-    return not measuring.limit.left
+    def measure_groups(self, installing: Installing | None) -> bool:
+        """Measure the pairs in groups, each with its installed database."""
+        groups = groups_of(self._pairs, installing.installations if installing else {})
+        for number, group in enumerate(groups, 1):
+            later = [pair for following in groups[number:] for pair in following]
+            with installing.group(group) if installing else nullcontext(usable) as ready:
+                if not self._measure_group(group, ready, len(items_of(self._plan, later))):
+                    return False
+        return True
+
+    def settle(
+        self, find_unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None
+    ) -> bool:
+        """Repeat the pairs that are not settled, twice as often each time."""
+        done, most = self._plan.repeats, self._plan.until_settled or 0
+        while find_unsettled and done < most:
+            if not (wanted := find_unsettled(self.found, self.refused)):
+                break
+            until = min(2 * done, most)
+            pairs = [
+                pair
+                for pair in self._pairs
+                if (pair.setting.name, pair.target.name) in wanted and not pair.setting.search
+            ]
+            if not self._measure_round(items_of(self._plan, pairs, done, until), usable):
+                return False
+            done = until
+        return True
+
+    def _measure_group(self, group: Sequence[Pair], ready: Ready, later: int) -> bool:
+        """Measure the items of a group: its searches, then repeats of what is imprecise."""
+        plan, refusal = self._plan, partial(refusal_of, force=self._measuring.force)
+        pairs = first_pairs(group)
+        while pairs:
+            if not self._measure_round(items_of(plan, pairs), ready, later):
+                return False
+            pairs = next_pairs(group, self.found, refusal, self.refused)
+        for done in range(plan.repeats, plan.most_repeats):
+            again = items_of(plan, find_imprecise(plan, group, self.found), done, done + 1)
+            if not self._measure_round(again, ready, later):
+                return False
+        return True
+
+    def _measure_round(self, items: list[Item], ready: Ready, later: int = 0) -> bool:
+        """Measure items without a result, and add all results.
+
+        `ready` makes the database usable; `later`: number of items in later groups.
+        """
+        measuring, found = self._measuring, self.found
+        total = len(found) + len(items) + later
+
+        def measure(item: Item) -> MeasuredItem:
+            if not measuring.limit.allows(item):
+                return MeasuredItem()
+            began_s = time.monotonic()
+            cause = ready()
+            missing = MeasuredItem(cause=cause) if cause else self._find_gone(item)
+            if missing and measuring.interrupts.requested:
+                return missing
+            _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
+            done = missing or measuring.measure(item)
+            measuring.limit.note(time.monotonic() - began_s)
+            return done
+
+        for item, each, is_new in measure_items(items, measuring.output, measure):
+            if each.is_interrupted or (measuring.interrupts.requested and not each.results):
+                return False
+            if not each.results and not each.cause:  # not begun, since the time is over
+                continue
+            found.append((item, each))
+            if not is_new:
+                where = _elsewhere(each)
+                _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before{where}")
+            if measuring.interrupts.requested:
+                return False
+        return not measuring.limit.left
+
+    def _find_gone(self, item: Item) -> MeasuredItem | None:
+        """Return why an item is not begun: the database has been gone since the item before failed.
+
+        The database has some time to come back, once.
+        """
+        name, measuring = item.target.name, self._measuring
+        own = (each for earlier, each in reversed(self.found) if earlier.target.name == name)
+        last = next(own, None)
+        if last and last.is_gone:
+            return last
+        if not last or not last.failure:
+            return None
+        _say(measuring, f"checking {name}, which has {READY_S:g} s to answer")
+        reason = wait_for_answer(item.target, measuring.cluster, measuring.interrupts)
+        if not reason:
+            return None
+        return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)
 
 
 def _elsewhere(each: MeasuredItem) -> str:
@@ -179,24 +199,6 @@ def _elsewhere(each: MeasuredItem) -> str:
     here = this_machine().hardware
     others = [name for name in hardware_of(each) if name != here]
     return f" on other hardware: {', '.join(others)}" if others else ""
-
-
-def _missing(item: Item, found: Found, measuring: ItemMeasuring) -> MeasuredItem | None:
-    """Return why an item is not begun: the database has been gone since the item before failed.
-
-    The database has some time to come back, once.
-    """
-    name = item.target.name
-    last = next((each for earlier, each in reversed(found) if earlier.target.name == name), None)
-    if last and last.is_gone:
-        return last
-    if not last or not last.failure:
-        return None
-    _say(measuring, f"checking {name}, which has {READY_S:g} s to answer")
-    reason = wait_for_answer(item.target, measuring.cluster, measuring.interrupts)
-    if not reason:
-        return None
-    return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)
 
 
 def _say(measuring: ItemMeasuring, text: str) -> None:

@@ -14,6 +14,8 @@ import psutil
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
+from iotbench.execution.kubernetes.api import cluster_of
+from iotbench.execution.kubernetes.kubelet import database_pods
 from iotbench.execution.shell import Later, Shell
 from iotbench.machine.disk import fill
 from iotbench.machine.listener import server_of
@@ -70,21 +72,15 @@ class Pods:
 
     def __init__(self, target: Target, options: ClusterOptions) -> None:
         """SetupError if they are not known."""
-        from iotbench.execution.kubernetes.api import (  # noqa: PLC0415 - the Kubernetes client
-            Cluster,
-        )
-
         self._target = target
-        self._cluster = Cluster(options, options.namespace or target.namespace)
+        self._cluster = cluster_of(target, options)
         self.find()
 
     def find(self) -> str:
         """Find those that run now."""
-        from iotbench.execution.kubernetes.kubelet import database_pods  # noqa: PLC0415
-
         found = database_pods(self._cluster, self._target)
         if isinstance(found, str):
-            raise SetupError(found.removeprefix("not measured: "))
+            raise SetupError(found)
         self._found = found
         return ""
 
@@ -106,9 +102,9 @@ def victims_of(target: Target, options: ClusterOptions) -> Victims:
 
 def _processes_of(target: Target) -> list[psutil.Process]:
     """Return the server's main process and its descendants."""
-    first = server_of(target.options, embedded=target.open().capabilities.embedded)
+    first = server_of(target.open())
     if isinstance(first, str):
-        raise SetupError(first.removeprefix("not measured: "))
+        raise SetupError(first)
     return [first, *first.children(recursive=True)]
 
 
@@ -174,7 +170,7 @@ class Injector:
                 )
                 self._thread.start()
             case SampleEvent(at_s=at_s):
-                # The sample with the shortest way here gives the best estimate.
+                # The sample with the shortest delay gives the best estimate.
                 ahead_s = at_s - now_s()
                 self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
@@ -211,7 +207,7 @@ class Injector:
             return Injected(fault=fault, began_s=began_s, undone_s=began_s, problem=problem)
         if fault is not Fault.RESTART:
             self._over.wait(self._faults.for_s)
-        undone_s = self._now_s()  # a paused database goes on at once
+        undone_s = self._now_s()  # a paused database continues at once
         problem = undo.now(stops=False).problem if undo else ""
         if fault is not Fault.PAUSE:
             undone_s = self._now_s()
@@ -220,11 +216,11 @@ class Injector:
     def _begin(self) -> Later | None:
         """Make it fail; return what undoes it, which also runs if this program dies."""
         faults, shell = self._faults, self._shell
-        goes_on = self._victims.find() if self._victims else ""
+        resume = self._victims.find() if self._victims else ""
         file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"
         command = faults.restart_with or ""
         if faults.fault is Fault.PAUSE:
-            command = goes_on
+            command = resume
         elif faults.fault is Fault.FILL:
             command = f"rm -f {shlex.quote(str(file.absolute()))}\n{command}"
         undo = shell.later(command) if command else None

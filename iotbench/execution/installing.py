@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iotbench.config.options.choice import ClusterOptions
-from iotbench.execution.collector import STOPPED
-from iotbench.execution.facts import explain_silence
+from iotbench.execution.collector import STOPPED, explain_silence
 from iotbench.execution.shell import Shell
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import Interrupts

@@ -8,8 +8,9 @@ from typing import Any
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.launch import Sweep, carry_out, sweep_of
+from iotbench.execution.launch import carry_out, sweep_of
 from iotbench.execution.runners import meter_for
+from iotbench.execution.sweep import Sweep
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
 from iotbench.measurements.change.options import Change
@@ -18,7 +19,7 @@ from iotbench.measurements.insert.checks import generator_params, target_problem
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.query.options import Mixed, Query
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item
 from iotbench.plans.options import PlanOptions, PlanRun
@@ -63,7 +64,7 @@ def insert_of(  # noqa: PLR0913
     timeout_s: float = 0.0,
     sweep_id: str = "",
     replace_tables: tuple[str, ...] = (),
-) -> tuple[Sweep, list[PlannedRun]]:
+) -> Sweep:
     """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
 
     `replace_tables`: names of all settings, of which the insert gets those that it needs.
@@ -89,8 +90,8 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
     if problems:
         return "; ".join(problems)
     try:
-        _, planned = insert_of(setting, target, Path())
-        stored = StoredBefore(planned[-1].spec.after, complete=True)
+        planned = insert_of(setting, target, Path())
+        stored = StoredBefore(planned.runs[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
             if not (kind.writes and setting.insert.duration_s):  # else the rows are not known yet
@@ -151,15 +152,14 @@ class ItemMeasuring:
             for name, asked in item.setting.asked.items():
                 if not stored or (found and found[-1][1].status != "done"):
                     break
-                planned = sweep_of(
+                sweep = sweep_of(
                     kind_named(name), item.target, self.output, asked.options(self.timeout_s),
                     stored, sweep_id=item.id, force=self.force,
                 )  # fmt: skip
-                command = build_asked_command(
+                sweep.result.command = build_asked_command(
                     item.setting, asked, item.target, given, self.timeout_s
                 )
-                planned[0].result.command = command
-                found += (self._carry_out(item, *planned, asked),)
+                found += (self._carry_out(item, sweep, asked),)
         except Interrupted:
             raise
         except BenchError as error:
@@ -169,7 +169,7 @@ class ItemMeasuring:
     def _insert(
         self, item: Item, insert: Insert, given: Mapping[str, Any]
     ) -> tuple[Path | None, Result]:
-        sweep, planned = insert_of(
+        sweep = insert_of(
             item.setting,
             item.target,
             self.output,
@@ -177,9 +177,8 @@ class ItemMeasuring:
             sweep_id=item.id,
             replace_tables=self.replace_tables,
         )
-        command = insert_command(item.setting, item.target, given, self.timeout_s)
-        sweep.result.command = command
-        return self._carry_out(item, sweep, planned, insert)
+        sweep.result.command = insert_command(item.setting, item.target, given, self.timeout_s)
+        return self._carry_out(item, sweep, insert)
 
     def _list_given(self, target: Target) -> dict[str, Any]:
         """Return the options of this command that also apply to an item's sweeps."""
@@ -187,17 +186,11 @@ class ItemMeasuring:
         return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 
     def _carry_out(
-        self,
-        item: Item,
-        sweep: Sweep,
-        planned: list[PlannedRun],
-        setting: Insert | Query | Mixed | Change,
+        self, item: Item, sweep: Sweep, setting: Insert | Query | Mixed | Change
     ) -> tuple[Path | None, Result]:
         sweep = sweep.on(setting, self.environment)
         meter = None
         if item.setting.resources:  # without permission, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)
-        with carry_out(
-            sweep, planned, self.cluster, self.interrupts, quiet=self.quiet, meter=meter
-        ):
+        with carry_out(sweep, self.cluster, self.interrupts, quiet=self.quiet, meter=meter):
             return sweep.file.path, sweep.result

@@ -58,11 +58,10 @@ def build_repeated(
     stored = result.command if result else _command_of(path, kind) if kind else ()
     if not stored:
         raise ConfigError(
-            f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
-            " has it, or an earlier version of this program"
+            f"{path}: does not hold the command that measured it: it was measured by `capacity`,"
+            " whose own result has the command, or by an earlier version of this program"
         )
-    command = stored if isinstance(stored, GivenCommand) else parse(stored, str(path))
-    kept, left = divide(command, str(path))
+    kept, left = divide(stored, str(path))
     own = GivenCommand(name=kept.name, options={name: each for name, each in given.items() if each})
     if more:
         try:
@@ -125,9 +124,9 @@ def _expect_given(
     add = in_shell([*first, *(["--", *then] if then else [])])
     without = ", or --before-run '' to go without it" if "before-run" in missing else ""
     raise ConfigError(
-        f"{path}: was measured with more than `repeat` takes from a file, which may be somebody"
-        " else's: no command that runs, configuration, address, file that is written, or fault. If"
-        f" you trust it, add `{add}`{without}"
+        f"{path}: was measured with options that `repeat` never takes from a file, which may be a"
+        " stranger's: commands, configurations, addresses, output files and faults. If you trust"
+        f" them, add `{add}`{without}"
     )
 
 
@@ -151,7 +150,7 @@ def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None
                 )
 
 
-def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
+def list_differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
     """Yield what differs from the result; ConfigError if its target is gone."""
     result = command.result
     if result is None:
@@ -198,7 +197,7 @@ def _other_rows(
         if command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
-    last = result_files.last_written(folder, target.name, writing_kinds())
+    last = result_files.find_last_written(folder, target.name, writing_kinds())
     named = command.values("dataset")
     if not named and last and not same_rows(last[1].dataset, result.dataset):
         yield (
@@ -207,7 +206,7 @@ def _other_rows(
         )
 
 
-def comparison(path: Path, name: str, folder: Path) -> str:
+def suggest_comparison(path: Path, name: str, folder: Path) -> str:
     """Return the command that compares the new result in a folder with the repeated one."""
     before = (id_of(path) or str(path)) if name.startswith("last~") else name
     words = ["compare", "last~1" if name == "last" else before, "last"]

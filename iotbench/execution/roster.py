@@ -7,7 +7,8 @@ from typing import Any
 from iotbench.config.options.choice import ClusterOptions, Reach, forget_credentials
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
-from iotbench.execution.facts import explain_silence, first_line
+from iotbench.execution.collector import explain_silence, first_line
+from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.measure import refusal_of
 from iotbench.machine.streams import say
 from iotbench.plans.items import Candidate, Pair
@@ -85,7 +86,7 @@ def roster_of(
         for setting in plan.settings if not not_had else ():
             if not setting.concerns(candidate.module):
                 continue
-            own, problem = _with_setting(loaded, candidate, setting, reach.runner, force=run.force)
+            own, problem = _apply_setting(loaded, candidate, setting, reach.runner, force=run.force)
             if own:
                 pairs.append(Pair(setting, own))
             else:
@@ -102,18 +103,14 @@ def _options(loaded: Config, name: str) -> dict[str, Any]:
 
 def _unreachable(target: Target, options: ClusterOptions) -> str:
     """Return why no cluster can be used; empty if one answers."""
-    from iotbench.execution.kubernetes.api import (  # noqa: PLC0415 - only this runner needs it
-        Cluster,
-    )
-
     try:
-        Cluster(options, options.namespace or target.namespace).version()
+        cluster_of(target, options).version()
     except BenchError as error:
         return f"no cluster: {first_line(error)}"
     return ""
 
 
-def _with_setting(
+def _apply_setting(
     loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, *, force: bool
 ) -> tuple[Target | None, str]:
     """Return the target with the options of a setting, or why it cannot be measured with it."""

@@ -1,4 +1,4 @@
-"""The runner of a target. Imports that only one runner needs are made only for that runner."""
+"""The runner of a target, and the meters of its runs."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -8,6 +8,13 @@ from typing import Protocol
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target, address_key
 from iotbench.config.targets.packages import missing_packages
+from iotbench.execution.kubernetes.api import cluster_of
+from iotbench.execution.kubernetes.helm import Helm
+from iotbench.execution.kubernetes.kubelet import DatabasePod, KubeletSource, database_pods
+from iotbench.execution.kubernetes.lock import ClusterLock
+from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
+from iotbench.execution.kubernetes.release import Release, remove
+from iotbench.execution.kubernetes.runner import KubernetesRunner
 from iotbench.execution.local.runner import LocalRunner
 from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.counters import ProcessSource
@@ -60,21 +67,12 @@ def runner_for(
         _expect_packages(target)
         file_lock = hold_lock(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
-    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
-    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
-    from iotbench.execution.kubernetes.lock import ClusterLock  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import Release, remove  # noqa: PLC0415
-    from iotbench.execution.kubernetes.runner import KubernetesRunner  # noqa: PLC0415
-
-    manifests(target, sweep_id, options, first)
-    cluster = Cluster(options, options.namespace or target.namespace)
+    render_manifests(target, sweep_id, options, first)
+    cluster = cluster_of(target, options)
     helm = Helm(options, cluster.namespace)
     release = Release(sweep_id, target, keep=options.keep)
-
-    def remove_release(sweep: str) -> None:
-        remove(cluster, helm, sweep)
-
-    lock = ClusterLock(cluster, key, sweep_id, command, remove_release) if key else nullcontext()
+    remove_sweep = partial(remove, cluster, helm)
+    lock = ClusterLock(cluster, key, sweep_id, command, remove_sweep) if key else nullcontext()
     return KubernetesRunner(release, cluster, options, interrupts, lock)
 
 
@@ -86,34 +84,24 @@ def meter_for(
     If permissions are missing: SetupError if `required`, or else a meter that reports them.
     """
     if target.runner == "local":
-        embedded = target.open().capabilities.embedded
-        return ResourceMeter(ProcessSource(server_of(target.options, embedded=embedded)))
-    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
-    from iotbench.execution.kubernetes.kubelet import KubeletSource, database_pods  # noqa: PLC0415
-    from iotbench.execution.kubernetes.permissions import FOR_RESOURCES  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
-
-    cluster = Cluster(options, options.namespace or target.namespace)
-    selector = Release(sweep_id, target).selector
+        return ResourceMeter(ProcessSource(server_of(target.open())))
+    cluster = cluster_of(target, options)
     missing = cluster.missing_permissions(FOR_RESOURCES)
-    if missing and not required:
-        why = f"not measured: permissions are missing: {'; '.join(missing)}"
-        return ResourceMeter(KubeletSource(cluster, selector, why))
-    if missing:
+    if missing and required:
         raise SetupError(
             "--resources: permissions are missing in the cluster:\n  "
             + "\n  ".join(missing)
             + "\ndeployment/rbac-resources.yaml grants them"
         )
-    return ResourceMeter(KubeletSource(cluster, selector, database_pods(cluster, target)))
+    database: tuple[DatabasePod, ...] | str = f"permissions are missing: {'; '.join(missing)}"
+    if not missing:
+        database = database_pods(cluster, target)
+    return ResourceMeter(KubeletSource(cluster, Release(sweep_id, target).selector, database))
 
 
 def bystanders_for(target: Target) -> Bystanders | None:
     """Return the meter of other work on this machine; None for runs in pods."""
-    if target.runner != "local":
-        return None
-    embedded = target.open().capabilities.embedded
-    return Bystanders(partial(servers_here, target.options, embedded=embedded))
+    return Bystanders(partial(servers_here, target.open())) if target.runner == "local" else None
 
 
 def _expect_packages(target: Target) -> None:
@@ -124,11 +112,8 @@ def _expect_packages(target: Target) -> None:
         raise ConfigError(f"target {target.name}: module {cls.name}: {describe_missing(missing)}")
 
 
-def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:
+def render_manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:
     """Return the manifests of a run, as helm would apply them."""
-    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
-    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
-
     release = Release(sweep_id, target)
     helm = Helm(options, options.namespace or target.namespace)
     helm.version()

@@ -15,8 +15,8 @@ import yaml
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.collector import STOPPED
-from iotbench.execution.facts import wait_for_answer
+from iotbench.execution.collector import STOPPED, wait_for_answer
+from iotbench.execution.kubernetes.wire import kubectl_flags
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
@@ -59,7 +59,7 @@ class Shell:
         stack: ExitStack,
         folder: Path = Path(),
     ) -> None:
-        """Store targets of one database, the first of which is connected to, and the rest.
+        """Store the parts; all targets are of one database, and the first one is connected to.
 
         `stack` removes temporary files.
         """
@@ -194,8 +194,7 @@ def _kubeconfig(
     kubectl in the user's commands then finds cluster and namespace without options.
     """
     words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
-    words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
-    words += [f"--context={options.context}"] if options.context else []
+    words += kubectl_flags(options)
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     content = yaml.safe_load(done.stdout) or {}
     for each in content.get("contexts") or ():

@@ -13,7 +13,7 @@ from iotbench.measurements.insert.continuation import continue_dataset
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
-from iotbench.results.agreement import differences
+from iotbench.results.agreement import list_differences
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome
@@ -61,7 +61,7 @@ def last_insert(
     run: RunOptions, target: Target, choice: Choice, tables: Collection[str] = ()
 ) -> StoredBefore | None:
     """Return the rows of the target's last insert; `tables` restricts the marks that count."""
-    last = result_files.last_written(run.output, target.name, writing_kinds())
+    last = result_files.find_last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last
         return StoredBefore(manifest.dataset, manifest.complete)
@@ -86,7 +86,7 @@ def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
         f"{option}: {first} and {name} do not hold the same rows: {', '.join(found)};"
         " insert with the same options into both"
         for name, known in others
-        if (found := differences(expected.dataset, known.dataset))
+        if (found := list_differences(expected.dataset, known.dataset))
     ]
     if problems:
         raise ConfigError(problems)

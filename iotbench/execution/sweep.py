@@ -1,18 +1,23 @@
 """A sweep: its runs in order; the result file is written before, during and after each run."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
+from iotbench.config.input.options import Options
+from iotbench.config.targets.config import Target
+from iotbench.execution.faults import Injector, OfWorkers
 from iotbench.execution.runners import Runner
 from iotbench.machine.bystanders import Bystanders, OtherWork
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.resources import AFTER, BEFORE, ResourceMeter, Resources
+from iotbench.measurements.shared.faults import Faults
+from iotbench.measurements.shared.options import MachineOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.measurements.warnings import warnings_of
-from iotbench.results.faults import Injected, Outage, accounts_of, outages_of
-from iotbench.results.metrics import insert_metrics, with_outages
+from iotbench.results.faults import Outage, accounts_of, outages_of
+from iotbench.results.metrics import add_outages, insert_metrics
 from iotbench.results.result import Manifest, Progress, Result, RunRecord
 from iotbench.results.result_files import ResultFile, now_utc
 from iotbench.results.thinning import thin_report, thin_resources
@@ -27,56 +32,81 @@ _WRITE_EVERY_S = 5.0
 _WRITE_SHARE = 0.01
 """Largest share of the time spent writing progress, which competes with the database for CPU."""
 
-
-class FaultInjector(Protocol):
-    """Makes the database fail in the measured part of runs."""
-
-    def follow(self, spec: RunSpec, event: Event) -> None:
-        """Start the faults when the measured part begins."""
-
-    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Stop at the end of a run with this outcome; return the faults that were made."""
-
-
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that is about to start: its target and runs, and where its result goes."""
+
+    target: Target
+    runs: Sequence[PlannedRun]
+    result: Result
+    file: ResultFile
+    drops_caches: bool = False
+    before: str = ""
+    """Command before each run."""
+    failing: Faults | None = None
+    """Faults of the database in each run."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment of commands: the command line's, with the variables that hold credentials."""
+
+    @property
+    def first(self) -> RunSpec:
+        """The specification of the first run."""
+        return self.runs[0].spec
+
+    def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
+        """Return the sweep with what its options ask of this machine: before runs, and faults."""
+        configuration, redact = self.result.configuration, self.target.options.redact
+        found = replace(self, environment=environment)
+        if isinstance(options, MachineOptions):
+            if options.drop_caches:
+                configuration["drop_caches"] = True
+                found = replace(found, drops_caches=True)
+            if command := options.before_run:
+                configuration["before_run"] = redact(command)
+                found = replace(found, before=command)
+        if isinstance(options, Faults) and options.fault:
+            configuration |= {name: redact(each) for name, each in options.commands.items()}
+            found = replace(found, failing=options)
+        return found
+
+
 def run_sweep(  # noqa: PLR0913
-    runs: Iterable[PlannedRun],
+    sweep: Sweep,
     runner: Runner,
-    redact: Redact,
-    *,
-    result: Result,
-    file: ResultFile,
     watch: Watch,
     interrupts: Interrupts,
+    *,
     bystanders: Bystanders | None = None,
     meter: ResourceMeter | None = None,
     before: Callable[[], str] | None = None,
     drop_caches: Callable[[], str] | None = None,
-    faults: FaultInjector | None = None,
+    faults: Injector | OfWorkers | None = None,
 ) -> None:
-    """Run the plan until it is done or a run fails, filling in and writing `result`.
+    """Carry out the runs until one fails, filling in and writing the result.
 
-    `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
+    Messages lose the target's credentials, since a driver may repeat one. `bystanders` measure
     other work of this machine during each run, unless there are `faults`; `meter` measures the
     resources of each run, and of the machine at rest before and after it. Before each run `before`
     is called, which ends the sweep if it returns a cause, and then `drop_caches`. `faults` make the
     database fail in each run.
     """
+    result, file = sweep.result, sweep.file
     try:
         file.write(result)
-        for planned in _in_turn(runs, result):
+        for planned in _in_turn(sweep.runs, result):
             if not _may_start(result, interrupts, before):
                 return
             if drop_caches:
                 result.caches = drop_caches()
-            record = _Record(result, file, planned, meter, faults)
+            record = _Record(sweep, planned, meter, faults)
             if meter:
                 meter.rest(BEFORE, lambda: interrupts.requested)
             with _other_work(None if faults else bystanders, record):
-                outcome = _run(planned, runner, redact, watch, record)
+                outcome = _run(planned, runner, sweep.target.options.redact, watch, record)
             if meter:
                 if outcome.status == "done":
                     meter.rest(AFTER, lambda: interrupts.requested)
@@ -140,18 +170,17 @@ class _Record:
 
     def __init__(
         self,
-        result: Result,
-        file: ResultFile,
+        sweep: Sweep,
         planned: PlannedRun,
-        meter: ResourceMeter | None = None,
-        faults: FaultInjector | None = None,
+        meter: ResourceMeter | None,
+        faults: Injector | OfWorkers | None,
     ) -> None:
-        self._result = result
+        self._result = result = sweep.result
         self._meter = meter
         self._faults = faults
         self.fault_problem = ""
         """Reason why a fault could not be made or undone."""
-        self._file = file
+        self._file = sweep.file
         self._planned = planned
         self._manifest_before = result.manifest
         self._written_s = 0.0
@@ -220,8 +249,10 @@ class _Record:
                 run=self._planned.run,
                 level=self._planned.level,
                 stages=spec.clocking.stages,
-                outcome=_thin(outcome),
-                metrics=with_outages(
+                outcome=outcome.model_copy(
+                    update={"workers": tuple(map(thin_report, outcome.workers))}
+                ),
+                metrics=add_outages(
                     insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
                     outages,
                     accounts_of(outcome),
@@ -246,12 +277,6 @@ class _Record:
                 "--fault: the measured part ended before it; use a longer --duration"
             )
         return outages_of(_of_inserts(outcome, self._planned.spec), injected)
-
-
-def _thin(outcome: Outcome) -> Outcome:
-    """Return an outcome with series of bounded length, as a result keeps it."""
-    workers = tuple(thin_report(each) for each in outcome.workers)
-    return outcome.model_copy(update={"workers": workers})
 
 
 def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:

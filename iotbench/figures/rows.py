@@ -52,12 +52,6 @@ class Place:
         return f"{first:,}" if isinstance(first, int) else first
 
     @property
-    def number(self) -> int:
-        """Place of the row on an axis; 0 if it has a name."""
-        first = next(iter(self.dimensions.values()), 0)
-        return first if isinstance(first, int) else 0
-
-    @property
     def any_workers(self) -> "Place":
         """The same place without a number of workers."""
         return replace(self, workers=None)

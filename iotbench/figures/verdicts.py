@@ -33,6 +33,12 @@ def describe_result(result: Result) -> str:
     return describe_verdict(verdict_of(result), level_of(result.runs))
 
 
+def describe_run(run: RunRecord) -> str:
+    """Return the verdict of one run for display."""
+    found = run.outcome.verdict
+    return describe_verdict(found.status, found.level) if found else Status.UNKNOWN.value
+
+
 def worst(runs: Sequence[RunRecord]) -> Status:
     """Return the worst verdict of runs."""
     verdicts: list[Verdict | None] = [run.outcome.verdict for run in runs]

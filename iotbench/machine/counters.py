@@ -56,15 +56,15 @@ class ProcessSource:
     longest_rest_s = BASELINE_S
 
     def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
-        """Store the server's process, or the reason why it is not measured."""
+        """Store the server's process, or why it is not known."""
         self.every_s = self.piece_s = every_s
         self._groups = {(CounterOwner.CLIENT, ""): Group(psutil.Process())}
-        described = server
+        described = f"not measured: {server}"
         if isinstance(server, psutil.Process):
             self._groups[CounterOwner.SERVER, ""] = Group(server)
             described = f"{server.name()}, process {server.pid}"
         self.described = Resources(
-            server=str(described), client="this process", machine="machine", samples=()
+            server=described, client="this process", machine="machine", samples=()
         )
 
     def read(self) -> Mapping[Name, CounterReading]:

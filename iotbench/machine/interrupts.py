@@ -49,7 +49,7 @@ def end_by_signals() -> Iterator[None]:
 
 
 @contextmanager
-def caught_interrupts() -> Iterator[Interrupts]:
+def catch_interrupts() -> Iterator[Interrupts]:
     """Catch the signals within the context."""
     interrupts = Interrupts()
     with _handle(interrupts._receive):  # noqa: SLF001

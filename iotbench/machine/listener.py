@@ -1,4 +1,4 @@
-"""The process of this machine that listens at a target's address: the database server."""
+"""The process of this machine that listens at a database's address: its server."""
 
 import math
 import socket
@@ -7,54 +7,53 @@ from ipaddress import ip_address
 
 import psutil
 
-from simulator.modules.contract import Options, addresses
+from simulator.modules.contract import Database, addresses
 
 _FORWARDERS = {"docker-proxy", "kubectl", "pasta", "rootlessport", "slirp4netns", "socat", "ssh"}
 """Processes that listen in place of a server which is in a container or on another machine."""
 
 
-def elsewhere(options: Options, *, embedded: bool) -> str:
+def elsewhere(database: Database) -> str:
     """Return why the server is not known to be on this machine; empty: it is."""
-    known = [] if embedded else addresses(options)
-    if embedded or any(_is_here(host) for host, _ in known):
+    known = addresses(database.options)
+    if database.capabilities.embedded or any(_is_here(host) for host, _ in known):
         return ""
     return "the server is on another host" if known else "the target's options have no address"
 
 
-def server_of(options: Options, *, embedded: bool) -> psutil.Process | str:
-    """Return the server's process, or why it is not measured."""
-    if embedded:
-        return "not measured: the database is part of the workers"
-    if reason := elsewhere(options, embedded=embedded):
-        return f"not measured: {reason}"
-    local = [(host, port) for host, port in addresses(options) if _is_here(host)]
+def server_of(database: Database) -> psutil.Process | str:
+    """Return the server's process, or why it is not known."""
+    if database.capabilities.embedded:
+        return "the database is part of the workers"
+    if reason := elsewhere(database):
+        return reason
+    local = [(host, port) for host, port in addresses(database.options) if _is_here(host)]
     for _, port in local:
         with suppress(psutil.NoSuchProcess):
             if pid := _listening(port):
-                return _server(psutil.Process(pid), port)
+                found = psutil.Process(pid)
+                return _explain_forwarding(found.name(), port) or found
     places = ", ".join(f"{host}:{port}" for host, port in local)
     return (
-        f"not measured: this user sees no process of this machine that listens at {places}; run as"
-        " the server's user or as root"
+        f"this user sees no process of this machine that listens at {places}; run as the server's"
+        " user or as root"
     )
 
 
-def _server(found: psutil.Process, port: int) -> psutil.Process | str:
-    name = found.name()
-    if name in _FORWARDERS:
-        return (
-            f"not measured: {name} listens at port {port}, and forwards to a server whose processes"
-            " are not known"
-        )
-    return found
+def _explain_forwarding(name: str, port: int) -> str:
+    """Return why a process that listens is not the server; empty: it is."""
+    if name not in _FORWARDERS:
+        return ""
+    return f"{name} listens at port {port}, and forwards to a server whose processes are not known"
 
 
-def servers_here(options: Options, *, embedded: bool) -> list[psutil.Process] | None:
-    """Return the server's process, if it is on this machine; None: which it is, is not known."""
-    known = addresses(options)
-    if embedded or (known and not any(_is_here(host) for host, _ in known)):
+def servers_here(database: Database) -> list[psutil.Process] | None:
+    """Return the server's process if it is on this machine; None: it is not known."""
+    known = addresses(database.options)
+    is_elsewhere = known and not any(_is_here(host) for host, _ in known)
+    if database.capabilities.embedded or is_elsewhere:
         return []
-    found = server_of(options, embedded=embedded)
+    found = server_of(database)
     return [found] if isinstance(found, psutil.Process) else None
 
 

@@ -40,7 +40,7 @@ def scratch_folder(use: str) -> Iterator[Path]:
         yield folder
 
 
-def left_folders() -> LeftFolders:
+def find_left_folders() -> LeftFolders:
     """Return the folders that command lines left behind."""
     abandoned, unknown = [], []
     for entry in sorted(os.scandir(tempfile.gettempdir()), key=lambda entry: entry.name):

@@ -31,8 +31,8 @@ class OutputError(BenchError):
     """Standard output cannot be written."""
 
 
-class _Guarded:
-    """A text stream; `_fail` decides about an error of the stream."""
+class _Lenient:
+    """A text stream, such as standard error; its failure is ignored."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -62,11 +62,7 @@ class _Guarded:
         os.close(nowhere)
 
 
-class _Lenient(_Guarded):
-    """Standard error; its failure is ignored."""
-
-
-class _Strict(_Guarded):
+class _Strict(_Lenient):
     """Standard output: once a text cannot be printed, it and every later text is an error."""
 
     _failed: OSError | None = None

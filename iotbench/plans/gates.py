@@ -12,7 +12,7 @@ from iotbench.comparison.thresholds import (
     Threshold,
     ThresholdCheck,
     checks_of,
-    failures,
+    list_failures,
     parse,
 )
 from iotbench.config.input.options import Opt, Options
@@ -101,7 +101,7 @@ class Gates(Options):
         self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]
     ) -> int:
         """Print the failed thresholds and write the file; return 99 if any threshold failed."""
-        failed = failures(checks)
+        failed = list_failures(checks)
         for line in failed:
             say(line, err=True)
         if self.junit:

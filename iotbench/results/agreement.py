@@ -38,7 +38,7 @@ class Agreement:
     """Reason why a target has no answers to compare."""
 
 
-def differences(one: Dataset, other: Dataset) -> list[str]:
+def list_differences(one: Dataset, other: Dataset) -> list[str]:
     """Return the differences between two datasets that change their rows."""
     ours, theirs = one.origin, other.origin
     found = [
@@ -58,9 +58,11 @@ def _format(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
-def agreements(results: Sequence[Result]) -> list[Agreement]:
+def compare_answers(results: Sequence[Result]) -> list[Agreement]:
     """Return how the answers in these results compare, for each query type."""
-    by_target = {result.target: _verdicts(result) for result in results}
+    by_target = {
+        result.target: {query.name: query for query in result.queries} for result in results
+    }
     names = dict.fromkeys(name for verdicts in by_target.values() for name in verdicts)
     slack = max((result.dataset.rows for result in results), default=0) * EPSILON
     return [_agreement(name, by_target, slack) for name in names]
@@ -77,10 +79,6 @@ def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
     open_own = any(each.own and each.problem for each in found)
     compared = any(each.answers for each in found) and not open_own
     return max(codes) if compared else UnverifiableError.exit_code
-
-
-def _verdicts(result: Result) -> dict[str, QueryVerdict]:
-    return {query.name: query for run in result.runs for query in run.outcome.queries}
 
 
 def _agreement(
@@ -104,7 +102,11 @@ def _agreement(
     is_own = any(each.own for each in queries)
     if is_own and any(each.rows is None for query in queries for each in query.digests):
         return Agreement(name, own=True, problem=_TOO_MANY)
-    equal = {i for i, sets in given.items() if _all_equal(sets, len(queries))}
+    equal = {
+        instance
+        for instance, sets in given.items()
+        if len(sets) == len(queries) and len(set.union(*sets)) == 1
+    }
     others = {*given} - equal
     rounded = _near_instances(queries, given, others, slack) if is_own else others - wrong
     return Agreement(
@@ -131,11 +133,11 @@ def _near_instances(
         instance
         for instance in instances
         if len(given[instance]) == len(queries)
-        and all(near(rows[instance][0], other, slack) for other in rows[instance][1:])
+        and all(are_near(rows[instance][0], other, slack) for other in rows[instance][1:])
     }
 
 
-def near(one: Rows, other: Rows, slack: float) -> bool:
+def are_near(one: Rows, other: Rows, slack: float) -> bool:
     """Return whether answers are equal, where doubles may differ by a share `slack`.
 
     Rows are sorted by their other values first, since a last digit may change the order.
@@ -165,8 +167,3 @@ def _is_near(one: Scalar, other: Scalar, slack: float) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return abs(one - other) <= slack * max(abs(one), abs(other))
     return one == other
-
-
-def _all_equal(sets: Sequence[set[str]], targets: int) -> bool:
-    """Return whether each target gave one answer, and all are the same."""
-    return len(sets) == targets and len(set.union(*sets)) == 1

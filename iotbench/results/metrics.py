@@ -105,7 +105,7 @@ class InsertMetrics(BaseModel):
         return ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
-def with_outages(
+def add_outages(
     metrics: InsertMetrics, outages: Sequence[Outage], accounts: Accounts | None
 ) -> InsertMetrics:
     """Return the metrics of a run, with metrics of its faults."""

@@ -16,7 +16,7 @@ from iotbench.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
-from simulator.protocol.events import Outcome, QueryPlans
+from simulator.protocol.events import Outcome, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
 
@@ -153,6 +153,17 @@ class Result(BaseModel):
         if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):
             return UnverifiableError.exit_code
         return 0
+
+    @property
+    def server(self) -> ServerFacts | None:
+        """The server as the last run found it; None: no run has asked it."""
+        found = (run.outcome.server for run in reversed(self.runs))
+        return next(filter(None, found), None)
+
+    @property
+    def queries(self) -> list[QueryVerdict]:
+        """The queries of all runs, each with the verdict on its answers."""
+        return [query for run in self.runs for query in run.outcome.queries]
 
     @property
     def query_plans(self) -> dict[str, QueryPlans]:

@@ -146,11 +146,11 @@ def read(path: Path) -> Result:
     The client's share of inserts includes the driver's, also in files of earlier versions.
     """
     result = parse(path, packed.read(path), Result, FORMAT_VERSION)
-    result.runs = [_with_driver(run, result.module) for run in result.runs]
+    result.runs = [_add_driver(run, result.module) for run in result.runs]
     return result
 
 
-def _with_driver(run: RunRecord, module: str) -> RunRecord:
+def _add_driver(run: RunRecord, module: str) -> RunRecord:
     found = run.metrics
     if not found or found.cpu_share <= found.client_share or _may_be_embedded(found, module):
         return run
@@ -197,7 +197,9 @@ def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tu
             yield path, result
 
 
-def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+def find_tables_left(
+    folder: Path, kinds: Iterable[str]
+) -> dict[tuple[str, str], tuple[Path, Manifest]]:
     """Return (target, table) -> the newest result in a folder that wrote the table."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
     for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
@@ -226,7 +228,9 @@ def _warn(text: str) -> None:
     say(text, err=True)
 
 
-def last_written(folder: Path, target: str, kinds: Iterable[str]) -> tuple[Path, Manifest] | None:
+def find_last_written(
+    folder: Path, target: str, kinds: Iterable[str]
+) -> tuple[Path, Manifest] | None:
     """Return the newest manifest of a target in a folder of results, if there is one."""
     for path, result in _of_target(folder, target, kinds):
         if result.manifest:

@@ -45,7 +45,7 @@ class Warmup:
         return self.seconds / length_s * (self.rate_before / self.rate_after - 1)
 
 
-def found_in(rates: Sequence[float]) -> Warmup | None:
+def find_warmup(rates: Sequence[float]) -> Warmup | None:
     """Return the warm-up in rates by second; None if the course is steady or short."""
     if len(rates) < LEAST_S:
         return None

@@ -10,8 +10,8 @@ from pathlib import Path
 from iotbench.measurements import writing_kinds
 from iotbench.results import result_files
 from iotbench.results.names import parse_name
-from iotbench.store.entry import ResultEntry
 from iotbench.store.index import entries
+from iotbench.store.listing import ResultEntry
 from simulator.errors import ConfigError
 
 _RUNNING = "running"
@@ -46,7 +46,7 @@ def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
         result_files.write(path, result)
 
 
-def older_than(folder: Path, moment: datetime) -> list[Path]:
+def find_older(folder: Path, moment: datetime) -> list[Path]:
     """Return the results in a folder that were made before a moment."""
     found = entries(folder, reread=True)
     return [folder / entry.file for entry in found if entry.created < moment]
@@ -81,7 +81,7 @@ def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
             yield entry, "is still running, or was killed"
         elif entry.kind in writing_kinds():
             if entry.tables is None:
-                yield entry, "does not say here which tables it wrote: its workload is not known"
+                yield entry, "wrote tables that are not known here, as its workload is not known"
                 continue
             tables = [table for table in entry.tables if (entry.target, table) not in written]
             written |= {(entry.target, table) for table in entry.tables}
@@ -92,7 +92,8 @@ def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
 def _explain_needed(target: str, tables: Sequence[str]) -> str:
     names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
     return (
-        f"says which rows the tables {names} of target {target} hold: `query` and `verify` need it"
+        f"records which rows the tables {names} of target {target} hold, as `query` and `verify`"
+        " need it"
     )
 
 

@@ -22,8 +22,8 @@ from iotbench.machine.cleaning import csv_text, escape_markdown, markdown_table
 from iotbench.measurements import summary_of
 from iotbench.results.result import Result
 from iotbench.store import openmetrics
-from iotbench.store.entry import what_of
 from iotbench.store.gathered import ORIGIN, GatheredSweep
+from iotbench.store.listing import what_of
 from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 

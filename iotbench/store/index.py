@@ -20,7 +20,7 @@ from iotbench.machine import outfile
 from iotbench.machine.inputs import read_bytes
 from iotbench.results.names import ResultName, results_in
 from iotbench.results.packed import file_of, is_archive
-from iotbench.store.entry import ResultEntry, entry_of
+from iotbench.store.listing import ResultEntry, entry_of
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources
 from tests.browser import WIDTHS, Tab, browser, chromium
 from tests.servers import NotInstalled
 from tests.unit.output.page import shown

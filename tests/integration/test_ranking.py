@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import RepeatedItem, Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import RepeatedItem, Sources
 from iotbench.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
 from tests.browser import WIDTHS, Tab, browser, chromium

@@ -48,14 +48,14 @@ from iotbench.config.options.choice import Reach
 from iotbench.plans.options import PlanRun
 from iotbench.execution.roster import roster_of
 from iotbench.plans.plan import read_plan
-from iotbench.machine.interrupts import caught_interrupts, stop_on_signals
+from iotbench.machine.interrupts import catch_interrupts, stop_on_signals
 from iotbench.plans.published.documents import read_document
 
 stop_on_signals()
 plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
 reach = Reach(Path("config.yaml"), None, cluster)
 roster = roster_of(plan, None, reach, PlanRun(quiet=True))
-with caught_interrupts() as interrupts:
+with catch_interrupts() as interrupts:
     measuring = ItemMeasuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
     name = sys.argv[1]
     record, _ = reproduce_document(name, "demo", read_document(name), plan, roster, measuring)

@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from iotbench.machine.resources import Resources, Sample, Used
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources
 from iotbench.results import packed, result_files
 from iotbench.results.result import Result, RunRecord
 from simulator.protocol.events import Occurrence

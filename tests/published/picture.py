@@ -30,7 +30,7 @@ def picture(found: Sequence[Row]) -> str:
         rates = row.fastest or (0.0,)
         style, ends = SeriesStyle(row.promise), (min(rates), max(rates))
         bars.append(Bar(label, style, (row.speed,), *ends, runs=row.fastest))
-    svg = charts.bars("Rows per second", Axis("rows/s"), bars)
+    svg = charts.draw_bars("Rows per second", Axis("rows/s"), bars)
     size = _BOX.search(svg)
     assert size
     width_px, height_px = int(size[1]), int(size[2])

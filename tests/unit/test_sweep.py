@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
+from iotbench.config.targets.config import Target
 from iotbench.execution import sweep
-from iotbench.execution.sweep import run_sweep
+from iotbench.execution.sweep import Sweep, run_sweep
 from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.disk import DROPPED
 from iotbench.machine.interrupts import Interrupts
@@ -53,13 +54,10 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     result = _result(spec)
     shown, path = [], tmp_path / "result.json"
     run_sweep(
-        [PlannedRun(spec, 1, 0)],
+        _sweep(spec, result, path, Secretive(password="sesame open")),
         Runner(),
-        Secretive(password="sesame open").redact,
-        result=result,
-        file=ResultFile(path),
-        watch=lambda _, event: shown.append(event.model_dump_json()),
-        interrupts=Interrupts(),
+        lambda _, event: shown.append(event.model_dump_json()),
+        Interrupts(),
     )
 
     for text in (*shown, path.read_text()):
@@ -98,16 +96,14 @@ def swept(tmp_path, *events, before=None, **given):
     runner = Scripted(path, *events)
     with suppress(Interrupted):
         run_sweep(
-            [PlannedRun(spec, 1, 0)],
-            runner,
-            str,
-            result=result,
-            file=ResultFile(path),
-            watch=lambda _, __: None,
-            interrupts=Interrupts(),
-            **given,
+            _sweep(spec, result, path, Options()), runner, lambda _, __: None, Interrupts(), **given
         )
     return [*runner.seen, result_files.read(path)]
+
+
+def _sweep(spec, result, path, options):
+    target = Target("t", "null", "local", options, {})
+    return Sweep(target, [PlannedRun(spec, 1, 0)], result, ResultFile(path))
 
 
 def _result(spec):

@@ -112,13 +112,14 @@ def _keep(option: click.Option, text: str, options: Options) -> str:
     return options.redact(text) if is_text and option.name != "target" else text
 
 
-def divide(command: GivenCommand, of: str) -> tuple[GivenCommand, GivenCommand]:
+def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenCommand, GivenCommand]:
     """Return the options that `repeat` takes from a stored command, and those to be given again.
 
     A result may be a stranger's. `repeat` takes only options that describe the measurement: none
     that runs something, names an address, a configuration or an output, or permits what is
     otherwise refused. ConfigError if the command does not have a stored option.
     """
+    command = stored if isinstance(stored, GivenCommand) else parse(stored, of)
     known = {key: each for each in _command_of(command.name, of).params
              if isinstance(each, click.Option) for key in _keys(each)}  # fmt: skip
     wrong = [key for key, value in command.options.items()

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from iotbench.config.options.choice import ClusterOptions
+from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.permissions import PERMISSIONS, Permission
 from iotbench.execution.kubernetes.wire import (
     METADATA,
@@ -30,6 +31,11 @@ Object: TypeAlias = dict[str, Any]
 _LOG_READ_S = 12.0
 """The collector writes at least every 5 s: a stream without two of its lines is broken."""
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+
+def cluster_of(target: Target, options: ClusterOptions) -> "Cluster":
+    """Return the cluster and namespace of the pods of a target."""
+    return Cluster(options, options.namespace or target.namespace)
 
 
 class Cluster:

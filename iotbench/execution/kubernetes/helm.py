@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from iotbench.config.options.choice import ClusterOptions
+from iotbench.execution.kubernetes.wire import kubectl_flags
 from iotbench.machine.program import find_shipped
 from iotbench.machine.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
@@ -25,11 +26,7 @@ class Helm:
 
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
         self._options = options
-        self._flags = [f"--namespace={namespace}"]
-        if options.kubeconfig:
-            self._flags.append(f"--kubeconfig={options.kubeconfig}")
-        if options.context:
-            self._flags.append(f"--kube-context={options.context}")
+        self._flags = [f"--namespace={namespace}", *kubectl_flags(options, "--kube-context")]
         self._accepted: set[str] = set()
         """Releases with user values that the API server's schema has accepted."""
 

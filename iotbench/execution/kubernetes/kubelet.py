@@ -33,17 +33,17 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
     if target.database_pods:
         selector = ",".join(f"{key}={value}" for key, value in target.database_pods.items())
         found = tuple(_running(cluster.pods_anywhere(selector)))
-        return found or f"not measured: no pod that runs has the labels {selector} (database_pods)"
+        return found or f"no pod that runs has the labels {selector} (database_pods)"
     hosts = [host for host, _ in addresses(target.options)]
     if not hosts:
         return (
-            "not measured: the target's options have no address; name the labels of the database's"
+            "the target's options have no address; name the labels of the database's"
             " pods with database_pods in config.yaml"
         )
     behind = {pod for host in dict.fromkeys(hosts) for pod in _behind(cluster, host)}
     if not behind:
         return (
-            f"not measured: outside of the cluster, where no Service with pods is named"
+            f"outside of the cluster, where no Service with pods is named"
             f" {', '.join(dict.fromkeys(hosts))}"
         )
     return tuple(sorted(behind, key=lambda pod: (pod.namespace, pod.name)))
@@ -98,8 +98,6 @@ def _services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
 
 
 _NANO = 1e9
-_EVERY_S = 2.0
-_PIECE_S = 10.0
 _MARGIN_S = 2.0
 """Readings and nodes' clocks have whole seconds, and phases are reported with a delay."""
 _TWICE_S = 50.0
@@ -113,14 +111,14 @@ _SHORT_PHASES = (
 class KubeletSource:
     """Readings of pods: the client is a sweep's pods, the machine the nodes of the database."""
 
-    every_s = _EVERY_S
-    piece_s = _PIECE_S
+    every_s = 2.0
+    piece_s = 10.0
     margin_s = _MARGIN_S
 
     def __init__(
         self, cluster: Cluster, selector: str, database: Sequence[DatabasePod] | str
     ) -> None:
-        """Store the selector of the sweep's pods, and the database's pods or why there are none.
+        """Store the selector of the sweep's pods, and the database's pods or why they are unknown.
 
         The clock of `cluster` follows the nodes': nothing else may use it.
         """
@@ -133,7 +131,9 @@ class KubeletSource:
         """Node -> how far its clock is ahead of `monotonic`."""
         self._stamps: dict[Name, str] = {}
         self.described = Resources(
-            server=database if isinstance(database, str) else pod_names(self._database),
+            server=f"not measured: {database}"
+            if isinstance(database, str)
+            else pod_names(self._database),
             client="the pods of the run",
             machine=f"node {', '.join(self._nodes)}" if self._nodes else "",
             short_phases=_SHORT_PHASES,

@@ -64,9 +64,10 @@ class SilentNodes:
             return "is gone"
         found = _not_ready(node) if node else ""
         lease = self._cluster.lease(name) if node and not found else None
-        renewed = _read_renewal(lease) if lease else None
-        if lease is None or renewed is None:
+        text = lease["spec"].get("renewTime") if lease else None
+        if lease is None or not text:
             return found
+        renewed = datetime.fromisoformat(text)
         first = self._first.setdefault(name, _Seen(renewed, now_s))
         return self._judge(lease, renewed, first, now_s)
 
@@ -89,8 +90,3 @@ def _not_ready(node: Object) -> str:
         if condition["type"] == "Ready" and condition["status"] != "True":
             return f"is not ready ({condition.get('message', condition['status'])})"
     return ""
-
-
-def _read_renewal(lease: Object) -> datetime | None:
-    text = lease["spec"].get("renewTime")
-    return datetime.fromisoformat(text) if text else None

@@ -113,7 +113,7 @@ class PodRun:
                 return
             if isinstance(event, PhaseEvent):
                 self._phase = event.phase
-                event = self._with_waits(event)
+                event = self._add_waits(event)
             if event:
                 yield event
             if interrupts.requested:
@@ -143,7 +143,7 @@ class PodRun:
     def _waiting(self) -> str:
         return waiting_for(list(self._pods.values()), len(self._spec.workers))
 
-    def _with_waits(self, event: PhaseEvent) -> PhaseEvent:
+    def _add_waits(self, event: PhaseEvent) -> PhaseEvent:
         """Return the phase event with what pods wait for."""
         words = filter(None, (event.detail, self._waiting()))
         return event.model_copy(update={"detail": "; ".join(words)})
@@ -208,7 +208,7 @@ class PodRun:
         for symptom in found:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
-                return self._with_reason(symptom, now)
+                return self._explain_symptom(symptom, now)
         return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _has_reported(self, pod: Object) -> bool:
@@ -216,7 +216,7 @@ class PodRun:
         index = index_of(pod)
         return index is not None and self._stream.has_report_of(index)
 
-    def _with_reason(self, symptom: Symptom, now: float) -> str:
+    def _explain_symptom(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
             return self._end_unattended() or symptom.cause
         if not symptom.pod:

@@ -92,7 +92,7 @@ class Release:
         return values
 
     def propose(self, spec: RunSpec) -> dict[str, Any]:
-        """Return values that the user's override: the memory that workers need to write.
+        """Return values that the user's values override: the memory that workers need to write.
 
         Workers that ask hold answers of unknown size, so they get the chart's memory.
         """

@@ -11,10 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from kubernetes import client, config
-from kubernetes.client import ApiException
-from urllib3.exceptions import HTTPError
-from urllib3.util.ssl_ import create_urllib3_context
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.machine.program import command_line
@@ -24,6 +20,8 @@ from simulator.errors import BenchError, ConfigError, SetupError
 
 def connect(options: ClusterOptions) -> Any:
     """Return a client of the cluster that kubectl would use; ConfigError if there is none."""
+    from kubernetes import client, config  # noqa: PLC0415 - slow to load, and optional
+
     settings = client.Configuration()
     files = _kubeconfig_files(options)
     try:
@@ -56,6 +54,8 @@ def connect(options: ClusterOptions) -> Any:
 
 
 def _tls(settings: Any) -> ssl.SSLContext:
+    from urllib3.util.ssl_ import create_urllib3_context  # noqa: PLC0415 - see `connect`
+
     context = create_urllib3_context()
     if not settings.verify_ssl:
         context.check_hostname = False
@@ -89,14 +89,10 @@ def _current_context(files: Sequence[Path]) -> str | None:
     return None
 
 
-def kubectl_flags(options: ClusterOptions) -> Sequence[str]:
-    """Return the options with which kubectl uses the same cluster."""
-    flags = []
-    if options.kubeconfig:
-        flags.append(f"--kubeconfig={options.kubeconfig}")
-    if options.context:
-        flags.append(f"--context={options.context}")
-    return flags
+def kubectl_flags(options: ClusterOptions, context: str = "--context") -> list[str]:
+    """Return the options with which kubectl uses the same cluster; helm has another `context`."""
+    flags = [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
+    return [*flags, f"{context}={options.context}"] if options.context else flags
 
 
 JSON = "application/json"
@@ -225,6 +221,9 @@ class ApiServer:
 @contextmanager
 def _name_errors(server: str) -> Iterator[None]:
     """Raise Unreachable, with a remedy, for a broken connection."""
+    from kubernetes.client import ApiException  # noqa: PLC0415 - see `connect`
+    from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
     try:
         yield
     except (HTTPError, OSError, ApiException) as error:

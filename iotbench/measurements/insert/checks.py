@@ -176,7 +176,7 @@ def failing_problems(
             yield f"--fault {fault}: {reason}"
     elif fault is Fault.KILL and target.runner == "kubernetes":
         return  # its pods are deleted
-    elif fault.is_here and (reason := elsewhere(target.options, embedded=False)):
+    elif fault.is_here and (reason := elsewhere(target.open())):
         what = "a disk can be filled" if fault is Fault.FILL else "processes can be stopped"
         yield (
             f"--fault {fault}: {reason}, and {what} on this machine only; use --fault"

@@ -8,7 +8,7 @@ from iotbench.figures.figures import spread_of
 from iotbench.measurements.insert.figures import rows_by_stage
 from iotbench.results.metrics import InsertMetrics, rates_by_second
 from iotbench.results.result import Result, RunRecord
-from iotbench.results.warmup import LEAST_S, found_in
+from iotbench.results.warmup import LEAST_S, find_warmup
 from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 
@@ -145,7 +145,7 @@ def _warn_of_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Itera
     """Yield a warning if most of the long runs begin with a warm-up."""
     courses = [rates_by_second(run.outcome) for run in runs]
     long = [rates for rates in courses if len(rates) >= LEAST_S]
-    found = [(each, len(rates)) for rates in long if (each := found_in(rates))]
+    found = [(each, len(rates)) for rates in long if (each := find_warmup(rates))]
     changes = result.configuration.get("steps") or result.configuration.get("stages")
     if 2 * len(found) <= len(long) or changes:
         return

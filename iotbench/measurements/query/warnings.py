@@ -73,7 +73,7 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             )
     asked = (times for run in result.runs for each in run.outcome.workers for times in each.queries)
     yield from warn_of_unsent(sum(times.unsent for times in asked), "query")
-    own = [query.name for run in result.runs for query in run.outcome.queries if query.own]
+    own = [query.name for query in result.queries if query.own]
     if own:
         yield (
             f"own queries ({', '.join(dict.fromkeys(own))}): their answers were not checked, as no"

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.values import Notation
-from iotbench.output.live import file, push
 from iotbench.output.live.address import Address, parse_address
+from iotbench.output.live.metrics import metrics_output, problem_with
 from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
@@ -35,19 +34,10 @@ class Outputs(Options):
     given; anyone who can connect can read it. Port 0: any free port.
     """
 
-    @property
-    def _is_url(self) -> bool:
-        return bool(self.metrics_out) and "://" in str(self.metrics_out)
-
     def check(self, problems: list[str]) -> None:
         """Check the outputs before anything starts; add problems to `problems`."""
-        if self.metrics_out is not None:
-            problem = (
-                push.problem_with(self.metrics_out)
-                if self._is_url
-                else file.problem_with(Path(self.metrics_out))
-            )
-            problems += [f"--metrics-out: {problem}"] if problem else []
+        if self.metrics_out is not None and (problem := problem_with(self.metrics_out)):
+            problems.append(f"--metrics-out: {problem}")
         if self.ui:
             try:
                 self.ui.listener().close()
@@ -63,8 +53,6 @@ class Outputs(Options):
                 from iotbench.output.live.server import LivePage  # noqa: PLC0415 - slow to load
 
                 found.append(stack.enter_context(LivePage(self.ui, result, runs)))
-            if self.metrics_out is not None and self._is_url:
-                found.append(stack.enter_context(push.MetricsPush(self.metrics_out, result)))
-            elif self.metrics_out is not None:
-                found.append(stack.enter_context(file.MetricsFile(Path(self.metrics_out), result)))
+            if self.metrics_out is not None:
+                found.append(stack.enter_context(metrics_output(self.metrics_out, result)))
             yield tuple(found)

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from iotbench.machine.streams import say
 from iotbench.output.live.address import Address
 from iotbench.output.terminal.course import SweepMoment
-from iotbench.output.terminal.progress import ending
+from iotbench.output.terminal.progress import describe_end
 from iotbench.results.result import Result
 from simulator.protocol.events import AskedSample, Outcome, PhaseEvent, ProgressEvent, SampleEvent
 
@@ -194,7 +194,7 @@ def _message_of(moment: SweepMoment) -> dict[str, Any] | None:
                 **({} if sample.asked is None else _describe_asked(sample.asked)),
             }
         case Outcome() as outcome:
-            text = ending(moment.planned, outcome)
+            text = describe_end(moment.planned, outcome)
             verdict = outcome.verdict.status.value if outcome.verdict else ""
             return {
                 "kind": "ended",

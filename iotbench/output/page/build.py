@@ -1,5 +1,6 @@
-"""The page of results and reproductions: sections with equal results side by side."""
+"""The page of results and reproductions in one HTML file: equal results side by side."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -9,26 +10,29 @@ from iotbench.comparison.sides import other_data
 from iotbench.figures.pictures import Form, Over, Ranges
 from iotbench.figures.rows import Row
 from iotbench.figures.verdicts import describe_worst, verdict_of
+from iotbench.machine.cleaning import plain
 from iotbench.measurements import kind_of
 from iotbench.output.page import courses, growth, inserts, queries, reproductions
-from iotbench.output.page.content import Page, Picture, Section
+from iotbench.output.page.content import SYMBOLS, TEXTS, Page, Picture, Section
 from iotbench.output.page.details import detail_of
-from iotbench.output.page.measured import PageResult, order_results
+from iotbench.output.page.measured import PageResult, Sources, order_results
 from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, warnings_of
-from iotbench.output.page.pictures import chunks, overs, ranges
+from iotbench.output.page.pictures import chunks, picture_over, picture_ranges
 from iotbench.output.page.ranking import ranking_of
-from iotbench.output.page.sources import Sources
 from iotbench.results.result import title_of
 from simulator import __version__
 
+_MARK = "iotbench-report"
+OWN = re.compile(rb"(?s).{0,400}" + _MARK.encode())
+"""The beginning of every page."""
 _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
-    Form.FIGURES: inserts.figures,
-    Form.DISTRIBUTION: inserts.distributions,
-    Form.SIZES: inserts.sizes,
-    Form.GROWTH: growth.pictures,
-    Form.WAITS: queries.waits,
-    Form.CLIENT_TIMES: queries.client_times,
-    Form.RAMPS: queries.ramps,
+    Form.FIGURES: inserts.draw_figures,
+    Form.DISTRIBUTION: inserts.draw_distributions,
+    Form.SIZES: inserts.draw_sizes,
+    Form.GROWTH: growth.draw_growth,
+    Form.WAITS: queries.draw_waits,
+    Form.CLIENT_TIMES: queries.draw_client_times,
+    Form.RAMPS: queries.draw_ramps,
 }
 
 
@@ -105,11 +109,11 @@ def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterat
             (each, _having(figure, each.summary.totals) or _having(figure, each.summary.rows))
             for each in group
         ]
-        yield from overs(declared, [(each, rows) for each, rows in shown if rows])
+        yield from picture_over(declared, [(each, rows) for each, rows in shown if rows])
     else:
         shown = [(each, _having(declared.low, each.summary.rows)) for each in group]
         some = [(each, rows) for each, rows in shown if rows]
-        yield from (ranges(declared, few) for few in chunks(some))
+        yield from (picture_ranges(declared, few) for few in chunks(some))
 
 
 def _having(figure: str, rows: Sequence[Row]) -> list[Row]:
@@ -139,3 +143,32 @@ def _notes(group: Sequence[PageResult]) -> Iterator[str]:
     writes = kind_of(group[0].result).writes and any(len(each.done) for each in group)
     if writes and all(row.runs < 2 for each in group for row in each.summary.rows):
         yield "Each value is of one run, so nothing says how far two runs differ."
+
+
+def render(page: Page) -> str:
+    """Return a page as HTML."""
+    import jinja2  # noqa: PLC0415 - only a page needs it
+
+    folder = Path(__file__).parent
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        finalize=_clean,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["status"] = _status
+    style = (folder / "page.css").read_text(encoding="utf-8")
+    template = environment.get_template("page.html")
+    return template.render(page=page, style=style, mark=_MARK, symbols=SYMBOLS, texts=TEXTS)
+
+
+def _clean(value: object) -> object:
+    """Return a value escaped for display, since it may come from elsewhere."""
+    return plain(value) if type(value) is str else value
+
+
+def _status(verdict: str) -> str:
+    """Return the status at the beginning of a verdict, such as `verified` in `verified, tuned`."""
+    return next((word for word in SYMBOLS if verdict.startswith(word)), "unknown")

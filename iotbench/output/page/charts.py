@@ -84,7 +84,7 @@ class Bar:
     """Values of the whole in single runs, which are points."""
 
 
-def lines(  # noqa: PLR0913
+def draw_lines(  # noqa: PLR0913
     title: str,
     x: Axis,
     y: Axis,
@@ -244,7 +244,7 @@ def powers(values: Sequence[float]) -> list[float]:
             if low / 1.3 <= 10**exponent * step <= high * 1.3]  # fmt: skip
 
 
-def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
+def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
     """Return horizontal bars below each other; each of several `parts` has a tone.
 
     Values that are far apart are markers on a logarithmic axis, where a bar has no beginning.
@@ -293,7 +293,7 @@ def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)
     return _lying(title, layers, max(len(found), 2) * ROW_PX)
 
 
-def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSeries]) -> str:
+def draw_ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSeries]) -> str:
     """Return a row for each name: a marker at the value of each series, a line to its highest."""
     data = [
         {"s": f"s{number}", "row": int(p.x), "low": p.y, "high": p.y if p.high is None else p.high}

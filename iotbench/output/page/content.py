@@ -3,22 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class PageColumn:
-    """A column of a table: numbers are aligned right, words left."""
-
-    title: str
-    text: bool = False
-    verdict: bool = False
+SYMBOLS = {
+    "verified": "✓",
+    "mismatch": "✗",
+    "failed": "✗",
+    "incomplete": "!",
+    "interrupted": "!",
+    "running": "!",
+    "unknown": "?",
+    "not checked": "-",
+    "not verified": "-",
+}
+"""Status of a verdict -> its symbol."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Rows of cells, as the page shows them."""
+    """Records as rows: their keys, which all of them have, are the titles of the columns."""
 
-    columns: Sequence[PageColumn]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Mapping[str, str]]
     title: str = ""
 
 
@@ -127,17 +130,10 @@ class Page:
     """True if the details of single results are folded, as there are many."""
 
 
-_WORDS = frozenset({
+TEXTS = frozenset({
     "Result", "What", "At", "Unit", "Durability", "Verdict", "Query", "Load", "Change", "Check",
     "Expected", "Found", "Server's own work", "Precision", "Phase", "Run with", "Mark", "At s",
     "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
     "Values", "Result files", "Cause",
 })  # fmt: skip
-"""Titles of columns with text; other columns have numbers."""
-
-
-def table_of_records(records: Sequence[Mapping[str, str]], title: str = "") -> PageTable:
-    """Return records as a table: their keys, which all of them have, are the columns."""
-    titles = [*records[0]] if records else []
-    columns = [PageColumn(name, name in _WORDS, name == "Verdict") for name in titles]
-    return PageTable(columns, [[*record.values()] for record in records], title)
+"""Titles of columns with text, aligned left; other columns have numbers."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
 from iotbench.figures.resources import client_in, machine_in, server_in
-from iotbench.figures.rows import describe_verdict
+from iotbench.figures.verdicts import describe_run
 from iotbench.machine.resources import AFTER, BEFORE, Resources, Used
 from iotbench.measurements import kind_of
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
-from iotbench.output.page.content import PageTable, Picture, Section, table_of_records
+from iotbench.output.page.content import PageTable, Picture, Section
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS
 from iotbench.output.page.style import SeriesStyle
-from iotbench.output.page.timeline import PhaseSpan, TimelineMark, course
+from iotbench.output.page.timeline import PhaseSpan, TimelineMark, draw_course
 from iotbench.output.terminal.occurrences import marks_of
 from iotbench.results.result import RunRecord
 from simulator.errors import counted
@@ -70,7 +70,7 @@ def _rates(each: PageResult, most: int) -> Picture | None:
     ]
     title = f"{each.label}: rate over time"
     phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
-    svg = course(title, Axis("rows/s"), series, phases, marks)
+    svg = draw_course(title, Axis("rows/s"), series, phases, marks)
     table = _marks(labels, runs)
     return Picture(title, svg, _phases(labels, runs), _note(runs), table if marks else None)
 
@@ -147,7 +147,6 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
         warmup_s = run.outcome.phases_s.get(WARMUP, 0.0)
         rates = [p.y for p in _by_second(run) if p.x > warmup_s] or [0.0]
         lengths_s = {name: run.outcome.phases_s.get(name) for name in names}
-        verdict = run.outcome.verdict
         rows.append({
             "Run with": label,
             "Run": f"{run.run}",
@@ -156,9 +155,9 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
             "Highest rows/s": f"{max(rates):,.0f}",
             "n (seconds)": f"{len(rates)}",
             **{f"{n} s": "-" if s is None else significant(s) for n, s in lengths_s.items()},
-            "Verdict": describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
+            "Verdict": describe_run(run),
         })  # fmt: skip
-    return table_of_records(rows)
+    return PageTable(rows)
 
 
 def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
@@ -178,7 +177,7 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
             }
             for what, some in kinds.items()
         ]
-    return table_of_records(rows, "Marks")
+    return PageTable(rows, "Marks")
 
 
 def _moment(found: Occurrence) -> str:
@@ -216,10 +215,8 @@ def _resources(each: PageResult) -> Picture | None:
     ]
     title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
     phases = {"phase": _join(spans)}
-    svg = course(title, Axis("cores"), series, phases)
-    verdict = run.outcome.verdict
-    judged = describe_verdict(verdict.status, verdict.level) if verdict else "unknown"
-    note = f"One run, {judged}. Server: {run.resources.server}."
+    svg = draw_course(title, Axis("cores"), series, phases)
+    note = f"One run, {describe_run(run)}. Server: {run.resources.server}."
     return Picture(title, svg, _resources_table(run.resources), note)
 
 
@@ -239,7 +236,7 @@ def _resources_table(found: Resources) -> PageTable:
     lengths_s: dict[str, list[float]] = defaultdict(list)
     for sample in found.samples:
         lengths_s[sample.phase].append(sample.duration_s)
-    return table_of_records([
+    return PageTable([
         {
             "Phase": phase,
             "n": f"{len(each_s)}",

@@ -4,12 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iotbench.figures.numbers import significant
-from iotbench.figures.rows import describe_verdict
-from iotbench.figures.verdicts import describe_result
-from iotbench.output.page.content import Detail, PageTable, table_of_records
+from iotbench.figures.verdicts import describe_result, describe_run
+from iotbench.output.page.content import Detail, PageTable
 from iotbench.output.page.measured import PageResult
-from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
-from iotbench.output.terminal.queries import answers_of, plan_text, ramps_of
+from iotbench.output.terminal.notes import (
+    alerts_of,
+    answers_of,
+    background_text,
+    facts_of,
+    plan_text,
+    ramps_of,
+)
 from iotbench.output.terminal.tables import columns_of
 from iotbench.results.result import RunRecord
 
@@ -17,14 +22,13 @@ from iotbench.results.result import RunRecord
 def detail_of(each: PageResult) -> Detail:
     """Return the detail of a result."""
     result = each.result
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
     dataset = result.dataset.model_dump(mode="json", exclude={"ranges"})
     options = {
         "Configuration": _texts(result.configuration),
         "Target options": _texts(result.target_options),
         "Dataset": _texts(dataset),
-        "Server settings": _texts(servers[-1].settings if servers else {}),
-        "Statements": _texts({q.name: q.statement for r in result.runs for q in r.outcome.queries}),
+        "Server settings": _texts(result.server.settings if result.server else {}),
+        "Statements": _texts({query.name: query.statement for query in result.queries}),
     }
     return Detail(
         id=each.anchor,
@@ -77,18 +81,17 @@ def _rows(each: PageResult) -> PageTable:
             "Runs": f"{row.runs}",
             "Verdict": row.judged,
         })  # fmt: skip
-    return table_of_records(rows, "All rows")
+    return PageTable(rows, "All rows")
 
 
 def _runs(each: PageResult) -> PageTable:
     """Return one line for each run of an insert."""
-    return table_of_records([_run(run) for run in each.result.runs if run.metrics], "Runs")
+    return PageTable([_run(run) for run in each.result.runs if run.metrics], "Runs")
 
 
 def _run(run: RunRecord) -> dict[str, str]:
     found = run.metrics
     assert found
-    verdict = run.outcome.verdict
     stored, size = found.rows_per_s_stored, found.bytes_per_row
     return {
         "Workers": f"{run.workers}",
@@ -110,7 +113,7 @@ def _run(run: RunRecord) -> dict[str, str]:
         "MiB at most": f"{found.memory_peak_bytes / 2**20:,.0f}",
         "Bytes/row": "-" if size is None else f"{size:.1f}",
         "Server's own work": background_text(run.outcome.background) or "-",
-        "Verdict": describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
+        "Verdict": describe_run(run),
     }
 
 

@@ -9,7 +9,7 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.resources import server_in
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
-from iotbench.output.page.content import Picture, table_of_records
+from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.style import SeriesStyle
 from iotbench.results.result import Result
@@ -25,7 +25,7 @@ _EACH = ("lastpoint", "newest-per-series", "newest-per-device")
 _Value = Callable[[PageResult], float | None]
 
 
-def pictures(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the pictures of results with at least three different numbers of series."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
@@ -96,5 +96,5 @@ def _picture(
             ChartSeries(n, styles[n], points[n]) for n in names[start : start + charts.MOST_SERIES]
         ]
         is_log = unit == "ms"
-        svg = charts.lines(title, Axis("series", counts=True), Axis(unit, log=is_log), series)
-        yield Picture(title, svg, table_of_records(rows), "Series of all tables together.")
+        svg = charts.draw_lines(title, Axis("series", counts=True), Axis(unit, log=is_log), series)
+        yield Picture(title, svg, PageTable(rows), "Series of all tables together.")

@@ -11,9 +11,9 @@ from iotbench.figures.rows import Row
 from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import Picture, table_of_records
+from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
-from iotbench.output.page.pictures import chunks, overs
+from iotbench.output.page.pictures import chunks, picture_over
 from iotbench.results.latency import latency_of, merge, percentiles_ms
 from simulator.protocol.histogram import merge_histogram
 
@@ -22,23 +22,23 @@ _PER_DECADE = 12
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
-def figures(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_figures(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield a picture of each figure that has one, over the subject of the rows."""
     subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
         having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]
-        yield from overs(
+        yield from picture_over(
             Over(figure.name, f"{figure.picture} {subject.over}", subject.name), having
         )
 
 
-def distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the latency at each percentile, of each result's last row."""
     for some in chunks([(each, each.summary.rows) for each in group]):
         yield _distribution([each for each, _ in some])
 
 
-def sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the bytes per row of results with a known size."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
@@ -77,13 +77,13 @@ def _distribution(group: Sequence[PageResult]) -> Picture:
         if found.sends:
             points = percentiles_of(histogram)
             series.append(ChartSeries(each.label, each.style, points))
-    svg = charts.lines(
+    svg = charts.draw_lines(
         "Latency distribution",
         Axis("of the batches were acknowledged within", percentiles=True),
         Axis("ms", log=True), series, marked=False,
     )  # fmt: skip
     note = f"{subject.last_row}, all runs together."
-    return Picture("Latency distribution", svg, table_of_records(rows), note)
+    return Picture("Latency distribution", svg, PageTable(rows), note)
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
@@ -104,12 +104,13 @@ def _sizes(group: Sequence[PageResult]) -> Picture:
         bars.append(Bar(each.label, each.style, (mean,), *ends))
         verdict = each.summary.rows[-1].judged
         rows.append({"Result": each.label, **_describe_sizes(repeats), "Verdict": verdict})
-    if len(bars) > charts.MOST_SERIES:
+    are_many = len(bars) > charts.MOST_SERIES
+    if are_many:
         bars.sort(key=lambda bar: bar.parts[0])
-    svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
+    svg = charts.draw_bars("Size on disk", Axis("bytes/row", log=are_many), bars)
     of = "of each repeat" if any(each.is_repeated for each in group) else ""
     note = f"After compaction of the last run {of}".strip()
-    return Picture("Size on disk", svg, table_of_records(rows), f"{note}.")
+    return Picture("Size on disk", svg, PageTable(rows), f"{note}.")
 
 
 def _describe_sizes(repeats: Sequence[OnDisk]) -> dict[str, str]:

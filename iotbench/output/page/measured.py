@@ -1,20 +1,27 @@
-"""Results as a page shows them: repeats joined, each with a label and a style."""
+"""The results of a page: those that the user names, repeats joined, each with label and style."""
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from iotbench.figures.figures import join_figures
+from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
 from iotbench.measurements import summary_of
-from iotbench.output.page.sources import RepeatedItem
 from iotbench.output.page.style import SeriesStyle, colours_of
-from iotbench.output.terminal.repeats import join_result, join_summary
+from iotbench.plans.published.record import Reproduction
+from iotbench.plans.record import PlanRecord
+from iotbench.results import result_files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import id_of
 from iotbench.results.result import Result, RunRecord
 from iotbench.results.result_files import expect_whole
+from iotbench.store.gathered import find_gathered
+from iotbench.store.lookup import paths_of
+from simulator.protocol.verdict import WORST_FIRST, Status
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
 """Options that pictures and tables show, or that are never compared."""
@@ -22,6 +29,69 @@ _OF_A_REPEAT = ("rows", "start_ms", "seed")
 """Options that may differ between repeats: an insert with a duration ends with other rows."""
 _MOST_WORDS = 2
 _LONGEST_VALUE = 20
+_WORST_ENDS = ("failed", "interrupted", "running", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedItem:
+    """The common part of an item's repeats."""
+
+    record: Path
+    """The file of the plan or the reproduction."""
+    setting: str
+    target: str
+    place: int = 0
+    """Place of the setting in the plan."""
+    is_search: bool = False
+    """True if the setting has a search; each number tried has its own results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Results and reproductions, with their files."""
+
+    results: Sequence[tuple[Path, Result]]
+    reproductions: Sequence[tuple[Path, Reproduction]]
+    repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
+    """File of a result -> the item that it is a repeat of."""
+
+
+def find_sources(folder: Path, names: Sequence[str]) -> Sources:
+    """Return the named sources; ConfigError lists unknown, damaged or unsuitable ones.
+
+    The file of a plan or a capacity includes the results of its sweeps.
+    """
+    repeated: dict[Path, RepeatedItem] = {}
+    sweeps: dict[Path, None] = {}
+    reproduced: list[tuple[Path, Reproduction]] = []
+    for path in paths_of(folder, names):
+        kind = find_gathered(path)
+        record = kind.read(path) if kind else None
+        if isinstance(record, Reproduction):
+            reproduced.append((path, record))
+        elif kind:
+            sweeps |= dict.fromkeys(path.parent / file for file in kind.files(record))
+            repeated |= find_repeated(path, record)
+        else:
+            sweeps[path] = None
+    return Sources([(path, result_files.read(path)) for path in sweeps], reproduced, repeated)
+
+
+def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
+    """Return the items that the results of a plan or a reproduction, next to it, repeat."""
+    if not isinstance(record, PlanRecord | Reproduction):
+        return {}
+    planned = record.plan.get("settings", ()) if isinstance(record, PlanRecord) else ()
+    names = [*dict.fromkeys([*(each["name"] for each in planned),
+                             *(item.setting for item in record.items)])]  # fmt: skip
+    searches = {curve.setting for curve in record.curves}
+    return {
+        path.parent / file: RepeatedItem(
+            path, item.setting, item.target, names.index(item.setting), item.setting in searches
+        )
+        for item in record.items
+        for file in item.files
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +145,9 @@ class PageResult:
     @property
     def durability(self) -> str:
         """Return the durability of an acknowledged row, in a word."""
-        servers = [run.outcome.server for run in self.result.runs if run.outcome.server]
-        if not servers:
-            return "-"
-        return {True: "durable", False: "not durable", None: "unknown"}[servers[-1].durable]
+        server = self.result.server
+        words = {True: "durable", False: "not durable", None: "unknown"}
+        return words[server.durable] if server else "-"
 
 
 def order_results(
@@ -174,3 +243,72 @@ def _options(result: Result) -> Mapping[str, str]:
         and isinstance(value, str | int | float)
         and len(str(value)) < _LONGEST_VALUE
     }
+
+
+def join_result(results: Sequence[Result]) -> Result:
+    """Return the first result with the runs of all results, numbered consecutively."""
+    first = results[0]
+    if len(results) == 1:
+        return first
+    ends = [result.status for result in results]
+    status = min(ends, key=_WORST_ENDS.index)
+    return first.model_copy(
+        update={
+            "status": status,
+            "cause": next((result.cause for result in results if result.status == status), ""),
+            "runs": _number(run for result in results for run in result.runs),
+        }
+    )
+
+
+def _number(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return runs with the numbers 1, 2, ... of each worker count and level."""
+    numbers: Counter[tuple[int, int]] = Counter()
+    found = []
+    for run in runs:
+        place = run.workers, run.level
+        numbers[place] += 1
+        found.append(run.model_copy(update={"run": numbers[place]}))
+    return found
+
+
+def join_summary(summaries: Sequence[Summary]) -> Summary:
+    """Return one row for each place, with means over the summaries that have it."""
+    if len(summaries) == 1:
+        return summaries[0]
+    rows = _join_rows([summary.rows for summary in summaries])
+    totals = _join_rows([summary.totals for summary in summaries])
+    return replace(summaries[0], rows=rows, totals=totals)
+
+
+def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
+    """Join the rows about the same place, in the order of the repeats.
+
+    For a ramp, the number of workers may differ; then the lowest counts.
+    """
+    places: dict[tuple[Place, int], list[Row]] = defaultdict(list)
+    for rows in repeats:
+        seen: Counter[Place] = Counter()
+        for row in rows:
+            place = (
+                row.place if row.place.dimensions.keys() == {"workers"} else row.place.any_workers
+            )
+            places[place, seen[place]].append(row)
+            seen[place] += 1
+    return tuple(map(_join_row, places.values()))
+
+
+def _join_row(rows: Sequence[Row]) -> Row:
+    worst = min(rows, key=_rank)
+    return replace(
+        worst,
+        place=min((row.place for row in rows), key=lambda place: place.workers or 0),
+        runs=sum(row.runs for row in rows),
+        figures=join_figures([row.figures for row in rows]),
+    )
+
+
+def _rank(row: Row) -> int:
+    """Return the rank of a row's verdict, 0 for the worst; text without a status is unknown."""
+    found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
+    return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)

@@ -7,7 +7,7 @@ from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
 from iotbench.figures.verdicts import describe_result
 from iotbench.measurements.warnings import merge_warnings
-from iotbench.output.page.content import Card, PageTable, table_of_records
+from iotbench.output.page.content import Card, PageTable
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import figure_text, spread_text
 from simulator.errors import counted
@@ -65,7 +65,7 @@ def _basis(each: PageResult, found: FigureValue) -> str:
 
 def overview_of(found: Sequence[PageResult]) -> PageTable:
     """Return one line for each result, with its headline and the basis."""
-    return table_of_records([line_of(each, each.summary.headline) for each in found])
+    return PageTable([line_of(each, each.summary.headline) for each in found])
 
 
 def line_of(each: PageResult, row: Row | None) -> dict[str, str]:

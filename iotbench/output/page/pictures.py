@@ -8,7 +8,7 @@ from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import Row
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import PageTable, Picture, table_of_records
+from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
 
 _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "workers"}
@@ -24,7 +24,7 @@ def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Se
         yield shown[start : start + most]
 
 
-def overs(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
+def picture_over(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
     """Yield the pictures of a figure, all with the same scale; many bars are sorted."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
@@ -54,14 +54,14 @@ def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
     series = [ChartSeries(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
     if any(len(each.points) > 1 for each in series):
         x = Axis(_LABELS[drawn.dimension], counts=drawn.dimension != "level")
-        svg = charts.lines(drawn.title, x, y, series)
+        svg = charts.draw_lines(drawn.title, x, y, series)
     else:
         bars = [
             Bar(each.label, each.style, (point.y,), point.low, point.high)
             for each in series
             for point in each.points
         ]
-        svg = charts.bars(drawn.title, y, bars)
+        svg = charts.draw_bars(drawn.title, y, bars)
     ranged = any(point.low is not None for each in series for point in each.points)
     of = "repeat" if any(measured.is_repeated for measured, _ in shown) else "run"
     note = f"The lines at a value reach from its lowest to its highest {of}." if ranged else ""
@@ -75,7 +75,7 @@ def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
             yield ChartPoint(at, found.value, found.low, found.high)
 
 
-def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
+def picture_ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
     """Return the picture of two figures of named rows."""
     names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
     series = [
@@ -94,7 +94,7 @@ def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
         for measured, rows in shown
     ]
     unit = FIGURES[drawn.low].unit.value
-    svg = charts.ranges(drawn.title, Axis(unit, log=True), names, series)
+    svg = charts.draw_ranges(drawn.title, Axis(unit, log=True), names, series)
     table = table_of(shown, [drawn.low, drawn.high, *drawn.beside])
     return Picture(drawn.title, svg, table, drawn.note)
 
@@ -120,7 +120,7 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
         }
         for (measured, row), each in zip(rows, found, strict=True)
     ]
-    return table_of_records(records)
+    return PageTable(records)
 
 
 def figure_text(row: Row, name: str) -> str:

@@ -8,9 +8,9 @@ from iotbench.figures.pictures import Ranges
 from iotbench.figures.rows import Row
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import Picture, table_of_records
+from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
-from iotbench.output.page.pictures import chunks, figure_text, ranges, spread_text
+from iotbench.output.page.pictures import chunks, figure_text, picture_ranges, spread_text
 from iotbench.output.page.style import SeriesStyle
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep
@@ -28,7 +28,7 @@ def _is_whole(row: Row) -> bool:
     return bool(row.figures) and row.place.stage is None
 
 
-def waits(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_waits(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the wait by query type, a picture for each worker count."""
     places = (row.place for each in group for row in each.summary.rows if row.figures)
     for workers in sorted({place.workers or 0 for place in places}):
@@ -43,10 +43,10 @@ def waits(group: Sequence[PageResult]) -> Iterator[Picture]:
         for start in range(0, len(types), _MOST_TYPES):
             wanted = types[start : start + _MOST_TYPES]
             shown = [(each, [r for r in rows if r.place.name in wanted]) for each, rows in some]
-            yield from (ranges(drawn, few) for few in chunks(shown))
+            yield from (picture_ranges(drawn, few) for few in chunks(shown))
 
 
-def client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield mean wait and mean client time of each query type, a picture for each result."""
     for each in group:
         workers = min(row.place.workers or 0 for row in each.summary.rows if _is_whole(row))
@@ -59,7 +59,7 @@ def client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
                 for row, pair in zip(some, times, strict=True)
             ]
             title = f"{each.label}: wait and client time, {counted(workers, 'worker')}"
-            svg = charts.bars(title, Axis("ms on average"), bars, ("wait", "client"))
+            svg = charts.draw_bars(title, Axis("ms on average"), bars, ("wait", "client"))
             rows = [
                 {
                     "Query": row.place.name,
@@ -73,7 +73,7 @@ def client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
                 for row, (wait, client) in zip(some, times, strict=True)
             ]
             note = "Client time is what decoding and folding an answer takes after the wait."
-            yield Picture(title, svg, table_of_records(rows), note)
+            yield Picture(title, svg, PageTable(rows), note)
 
 
 def _times(row: Row) -> tuple[float, float]:
@@ -86,7 +86,7 @@ def _ramps(each: PageResult) -> list[QueryRamp]:
     return [ramp for run in each.done for ramp in run.outcome.ramps]
 
 
-def ramps(group: Sequence[PageResult]) -> Iterator[Picture]:
+def draw_ramps(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield a ramp curve for each query type."""
     for query in dict.fromkeys(r.query for g in group for r in _ramps(g)):
         for start in range(0, len(group), charts.MOST_SERIES):
@@ -124,6 +124,6 @@ def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
     title = f"Ramp of {query}"
     limit = max(limits) if len(limits) == 1 else None
     x, y = Axis("workers", counts=True), Axis("mean wait, ms")
-    svg = charts.lines(title, x, y, series, limit=limit)
+    svg = charts.draw_lines(title, x, y, series, limit=limit)
     within = ", ".join(f"{each:,g} ms" for each in sorted(limits))
-    return Picture(title, svg, table_of_records(rows), f"Response limit: {within}.")
+    return Picture(title, svg, PageTable(rows), f"Response limit: {within}.")

@@ -4,8 +4,9 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,21 +15,29 @@ from iotbench.figures.figures import FIGURES, Better, Figure, FigureValue, Unit
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Row
 from iotbench.figures.verdicts import verdict_of
-from iotbench.output.page.axis import LETTER_PX, MOST_NAME_PX, axis_of
-from iotbench.output.page.content import Ranking, Selector
-from iotbench.output.page.drawing import ORIGIN, compile_spec, draw, library
-from iotbench.output.page.html import SYMBOLS
+from iotbench.output.page.charts import FAR, WIDE, WRITTEN
+from iotbench.output.page.content import SYMBOLS, Ranking, Selector
+from iotbench.output.page.drawing import LOOK, ORIGIN, Spec, bundle_library, compile_spec, draw
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS, line_of
 from iotbench.output.page.pictures import spread_text
+from iotbench.output.page.style import INK, LINE, MUTED
 
 EVERY = "every"
 """Choice without a restriction."""
 _BEST = "best"
-_FAR = 30
-"""Ratio of values from which the first picture has a logarithmic axis."""
-_PROMISES = ("durable", "not durable", "unknown", "-")
 _DIGITS = 6
+_WIDTH_PX = 1000
+_ROW_PX = 17
+_LETTER_PX, _MOST_NAME_PX = 7.4, 260
+_PROMISES = {"durable": 0, "not durable": 1, "unknown": 3, "-": 7}
+"""Durability -> colour."""
+_SHAPES = {"durable": "circle", "not durable": "diamond", "unknown": "triangle-up", "-": "cross"}
+_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+_WIDE = f"domain('x')[1] > {WIDE} * domain('x')[0]"
+_IS_MARKED = f"indexof({_WIDE} ? [1, 10] : [1, 2, 5, 10], {_DIGIT}) >= 0"
+"""True if a logarithmic axis shows the text of a mark."""
+_HAS_LINE = f"indexof([1, 10], {_DIGIT}) >= 0"
 
 
 def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
@@ -47,16 +56,16 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
     figures = [f for f in FIGURES.values() if any(f.name in row["figures"] for row in rows)]
     shown = _first_shown(first, of_kind, is_one_of_target=setting != EVERY)
     values = [row["value"] for row in shown]
-    is_log = min(values) > 0 and max(values) > _FAR * min(values)
+    is_log = min(values) > 0 and max(values) > FAR * min(values)
     promises = [
         each
         for each in _PROMISES
         if any(m.durability == each and m.summary.headline for m in found)
     ]
-    specs = {name: axis_of([], promises, is_log=name == "log") for name in ("linear", "log")}
+    specs = {name: _axis_of([], promises, is_log=name == "log") for name in ("linear", "log")}
     title = axis_title(first)
     is_share = first.unit is Unit.SHARE
-    picture = axis_of(shown, promises, is_log=is_log, title=title, share=is_share)
+    picture = _axis_of(shown, promises, is_log=is_log, title=title, share=is_share)
     chosen = {
         "figure": first.name,
         "kind": chosen_kind,
@@ -73,11 +82,12 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
         "rows": rows,
         "specs": {name: compile_spec(spec) for name, spec in specs.items()},
         "statuses": [*SYMBOLS],
-        "letterPx": LETTER_PX,
-        "mostNamePx": MOST_NAME_PX,
+        "letterPx": _LETTER_PX,
+        "mostNamePx": _MOST_NAME_PX,
         "chosen": chosen,
     }
-    drawing, program = library(), _program()
+    program = (Path(__file__).parent / "ranking.js").read_text(encoding="utf-8")
+    drawing = bundle_library()
     return Ranking(
         title=f"{kind}: {title}",
         svg=draw(f"{kind}: {title}", picture),
@@ -88,10 +98,6 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
         program=program,
         allowed=f"'sha256-{_hash(program)}' 'sha256-{_hash(drawing)}'",
     )
-
-
-def _program() -> str:
-    return (Path(__file__).parent / "ranking.js").read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:
@@ -228,3 +234,120 @@ def _choices(
         "verdict", "Verdict", {EVERY: "all"} | {verdict: verdict for verdict in verdicts}
     )
     yield Selector("scale", "Scale", {"linear": "linear", "log": "logarithmic"})
+
+
+def _room_px(texts: Iterable[str], most_px: float = _MOST_NAME_PX) -> float:
+    """Return the width that texts take next to the axis."""
+    return min(max(map(len, texts), default=0) * _LETTER_PX, most_px)
+
+
+def _axis_of(
+    shown: Sequence[Any],
+    promises: Sequence[str],
+    *,
+    is_log: bool,
+    title: str = "",
+    share: bool = False,
+) -> Spec:
+    """Return the specification: a row for each result, the best one first.
+
+    A row has a name, value, low, high, text, title of the axis, durability, and A or B if it is
+    compared.
+    """
+    scale: Spec = {"type": "log", "nice": False, "padding": 12} if is_log else {"zero": True}
+    look: Spec = {
+        "orient": "top",
+        "title": {"expr": "title"},
+        "titleAnchor": "start",
+        "titleColor": INK,
+        "grid": True,
+        "domain": False,
+        "ticks": False,
+        "labelExpr": f"share ? format(datum.value, '.4~%') : ({WRITTEN})",
+        "tickCount": 8,
+    }
+    if is_log:
+        look["title"] = {"expr": "title + ', log scale'"}
+        look["labelExpr"] = f"{_IS_MARKED} ? ({look['labelExpr']}) : ''"
+        look["gridOpacity"] = {"condition": {"test": _HAS_LINE, "value": 1}, "value": 0}
+    value = {"type": "quantitative", "scale": scale, "axis": look}
+    names = {
+        "field": "name", "type": "nominal", "sort": None,
+        "axis": {
+            "title": None, "labelLimit": {"expr": "names"}, "labelColor": INK, "labelPadding": 8,
+            "minExtent": {"expr": "names"}, "maxExtent": {"expr": "names"},
+        },
+    }  # fmt: skip
+    legend = {"values": promises, "direction": "horizontal", "offset": 8}
+    looks = {"field": "durability", "type": "nominal", "title": None, "legend": legend}
+    inks = [f"var(--s{_PROMISES[each]})" for each in promises]
+    colour = {"color": {**looks, "scale": {"domain": promises, "range": inks}}}
+    shapes = {"domain": promises, "range": [_SHAPES[each] for each in promises]}
+    reader = {"description": {"field": "description", "type": "nominal"}}
+    text = {"type": "text", "align": "left", "fontSize": 12}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rect", "cursor": "pointer", "aria": False},
+            "encoding": {
+                "x": {"value": 0},
+                "x2": {"value": "width"},
+                "color": {
+                    "condition": {"test": "datum.picked", "value": LINE},
+                    "value": "transparent",
+                },
+            },
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.4, "aria": False},
+            "encoding": {"x": {"field": "low", **value}, "x2": {"field": "high"}, **colour},
+        },
+        *(
+            {
+                "mark": {"type": "tick", "size": 8, "thickness": 1.4, "aria": False},
+                "encoding": {"x": {"field": end, **value}, **colour},
+            }
+            for end in ("low", "high")
+        ),
+        {
+            "mark": {"type": "point", "size": 58, "cursor": "pointer"},
+            "encoding": {
+                "x": {"field": "value", **value},
+                **colour,
+                "shape": {**looks, "scale": shapes},
+                **reader,
+            },
+        },
+        {
+            "mark": text | {"dx": 10, "color": MUTED, "aria": False},
+            "encoding": {"x": {"value": "width"}, "text": {"field": "text", "type": "nominal"}},
+        },
+        {
+            "mark": text | {"dx": 4, "color": INK, "fontWeight": "bold", "aria": False},
+            "encoding": {"x": {"value": 0}, "text": {"field": "picked", "type": "nominal"}},
+        },
+    ]  # fmt: skip
+    if not is_log:
+        stem = {"type": "rule", "strokeWidth": 1, "color": LINE, "aria": False}
+        layers.insert(1, {
+            "mark": stem,
+            "encoding": {"x": {"field": "zero", **value}, "x2": {"field": "value"}},
+        })  # fmt: skip
+    return {
+        "width": _WIDTH_PX,
+        "height": {"step": _ROW_PX},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {
+            "left": 4,
+            "right": _room_px((row["text"] for row in shown), math.inf) + 12,
+            "top": 4,
+            "bottom": 6,
+        },
+        "params": [
+            {"name": "title", "value": title},
+            {"name": "share", "value": share},
+            {"name": "names", "value": _room_px(row["name"] for row in shown)},
+        ],
+        "data": {"name": "shown", "values": [*shown]},
+        "layer": [layer | {"encoding": {"y": names} | layer["encoding"]} for layer in layers],
+        "config": {**LOOK, "axisY": {"ticks": False, "domain": False}, "axisX": {}},
+    }

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
-from iotbench.output.page.content import PageTable, Section, table_of_records
+from iotbench.output.page.content import PageTable, Section
 from iotbench.plans.engine import worst
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.record import ClaimRecord, FigureLine, Reproduction
@@ -23,7 +23,7 @@ from iotbench.plans.record import ItemRecord
 def section_of(index: int, record: Reproduction) -> Section:
     """Return the section of a reproduction."""
     claims = sort_claims(record.claims).items()
-    claimed = [table_of_records([*_list_claims(those)], title) for title, those in claims]
+    claimed = [PageTable([*_list_claims(those)], title) for title, those in claims]
     tables = [_figures(record), _clusters(record), *claimed, _items(record)]
     return Section(
         id=f"reproduction-{index}",
@@ -34,7 +34,7 @@ def section_of(index: int, record: Reproduction) -> Section:
 
 
 def _figures(record: Reproduction) -> PageTable:
-    return table_of_records([_figure(line) for line in record.lines], "Figures")
+    return PageTable([_figure(line) for line in record.lines], "Figures")
 
 
 def _figure(line: FigureLine) -> dict[str, str]:
@@ -70,7 +70,7 @@ def _clusters(record: Reproduction) -> PageTable:
         for cell in (record.matrix.cells if record.matrix else ())
         if cell.values
     ]
-    return table_of_records(rows, "Clusters")
+    return PageTable(rows, "Clusters")
 
 
 def _list_claims(claims: Sequence[ClaimRecord]) -> Iterator[dict[str, str]]:
@@ -100,4 +100,4 @@ def _items(record: Reproduction) -> PageTable:
         }
         for (target, setting), items in repeats.items()
     ]
-    return table_of_records(rows, "Items")
+    return PageTable(rows, "Items")

@@ -57,7 +57,7 @@ class TimelineMark:
     is_failure: bool = False
 
 
-def course(
+def draw_course(
     title: str,
     y: Axis,
     series: Sequence[ChartSeries],

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import RepeatedItem, Sources, find_repeated
 from iotbench.output.published import configuration, readme
 from iotbench.output.published.configuration import Targets
 from iotbench.output.published.folder import RESULTS
@@ -30,13 +29,13 @@ def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[s
     known = _versions_of(found.sweeps)
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
-            readme.FILE: readme.readme(found, targets, known, left),
+            readme.FILE: readme.format_readme(found, targets, known, left),
             "report.html": _page(found),
             configuration.FILE: targets.text(),
             _VERSIONS: json.dumps(known, indent=1) + "\n",
         }
     if found.parts:
-        texts[readme.COMMANDS] = readme.commands(found, targets)
+        texts[readme.COMMANDS] = readme.format_commands(found, targets)
     files = {name: text.encode() for name, text in texts.items()}
     return files | {RESULTS: pack({path.name: read(path) for path in found.paths})}
 
@@ -69,8 +68,7 @@ def _versions_of(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
 
 
 def _describe(result: Result) -> dict[str, Any]:
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    server = servers[-1].model_dump(mode="json") if servers else None
+    server = result.server.model_dump(mode="json") if result.server else None
     return {
         "program": result.program_version,
         "module": result.module,

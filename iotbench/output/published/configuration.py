@@ -1,7 +1,7 @@
 """The configuration of a bundle: targets as they were measured, and the commands that use it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,14 @@ class Targets:
         self._namespace = min(spaces) if len(spaces) == 1 else ""
 
     def _add(self, result: Result) -> str:
+        own = {query.name: query.statement for query in result.queries if query.tuned}
         for number in range(1, len(self._entries) + 2):
             name = result.target if number == 1 else f"{result.target}-{number}"
             entry = self._entry(name, result)
-            queries = {**self._entries.get(name, {}).get("queries", {}), **_list_own_texts(result)}
-            if self._entries.get(name, entry) | {"queries": queries} == entry | {
-                "queries": queries
-            }:
-                self._entries[name] = entry | ({"queries": queries} if queries else {})
+            known = self._entries.get(name, entry)
+            queries = {"queries": known.get("queries", {}) | own}
+            if known | queries == entry | queries:
+                self._entries[name] = entry | (queries if queries["queries"] else {})
                 return name
         raise AssertionError  # one number more than there are targets
 
@@ -78,9 +78,3 @@ class Targets:
 def left_out(left: GivenCommand) -> list[str]:
     """Return the words of options that the bundle leaves out and does not replace."""
     return [*left.without(_REPLACED).words[1:]]
-
-
-def _list_own_texts(result: Result) -> Mapping[str, str]:
-    """Return the target's own texts of queries."""
-    found = (query for run in result.runs for query in run.outcome.queries)
-    return {query.name: query.statement for query in found if query.tuned}

@@ -40,7 +40,7 @@ _WIDTH = 120
 """Columns of a table as text."""
 
 
-def readme(
+def format_readme(
     found: BundledResults,
     targets: Targets,
     versions: list[dict[str, Any]],
@@ -50,7 +50,7 @@ def readme(
     return "\n".join(_lines(found, targets, versions, left)) + "\n"
 
 
-def commands(found: BundledResults, targets: Targets) -> str:
+def format_commands(found: BundledResults, targets: Targets) -> str:
     """Return the commands of the results that belong to a record, a line each."""
     lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
     return "".join(f"{line}\n" for line in lines)

@@ -39,13 +39,12 @@ def format_validated(
 
 def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
     """Yield the answers with rows in a result, each with its query."""
-    for run in result.runs:
-        for query in run.outcome.queries:
-            yield from ((query.name, answer) for answer in query.shown)
+    for query in result.queries:
+        yield from ((query.name, answer) for answer in query.shown)
 
 
 def _verdict(result: Result, query: str) -> str:
-    verdicts = [q.verdict for run in result.runs for q in run.outcome.queries if q.name == query]
+    verdicts = [each.verdict for each in result.queries if each.name == query]
     return verdicts[-1].status.value if verdicts else "not asked"
 
 
@@ -115,14 +114,13 @@ def _draw(table: Table) -> Iterator[str]:
 def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
     """Yield a result's answers to the first own queries that targets answer differently."""
     wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
-    for run in result.runs:
-        for query in run.outcome.queries:
-            for each in query.digests:
-                if each.rows is not None and each.instance in wanted.get(query.name, ()):
-                    yield query.name, ShownAnswer(
-                        instance=each.instance, statement=query.statement, columns=query.columns,
-                        rows=each.rows[:_SHOWN_ROWS], all_rows=len(each.rows), ok=None,
-                    )  # fmt: skip
+    for query in result.queries:
+        for each in query.digests:
+            if each.rows is not None and each.instance in wanted.get(query.name, ()):
+                yield query.name, ShownAnswer(
+                    instance=each.instance, statement=query.statement, columns=query.columns,
+                    rows=each.rows[:_SHOWN_ROWS], all_rows=len(each.rows), ok=None,
+                )  # fmt: skip
 
 
 def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:

@@ -71,11 +71,11 @@ class Course:
                 now = replace(self._enter(now, phase), detail=detail)
             case ProgressEvent():
                 now = replace(self._enter(now, event.phase), progress=event, left_s=event.left_s)
-                now = self._with_sweep(now, event.rows_per_s)
+                now = self._estimate_sweep(now, event.rows_per_s)
             case SampleEvent():
                 now = replace(self._enter(now, event.phase), sample=event)
                 if event.query:
-                    now = self._with_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
+                    now = self._estimate_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
             case Outcome():
                 self._estimate.finish()
         now = replace(now, fault=self._fault(now))
@@ -99,7 +99,7 @@ class Course:
             now, phase=phase, detail="", progress=None, sample=None, left_s=None, sweep_left_s=None
         )
 
-    def _with_sweep(self, now: SweepMoment, rows_per_s: float) -> SweepMoment:
+    def _estimate_sweep(self, now: SweepMoment, rows_per_s: float) -> SweepMoment:
         return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
 
     def _asking_s(self, now: SweepMoment, sample: SampleEvent) -> float | None:

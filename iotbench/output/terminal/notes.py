@@ -1,11 +1,13 @@
-"""The lines below a result's table: everything known, or the few that a sweep prints."""
+"""The lines of a result in addition to its table: answers, plans, ramps, and notes below it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from iotbench.figures.numbers import significant
 from iotbench.figures.resources import measure_used
 from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.figures.verdicts import describe_worst, level_of, verdict_of
@@ -19,6 +21,7 @@ from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result, RunRecord
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError, counted
+from simulator.protocol.events import QueryPlans, QueryRamp, RampEnd, ShownAnswer
 from simulator.protocol.verdict import Status, Verdict
 
 _DRAWN = {
@@ -34,6 +37,9 @@ _MOST_WRONG = 5
 _REACHING = ("target", "config", "runner", "extra-option")
 """Options that the next command needs to reach the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+_PLAN_LINES = 20
+"""Most lines of a plan in a terminal; results and pages have all."""
+_MORE = "and more statements, whose plans were not asked for"
 
 
 def notes_of(result: Result, path: Path | None) -> Iterator[str]:
@@ -59,23 +65,18 @@ def brief_of(result: Result, path: Path | None) -> Iterator[str]:
     yield from wrong[:_MOST_WRONG]
     if wrong[_MOST_WRONG:]:
         yield f"and {counted(len(wrong) - _MOST_WRONG, 'more line')} like these"
-    yield from (f"{name}: {text}" for name, text in _list_answers(result))
+    answers = chain(kind_of(result).answers(result), _resources(result))
+    yield from (f"{name}: {text}" for name, text in answers)
     if not wrong:
         yield f"verdict: {describe_worst([verdict_of(result)], [result])}"
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    if servers and kind_of(result).writes:
-        yield f"server: {servers[-1].version}; {servers[-1].durability}"
+    if result.server and kind_of(result).writes:
+        yield f"server: {result.server.version}; {result.server.durability}"
     if warnings:
         others = f" ({counted(len(warnings) - 1, 'more warning')})" if warnings[1:] else ""
         yield f"{_WARNING}: {warnings[0]}{others}"
     if path:
         yield f"result file: {path}"
         yield _next(result, path)
-
-
-def _list_answers(result: Result) -> Iterator[tuple[str, str]]:
-    yield from kind_of(result).answers(result)
-    yield from _resources(result)
 
 
 def _next(result: Result, path: Path) -> str:
@@ -108,9 +109,8 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of facts about the server, the size on disk and the machines."""
     if result.command:
         yield "command", command_line(words_of(result.command))
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    if servers:
-        yield "server", f"{servers[-1].version}; {servers[-1].durability}"
+    if result.server:
+        yield "server", f"{result.server.version}; {result.server.durability}"
     if background := background_of(result):
         yield "server's own work", background
     if failures := _failures(result):
@@ -276,3 +276,69 @@ def days_until_full(result: Result, disk_bytes: int) -> str:
 def _days(disk_bytes: int, bytes_per_row: float, rows_per_s: float) -> str:
     days = disk_bytes / (rows_per_s * bytes_per_row * _DAY_S)
     return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
+
+
+def answers_of(result: Result) -> Iterator[str]:
+    """Yield the lines of all shown answers, from the first run that has any."""
+    runs = [run for run in result.runs if any(query.shown for query in run.outcome.queries)]
+    for query in runs[0].outcome.queries if runs else ():
+        for each in query.shown:
+            yield from _format_answer(query.name, each)
+
+
+def _format_answer(name: str, shown: ShownAnswer) -> Iterator[str]:
+    verdict = "equal to the truth" if shown.ok else "not equal to the truth"
+    verdict = "not checked" if shown.ok is None else verdict
+    yield f"{name}, answer {shown.instance}: {counted(shown.all_rows, 'row')}, {verdict}"
+    yield from (f"    {line}" for line in shown.statement.splitlines())
+    yield f"  {' | '.join(shown.columns)}"
+    if shown.skipped:
+        yield f"  after {counted(shown.skipped, 'row')} equal to the truth"
+    for row in shown.rows:
+        yield f"  {' | '.join('NULL' if value is None else str(value) for value in row)}"
+    left = shown.all_rows - shown.skipped - len(shown.rows)
+    if left:
+        yield f"  and {counted(left, 'more row')}"
+    yield ""
+
+
+def plans_of(result: Result) -> Iterator[str]:
+    """Yield the first lines of each query plan."""
+    for name, plans in result.query_plans.items():
+        yield f"{name}: query plan"
+        lines = plan_text(plans).splitlines()
+        yield from (f"  {line}" for line in lines[:_PLAN_LINES])
+        if len(lines) > _PLAN_LINES:
+            left = counted(len(lines) - _PLAN_LINES, "more line")
+            yield f"  and {left}, which the result and its page have"
+        yield ""
+
+
+def plan_text(plans: QueryPlans) -> str:
+    """Return the plans of a query, each below its statement if there are several."""
+    if plans.problem:
+        return f"none: {plans.problem}"
+    if len(plans.statements) == 1 and not plans.more:
+        return plans.statements[0].text
+    parts = [f"{each.statement}\n\n{each.text}" for each in plans.statements]
+    return "\n\n".join([*parts, *[_MORE] * plans.more])
+
+
+def ramps_of(result: Result) -> Iterator[str]:
+    """Yield a line for each query and run."""
+    limit_ms = 1000 * float(result.configuration.get("ramp_limit_s") or 0.0)
+    for run in result.runs:
+        for ramp in run.outcome.ramps:
+            yield f"ramp {ramp.query}: {_describe_ramp(ramp, limit_ms)}"
+
+
+def _describe_ramp(ramp: QueryRamp, limit_ms: float) -> str:
+    average = f"{significant(ramp.wait_ms_avg)} ms on average"
+    workers = counted(ramp.workers, "worker")
+    match ramp.end:
+        case RampEnd.LIMIT:
+            return f"answers passed {limit_ms:,g} ms with {workers}: {average}"
+        case RampEnd.ABORT:
+            return f"answers passed three times {limit_ms:,g} ms with {workers}: {average}"
+        case RampEnd.ALL:
+            return f"answers stayed within {limit_ms:,g} ms with all {workers}: {average}"

@@ -88,7 +88,7 @@ class ProgressDisplay:
             case AskedEvent() as event:
                 self._line(moment, _describe_asked(event))
             case Outcome() as outcome:
-                self._line(moment, ending(moment.planned, outcome))
+                self._line(moment, describe_end(moment.planned, outcome))
 
     def _begin(self, moment: SweepMoment) -> None:
         self._number = moment.number
@@ -221,7 +221,7 @@ def _describe_asked(event: AskedEvent) -> str:
     return f"{event.query}: {counted(event.runs, 'run')}, {figures}"
 
 
-def ending(planned: PlannedRun, outcome: Outcome) -> str:
+def describe_end(planned: PlannedRun, outcome: Outcome) -> str:
     """Return a short text about the end of a run."""
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"

@@ -1,8 +1,9 @@
-"""A result's summary as a table that fits its width, and the lines below it."""
+"""A result as text: a table that fits its width with the lines below it, JSON, or CSV."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -10,17 +11,23 @@ from typing import Any
 
 from rich.table import Table
 
-from iotbench.figures.figures import FIGURES, Unit, unit_of
+from iotbench.figures.figures import FACETS, FIGURES, Unit, unit_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.figures.rows import Row
-from iotbench.figures.summary import Subject, Summary
+from iotbench.figures.summary import Subject, Summary, on_disk_of
+from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of, wrap
 from iotbench.machine.tables import draw, measure, new_table
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.notes import brief_of, notes_of
+from iotbench.output.terminal.notes import (
+    answers_of,
+    brief_of,
+    mismatches_of,
+    notes_of,
+    plans_of,
+    ramps_of,
+)
 from iotbench.output.terminal.plots import plot_of
-from iotbench.output.terminal.queries import answers_of, plans_of, ramps_of
-from iotbench.output.terminal.records import as_csv, as_json
 from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
@@ -28,6 +35,8 @@ _FLEXIBLE_WIDTH = 24
 """Longest verdict that is not wrapped before a column is dropped."""
 _NAME_WIDTH = 40
 """Longest name of a query that is not wrapped."""
+_WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
+"""Units of figures for which a record of several runs also has lowest, highest and spread."""
 _REST = "start,\nend"
 """Time outside all phases: start and end of processes or pods."""
 
@@ -116,9 +125,9 @@ def format_record(  # noqa: PLR0913
     few of the lines below.
     """
     if form == "json":
-        return as_json(result, path)
+        return _as_json(result, path)
     if form == "csv":
-        return as_csv(result)
+        return csv_text(records_of(result) + totals_of(result))
     width = width_of(sys.stdout)
     notes = brief_of(result, path) if brief else notes_of(result, path)
     parts = _parts(result, width, plotted=plotted, timings=timings, brief=brief)
@@ -223,3 +232,61 @@ def _seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
 
 def _format_s(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:,.2f}"
+
+
+def records_of(result: Result) -> list[dict[str, Any]]:
+    """Return a record for each row of the summary."""
+    return [*map(_record, summary_of(result).rows)]
+
+
+def totals_of(result: Result) -> list[dict[str, Any]]:
+    """Return a record for each run that asked several queries: all of them together."""
+    return [*map(_record, summary_of(result).totals)]
+
+
+def _record(row: Row) -> dict[str, Any]:
+    """Return dimensions, figures and the basis of each: min, max and spread of several runs."""
+    record: dict[str, Any] = {**row.place.dimensions}
+    record |= {} if row.place.check else {"runs": row.runs}
+    for name, found in row.figures.items():
+        ends = FIGURES[name].unit in _WITH_ENDS and found.low is not None
+        known = FACETS if ends else ("",)
+        record |= {f"{name}{facet}": FACETS[facet](found) for facet in known}
+    record |= dict.fromkeys(row.withheld)
+    if "p50_ms" in row.figures:
+        record["timed"] = row.figures["p50_ms"].n
+    if row.place.check is not None:
+        record |= {"expected": row.expected, "found": row.found}
+    return {**record, "verdict": row.verdict} | ({"verify": row.level.value} if row.level else {})
+
+
+def _as_json(result: Result, path: Path | None) -> str:
+    """Return a result's summary, and the facts to judge it by, as JSON."""
+    on_disk = on_disk_of(result)
+    shown = {
+        "kind": result.kind,
+        "target": result.target,
+        "status": result.status,
+        "cause": result.cause,
+        "exit_code": result.exit_code,
+        "rows": records_of(result),
+        "all_queries": totals_of(result),
+        "ramps": [
+            {"workers_at_most": run.workers, **ramp.model_dump(mode="json")}
+            for run in result.runs
+            for ramp in run.outcome.ramps
+        ],
+        "mismatches": mismatches_of(result),
+        "warnings": result.warnings,
+        "answers": [
+            {"query": query.name, "workers": run.workers, **each.model_dump(mode="json")}
+            for run in result.runs
+            for query in run.outcome.queries
+            for each in query.shown
+        ],
+        "on_disk": asdict(on_disk) if on_disk else None,
+        "configuration": result.configuration,
+        "target_options": result.target_options,
+        "file": str(path) if path else None,
+    }
+    return json.dumps(shown, indent=1) + "\n"

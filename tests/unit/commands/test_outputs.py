@@ -175,7 +175,7 @@ def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_mea
     monkeypatch.setattr(roster, "explain_silence", lambda *_: "")
     measured = []
     monkeypatch.setattr(
-        module, "all_measured", lambda *_, **__: measured.append(1) or ([], "done", {})
+        module, "measure_all", lambda *_, **__: measured.append(1) or ([], "done", {})
     )
     before = {*(folder / "results").iterdir()}
     for _ in range(2):  # an own one is replaced
@@ -193,7 +193,7 @@ def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_mea
 
 
 def test_the_name_of_a_record_depends_on_the_targets_that_answer(folder, monkeypatch):
-    monkeypatch.setattr(reproduce_command, "all_measured", lambda *_, **__: ([], "done", {}))
+    monkeypatch.setattr(reproduce_command, "measure_all", lambda *_, **__: ([], "done", {}))
     names = []
     for why in ("", "does not answer within 60 s"):
         monkeypatch.setattr(roster, "explain_silence", lambda *_, why=why: why)

@@ -407,7 +407,7 @@ def test_a_result_whose_tables_are_not_known_is_kept(folder, run):
     dataset = made.stored(9).model_copy(update={"workload_version": 99})
     path = store(folder, 0, manifest=Manifest(dataset=dataset, rows=9, complete=True))
 
-    assert "does not say here which tables it wrote" in run("rm", "--older-than=1s", "-y").stderr
+    assert "wrote tables that are not known here" in run("rm", "--older-than=1s", "-y").stderr
     assert path.exists()
 
 

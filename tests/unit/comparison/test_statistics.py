@@ -133,7 +133,7 @@ def test_sweeps_are_in_turns_if_they_are_at_least_three_pairs(base, other, expec
 def test_a_side_with_one_run_has_no_interval_and_exceeds_nothing():
     found = of_runs([100], [50, 51, 52])
 
-    assert (found.has_interval, found.exceeds(0)) == (False, False)
+    assert (found.low, found.exceeds(0)) == (None, False)
     assert found.change == pytest.approx(-0.49, abs=0.001)
 
 

@@ -9,8 +9,8 @@ from iotbench.comparison.thresholds import (
     Scope,
     checks_of,
     comparison_checks,
-    failures,
     list_changed_percentiles,
+    list_failures,
     parse,
 )
 from iotbench.measurements import summary_of
@@ -103,7 +103,7 @@ def test_all_problems_are_found_at_once():
 
 
 def failed(text, found, scope=INSERTS):
-    return failures(tuple(checks_of([taken(text, scope)], summary_of(found))))
+    return list_failures(tuple(checks_of([taken(text, scope)], summary_of(found))))
 
 
 def two_counts():
@@ -170,7 +170,7 @@ def test_a_threshold_about_inserts_is_not_held_against_queries():
 
 def judged(text, base, other):
     comparison = compare_sides(side(base), side(other), known=calibrated(1))
-    return failures(tuple(comparison_checks([taken(text, COMPARISONS)], comparison)))
+    return list_failures(tuple(comparison_checks([taken(text, COMPARISONS)], comparison)))
 
 
 def test_changes_and_judgements_of_a_comparison_have_thresholds():
@@ -193,7 +193,7 @@ def test_the_change_of_any_percentile_has_a_threshold_and_needs_its_samples():
         named = list_changed_percentiles([text])
         sides = waiting("a", *range(1, 201)), waiting("b", *range(2, 402, 2))
         found = compare_sides(*sides, known=calibrated(1), percentiles=named)
-        return failures([*comparison_checks([taken(text, COMPARISONS)], found)])
+        return list_failures([*comparison_checks([taken(text, COMPARISONS)], found)])
 
     (line,) = judged("p90_ms_change > 99%")
     assert line.startswith("threshold failed: p90_ms_change > 99%: +100.0% (+100.0 to +100.0%), b")

@@ -6,7 +6,7 @@ import pytest
 
 from iotbench.config.targets.config import Target
 from iotbench.execution import experiment
-from iotbench.execution.experiment import all_measured
+from iotbench.execution.experiment import measure_all
 from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
 from iotbench.plans.engine import MeasuredItem
@@ -63,7 +63,7 @@ def asked(monkeypatch):
 
 def test_after_a_failure_the_others_are_measured_if_the_database_answers(tmp_path, asked):
     measuring = Measuring(tmp_path)
-    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+    found, status, _ = measure_all(PLAN, ROSTER, measuring)
 
     assert status == "done"
     assert len(measuring.items) == len(found) == 12
@@ -73,7 +73,7 @@ def test_after_a_failure_the_others_are_measured_if_the_database_answers(tmp_pat
 def test_they_are_not_begun_if_it_is_gone(tmp_path, asked):
     asked.silent.add("one")
     measuring = Measuring(tmp_path)
-    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+    found, status, _ = measure_all(PLAN, ROSTER, measuring)
 
     assert status == "done"
     assert [item for item in measuring.items if item[0] == "one"] == [("one", "a", 1)]
@@ -92,7 +92,7 @@ def test_a_stop_while_it_is_waited_for_ends_the_plan(tmp_path, monkeypatch):
         return "stopped by the user"
 
     monkeypatch.setattr(experiment, "wait_for_answer", stopped)
-    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+    found, status, _ = measure_all(PLAN, ROSTER, measuring)
 
     assert status == "interrupted"
     assert len(found) == len(measuring.items) == 1

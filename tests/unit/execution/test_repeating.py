@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from iotbench.commands.main import commands
 from iotbench.config.targets.packages import package_versions
-from iotbench.execution.repeating import build_repeated, comparison, differences
+from iotbench.execution.repeating import build_repeated, list_differences, suggest_comparison
 from iotbench.machine.machine import this_machine
 from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files
@@ -60,7 +60,7 @@ def with_options(**options):
 
 
 def changed(path):
-    return list(differences(build_repeated(path, MINE, ()), path.parent))
+    return list(list_differences(build_repeated(path, MINE, ()), path.parent))
 
 
 def test_nothing_differs_where_nothing_has_changed(folder):
@@ -138,9 +138,9 @@ def test_a_result_without_a_command_says_which_one_to_run(folder):
 def test_the_new_result_is_compared_with_the_one_that_was_repeated(folder):
     path = stored(folder)
 
-    assert comparison(path, "last", Path("results")).endswith("compare 'last~1' last")
-    assert comparison(path, "last~3", Path("results")).endswith(f"compare {id_of(0)} last")
-    assert comparison(path, "r.json", Path("o")).endswith("compare r.json last --output o")
+    assert suggest_comparison(path, "last", Path("results")).endswith("compare 'last~1' last")
+    assert suggest_comparison(path, "last~3", Path("results")).endswith(f"compare {id_of(0)} last")
+    assert suggest_comparison(path, "r.json", Path("o")).endswith("compare r.json last --output o")
 
 
 def test_a_dry_run_prints_the_command_and_what_differs(folder):

@@ -7,7 +7,7 @@ import pytest
 
 from iotbench.config.options.choice import ClusterOptions, Reach
 from iotbench.config.targets.config import Config
-from iotbench.execution import facts as running_facts
+from iotbench.execution import collector
 from iotbench.execution.roster import candidates_of, roster_of
 from iotbench.plans.options import PlanRun
 from iotbench.plans.plan import Plan
@@ -45,7 +45,7 @@ def asked(monkeypatch):
         targets.append(target.name)
         raise SetupError("--timeout: the run was not done after 60 s")
 
-    monkeypatch.setattr(running_facts, "database_facts", facts)
+    monkeypatch.setattr(collector, "database_facts", facts)
     return targets
 
 
@@ -61,7 +61,7 @@ def test_a_target_that_stores_nothing_is_no_candidate():
     ],
 )
 def test_a_target_that_is_silent_is_not_measured(found, asked, monkeypatch, limit_s, reason):
-    monkeypatch.setattr(running_facts, "_CHECK_S", limit_s)
+    monkeypatch.setattr(collector, "_CHECK_S", limit_s)
     none = found()
 
     assert [each.not_had for each in none.candidates] == [reason]

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution import facts
+from iotbench.execution import collector
 from iotbench.execution import shell as shells
 from iotbench.execution.collector import STOPPED
 from iotbench.execution.shell import Shell
@@ -76,14 +76,14 @@ def test_the_target_has_a_while_to_answer_after_the_command(before, monkeypatch,
         asked.append(target.name)
         return "" if len(asked) == 3 else "connection refused"
 
-    monkeypatch.setattr(facts, "explain_silence", silent)
+    monkeypatch.setattr(collector, "explain_silence", silent)
     assert before() == ""
     assert (asked, (tmp_path / "ran").exists()) == (["far"] * 3, True)
 
 
 def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
-    monkeypatch.setattr(facts, "explain_silence", lambda *_: "connection refused")
-    monkeypatch.setattr(facts, "READY_S", 0.2)
+    monkeypatch.setattr(collector, "explain_silence", lambda *_: "connection refused")
+    monkeypatch.setattr(collector, "READY_S", 0.2)
 
     cause = before()
     assert cause.startswith(
@@ -93,7 +93,7 @@ def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
 
 
 def test_a_command_that_fails_is_not_followed_by_questions(before, monkeypatch):
-    monkeypatch.setattr(facts, "explain_silence", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(collector, "explain_silence", lambda *_: pytest.fail("asked"))
 
     assert "exit code 4: no such unit; see " in before("echo no such unit >&2; exit 4")
 

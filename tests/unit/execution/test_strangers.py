@@ -141,7 +141,7 @@ def test_what_runs_reaches_or_writes_is_refused_before_anything_starts(folder, k
         assert isinstance(done.exception, ConfigError), done.output
         (text,) = done.exception.problems
         assert shlex.join([f"--{key}", value]) in text
-        assert "takes from a file, which may be somebody else's" in text
+        assert "takes from a file, which may be a stranger's" in text
         assert {*folder.iterdir()} == before
 
 

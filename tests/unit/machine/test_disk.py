@@ -83,13 +83,14 @@ def test_nothing_is_dropped_for_a_server_that_is_elsewhere(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("host", "embedded", "reason"),
+    ("module", "given", "reason"),
     [
-        ("127.0.0.1", False, ""),
-        ("192.0.2.1", False, "the server is on another host"),
-        ("192.0.2.1", True, ""),
+        ("mysql", {"host": "127.0.0.1"}, ""),
+        ("mysql", {"host": "192.0.2.1"}, "the server is on another host"),
+        ("sqlite", {}, ""),
     ],
 )
-def test_a_server_is_here_if_its_address_is(host, embedded, reason):
-    options = database_class("mysql").options_model(host=host, user="u", database="d")
-    assert elsewhere(options, embedded=embedded) == reason
+def test_a_server_is_here_if_its_address_is_or_if_it_is_embedded(module, given, reason):
+    cls = database_class(module)
+    login = {"user": "u", "database": "d"} if given else {}
+    assert elsewhere(cls(cls.options_model(**given, **login))) == reason

@@ -19,8 +19,8 @@ with socket.create_server(("127.0.0.1", 0)) as listener:
 """
 
 
-def options(module, **given):
-    return database_class(module).options_model(**given)
+def database(module, **given):
+    return database_class(module)(database_class(module).options_model(**given))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def options(module, **given):
     ],
 )
 def test_addresses_are_those_of_the_options(module, given, expected):
-    assert addresses(options(module, **given)) == expected
+    assert addresses(database(module, **given).options) == expected
 
 
 def test_the_process_that_listens_is_the_server():
@@ -60,7 +60,7 @@ def test_the_process_that_listens_is_the_server():
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         port = int(process.stdout.readline())
-        found = server_of(options("influxdb", url=f"http://localhost:{port}"), embedded=False)
+        found = server_of(database("influxdb", url=f"http://localhost:{port}"))
         process.communicate(b"")
 
     assert isinstance(found, psutil.Process)
@@ -74,13 +74,12 @@ def test_a_process_that_only_forwards_is_not_the_server(tmp_path):
     with subprocess.Popen([forwarder, "-c", LISTEN], **given) as process:
         assert process.stdout
         port = int(process.stdout.readline())
-        found = server_of(options("influxdb", url=f"http://localhost:{port}"), embedded=False)
-        here = servers_here(options("influxdb", url=f"http://localhost:{port}"), embedded=False)
+        found = server_of(database("influxdb", url=f"http://localhost:{port}"))
+        here = servers_here(database("influxdb", url=f"http://localhost:{port}"))
         process.communicate(b"")
 
     assert found == (
-        f"not measured: socat listens at port {port}, and forwards to a server whose processes are"
-        " not known"
+        f"socat listens at port {port}, and forwards to a server whose processes are not known"
     )
     assert here is None
 
@@ -91,37 +90,33 @@ def test_a_server_here_is_a_process_and_one_elsewhere_is_none():
     ) as process:
         assert process.stdout
         port = int(process.stdout.readline())
-        (here,) = servers_here(options("influxdb", url=f"http://[::1]:{port}"), embedded=False)
+        (here,) = servers_here(database("influxdb", url=f"http://[::1]:{port}"))
         process.communicate(b"")
 
     assert here.pid == process.pid
-    assert servers_here(options("influxdb", url="http://192.0.2.1:1"), embedded=False) == []
-    assert servers_here(options("sqlite"), embedded=True) == []
-    assert servers_here(options("null"), embedded=False) is None
+    assert servers_here(database("influxdb", url="http://192.0.2.1:1")) == []
+    assert servers_here(database("sqlite")) == []
+    assert servers_here(database("null")) is None
 
 
 @pytest.mark.parametrize(
-    ("url", "embedded", "reason"),
+    ("server", "reason"),
     [
-        ("http://localhost:1", True, "the database is part of the workers"),
-        ("http://192.0.2.1:8086", False, "the server is on another host"),
-        ("http://no-such-host.invalid:8086", False, "the server is on another host"),
+        (database("sqlite"), "the database is part of the workers"),
+        (database("influxdb", url="http://192.0.2.1:8086"), "the server is on another host"),
+        (database("influxdb", url="http://no-such.invalid:8086"), "the server is on another host"),
+        (database("null"), "the target's options have no address"),
     ],
 )
-def test_a_server_that_cannot_be_measured_has_a_reason(url, embedded, reason):
-    found = server_of(options("influxdb", url=url), embedded=embedded)
-
-    assert found == f"not measured: {reason}"
-    assert server_of(options("null"), embedded=False) == (
-        "not measured: the target's options have no address"
-    )
+def test_a_server_that_cannot_be_measured_has_a_reason(server, reason):
+    assert server_of(server) == reason
 
 
 def test_a_port_without_a_visible_listener_is_named():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # it does not listen, and nothing else can
         port = bound.getsockname()[1]
-        found = server_of(options("influxdb", url=f"http://127.0.0.1:{port}"), embedded=False)
+        found = server_of(database("influxdb", url=f"http://127.0.0.1:{port}"))
 
     assert isinstance(found, str)
     assert f"no process of this machine that listens at 127.0.0.1:{port}" in found

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.machine.scratch import left_folders, scratch_folder
+from iotbench.machine.scratch import find_left_folders, scratch_folder
 from tests import ROOT
 
 
 def abandoned_folders():
-    return list(left_folders().abandoned)
+    return list(find_left_folders().abandoned)
 
 
 NOBODY = 65534
@@ -97,8 +97,8 @@ def test_the_folder_of_an_earlier_process_with_this_number_is_found(folders):
 def test_a_folder_without_an_owner_is_listed_and_not_removed(folders, name, is_listed):
     (folders / name).mkdir()
 
-    assert left_folders().abandoned == ()
-    assert left_folders().unknown == ((folders / name,) if is_listed else ())
+    assert find_left_folders().abandoned == ()
+    assert find_left_folders().unknown == ((folders / name,) if is_listed else ())
 
 
 def with_owner(folders, name, put):
@@ -129,7 +129,7 @@ def test_no_owner_blocks_or_stops_the_search(folders):
     (folders / "iot-bench-zz-fifo").mkdir()
     dead = left_by_a_killed_process()
 
-    found = left_folders()
+    found = find_left_folders()
 
     assert found.abandoned == (dead,)
     assert set(found.unknown) == {*bad, folders / "iot-bench-zz-fifo"}
@@ -141,13 +141,13 @@ def test_an_owner_is_never_half_written(monkeypatch):
     write = Path.write_text
 
     def watched(path, text):
-        seen.append(left_folders().unknown)
+        seen.append(find_left_folders().unknown)
         return write(path, text)
 
     monkeypatch.setattr(Path, "write_text", watched)
     with scratch_folder("values") as folder:
         assert seen == [(folder,)]
-        assert left_folders().unknown == ()
+        assert find_left_folders().unknown == ()
         assert [path.name for path in folder.iterdir()] == [".owner"]
 
 

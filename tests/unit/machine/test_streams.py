@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.program import program, program_name, state_folder
 from iotbench.machine.streams import (
     OutputError,
@@ -114,13 +114,13 @@ def handlers():
 
 
 def test_nothing_was_asked_at_first():
-    with caught_interrupts() as interrupts:
+    with catch_interrupts() as interrupts:
         assert not interrupts.requested
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_first_signal_only_asks(number):
-    with caught_interrupts() as interrupts:
+    with catch_interrupts() as interrupts:
         signal.raise_signal(number)
 
         assert interrupts.requested
@@ -128,7 +128,7 @@ def test_the_first_signal_only_asks(number):
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_second_signal_stops_at_once(number):
-    with caught_interrupts():
+    with catch_interrupts():
         signal.raise_signal(signal.SIGINT)
 
         with pytest.raises(Interrupted, match=f"stopped at once by {number.name}") as error:
@@ -139,7 +139,7 @@ def test_the_second_signal_stops_at_once(number):
 
 def test_the_signals_are_given_back():
     before = handlers()
-    with caught_interrupts():
+    with catch_interrupts():
         during = handlers()
 
     assert handlers() == before
@@ -148,7 +148,7 @@ def test_the_signals_are_given_back():
 
 def test_the_signals_are_given_back_after_an_error():
     before = handlers()
-    with pytest.raises(KeyError), caught_interrupts():
+    with pytest.raises(KeyError), catch_interrupts():
         raise KeyError
 
     assert handlers() == before

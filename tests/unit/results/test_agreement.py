@@ -8,7 +8,13 @@ import math
 import pytest
 
 from iotbench.output.terminal.agreements import format_validated
-from iotbench.results.agreement import Agreement, agreements, differences, exit_code, near
+from iotbench.results.agreement import (
+    Agreement,
+    are_near,
+    compare_answers,
+    exit_code,
+    list_differences,
+)
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import digest_of
@@ -41,7 +47,7 @@ def test_equal_rounded_and_different_answers_are_distinguished():
     one = asked("one", query("q", (0, "a", True), (1, "b", True), (2, "c", True), (3, "d", False)))
     two = asked("two", query("q", (0, "a", True), (1, "e", True), (2, "f", False), (3, "d", False)))
 
-    (found,) = agreements([one, two])
+    (found,) = compare_answers([one, two])
     assert found == Agreement("q", answers=4, equal=2, rounded=1, different=(2,))
     assert exit_code([one, two], [found]) == 3
 
@@ -50,20 +56,20 @@ def test_an_instance_with_two_answers_is_equal_to_none():
     one = asked("one", query("q", (0, "a", True), (0, "b", False)))
     two = asked("two", query("q", (0, "a", True)))
 
-    assert agreements([one, two]) == [Agreement("q", answers=1, different=(0,))]
+    assert compare_answers([one, two]) == [Agreement("q", answers=1, different=(0,))]
 
 
 def test_an_instance_that_a_target_has_not_answered_is_no_agreement():
     one = asked("one", query("q", (0, "a", False)))
     two = asked("two", query("q", (1, "a", False)))
 
-    assert agreements([one, two])[0].different == (0, 1)
+    assert compare_answers([one, two])[0].different == (0, 1)
 
 
 def test_a_query_that_a_target_cannot_express_is_not_compared():
     one = asked("one", query("q", (0, "a", True)), query("u", (0, "a", True)))
     two = asked("two", query("q", (0, "a", True)), query("u", verdict=UNABLE))
-    found = agreements([one, two])
+    found = compare_answers([one, two])
 
     assert found[1] == Agreement("u", problem="two: not supported: no newest row")
     assert exit_code([one, two], found) == 0
@@ -73,8 +79,8 @@ def test_a_query_that_a_target_cannot_express_is_not_compared():
 def test_equal_answers_that_are_wrong_are_a_mismatch():
     both = [asked(name, query("q", (1, "a", False), verdict=WRONG)) for name in ("one", "two")]
 
-    assert agreements(both) == [Agreement("q", answers=1, equal=1)]
-    assert exit_code(both, agreements(both)) == 3
+    assert compare_answers(both) == [Agreement("q", answers=1, equal=1)]
+    assert exit_code(both, compare_answers(both)) == 3
 
 
 UNCHECKED = Verdict(status=Status.UNCHECKED, reason="no truth")
@@ -112,10 +118,10 @@ def test_own_answers_are_compared_by_their_values():
         own((0, rows), (1, close), (2, rows[:2]), (3, ((1, 0.2), *rows[1:])), (4, rows[1:])),
     )
 
-    (found,) = agreements([one, two])
+    (found,) = compare_answers([one, two])
     assert found == Agreement("own", answers=5, equal=1, rounded=1, different=(2, 3, 4), own=True)
     assert exit_code([one, two], [found]) == 3
-    (same,) = agreements([one, own_asked("two", *one.runs[0].outcome.queries)])
+    (same,) = compare_answers([one, own_asked("two", *one.runs[0].outcome.queries)])
     assert (same.equal, same.rounded, same.different) == (5, 0, ())
     assert exit_code([one, one], [same]) == 0
 
@@ -124,17 +130,17 @@ def test_rows_that_a_last_digit_orders_otherwise_are_near():
     one = ((0.1, "b"), (0.3, "a"))
     two = ((last_digit(0.1), "b"), (0.3, "a"))
 
-    assert near(one, two, 2**-50)
-    assert near(one, two[::-1], 2**-50)
-    assert not near(one, two, 0.0)
-    assert not near(((None, "a"),), ((0.0, "a"),), 1.0)
-    assert near((("x", None), ("x", 1.5)), (("x", 1.5), ("x", None)), 0.0)
+    assert are_near(one, two, 2**-50)
+    assert are_near(one, two[::-1], 2**-50)
+    assert not are_near(one, two, 0.0)
+    assert not are_near(((None, "a"),), ((0.0, "a"),), 1.0)
+    assert are_near((("x", None), ("x", 1.5)), (("x", 1.5), ("x", None)), 0.0)
 
 
 def test_own_answers_that_were_not_kept_are_not_compared():
     rows = ((1, 2.0),)
     both = [own_asked(name, own((0, rows), rows=False)) for name in ("one", "two")]
-    (found,) = agreements(both)
+    (found,) = compare_answers(both)
 
     assert "more values than are kept" in found.problem
     assert exit_code(both, [found]) == 4
@@ -145,7 +151,7 @@ def test_own_queries_do_not_hide_what_could_not_be_verified():
     unable = Verdict(status=Status.UNKNOWN, reason="cannot")
     both = [own_asked(name, own((0, rows)), verdict=unable) for name in ("one", "two")]
 
-    assert exit_code(both, agreements(both)) == 4
+    assert exit_code(both, compare_answers(both)) == 4
     assert both[0].exit_code == 4
     assert not both[0].is_unchecked
     assert own_asked("one", own((0, rows))).is_unchecked
@@ -153,7 +159,7 @@ def test_own_queries_do_not_hide_what_could_not_be_verified():
 
 def test_different_own_answers_stand_side_by_side():
     one, two = (own_asked(name, own((7, ((n, 0.5),)))) for name, n in (("one", 1), ("two", 2)))
-    text = format_validated([one, two], agreements([one, two]), [None, None], "table")
+    text = format_validated([one, two], compare_answers([one, two]), [None, None], "table")
 
     assert "own, answer 7: n | mean" in text
     assert "1 | 0.5" in text
@@ -179,7 +185,7 @@ def test_a_run_that_failed_decides_the_exit_code():
     ],
 )
 def test_datasets_are_the_same_if_their_rows_are(changes, expected):
-    assert differences(stored(9), stored(9, **changes)) == expected
+    assert list_differences(stored(9), stored(9, **changes)) == expected
 
 
 def shown(target_rows, *, ok=True, truth=None):
@@ -193,7 +199,7 @@ def test_the_table_shows_wrong_answers_beside_the_truth(monkeypatch):
     wrong = shown(((2,),), ok=False, truth=((1,),))
     one = asked("one", query("q", (1, "a", True)))
     two = asked("two", query("q", (1, "b", False), verdict=WRONG, shown=(wrong,)))
-    found = [*agreements([one, two]), Agreement("u", problem="two: not supported")]
+    found = [*compare_answers([one, two]), Agreement("u", problem="two: not supported")]
     lines = format_validated([one, two], found, [None, None], "table").splitlines()
 
     assert lines[0].split() == ["Query", "Answers", "Equal", "Rounded", "Differ", "one", "two"]
@@ -208,7 +214,7 @@ def test_the_table_shows_wrong_answers_beside_the_truth(monkeypatch):
 
 def test_json_and_csv_have_a_record_for_each_query(tmp_path):
     both = [asked(name, query("q", (0, "a", True), shown=(shown(((1,),)),))) for name in "ab"]
-    found = agreements(both)
+    found = compare_answers(both)
     content = json.loads(format_validated(both, found, [tmp_path / "r.json", None], "json"))
     (line,) = csv.DictReader(io.StringIO(format_validated(both, found, [None, None], "csv")))
 

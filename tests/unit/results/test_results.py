@@ -244,7 +244,7 @@ def test_the_last_insert_is_the_newest_of_its_target(tmp_path):
     written(tmp_path, 5, target="not-lite")
     written(tmp_path, 6, target="lite-2")
 
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
+    assert result_files.find_last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
 
 
 HALF = MANIFEST.model_copy(update={"complete": False})
@@ -264,7 +264,7 @@ def test_the_last_insert_is_the_last_that_wrote_rows(tmp_path, later, last):
     minutes = 1 / 60_000 if "sweep_id" in later else 1
     paths = {MANIFEST.complete: written(tmp_path, 0)} | {False: written(tmp_path, minutes, **later)}
 
-    found = result_files.last_written(tmp_path, "lite", writing_kinds())
+    found = result_files.find_last_written(tmp_path, "lite", writing_kinds())
     assert found == (paths[last.complete], last)
 
 
@@ -274,16 +274,16 @@ def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
     damaged = written(tmp_path, 2)
     damaged.write_bytes(content)
 
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, MANIFEST)
+    assert result_files.find_last_written(tmp_path, "lite", writing_kinds()) == (path, MANIFEST)
     assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
-    assert result_files.tables_left(tmp_path, writing_kinds()) == {
+    assert result_files.find_tables_left(tmp_path, writing_kinds()) == {
         ("lite", "events"): (path, MANIFEST)
     }
     assert capsys.readouterr().err == ""  # it was named
 
 
 def test_no_insert_is_none(tmp_path):
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) is None
+    assert result_files.find_last_written(tmp_path, "lite", writing_kinds()) is None
 
 
 def test_an_id_begins_with_its_time_and_is_new_each_time():

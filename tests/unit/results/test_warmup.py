@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iotbench.results.warmup import LEAST_S, found_in
+from iotbench.results.warmup import LEAST_S, find_warmup
 
 COURSES = 200
 
@@ -37,7 +37,7 @@ STEADY = {
 @pytest.mark.parametrize("kind", STEADY)
 def test_at_most_five_in_a_hundred_courses_without_a_warm_up_raise_an_alarm(kind, seconds):
     draw = np.random.default_rng(7)
-    alarms = sum(found_in(STEADY[kind](draw, seconds)) is not None for _ in range(COURSES))
+    alarms = sum(find_warmup(STEADY[kind](draw, seconds)) is not None for _ in range(COURSES))
 
     assert alarms <= 0.05 * COURSES
 
@@ -48,7 +48,7 @@ def test_most_warm_ups_are_found(share, level, seconds):
     draw = np.random.default_rng(8)
     length_s = int(share * seconds)
     start = np.where(np.arange(seconds) < length_s, level, 1.0)
-    found = [found_in(start * course(draw, seconds, 0.03)) for _ in range(100)]
+    found = [find_warmup(start * course(draw, seconds, 0.03)) for _ in range(100)]
     known = [each for each in found if each]
 
     assert len(known) >= 85
@@ -61,7 +61,7 @@ def test_most_warm_ups_are_found(share, level, seconds):
 
 def test_a_rising_start_is_a_warm_up():
     draw = np.random.default_rng(9)
-    found = found_in(course(draw, 120, 0.03) * (1 - 0.6 * np.exp(-np.arange(120) / 8)))
+    found = find_warmup(course(draw, 120, 0.03) * (1 - 0.6 * np.exp(-np.arange(120) / 8)))
 
     assert found is not None
     assert 12 <= found.seconds <= 48
@@ -71,12 +71,12 @@ def test_a_rising_start_is_a_warm_up():
 def test_a_short_course_shows_nothing():
     rates = [1.0] * 10 + [2.0] * (LEAST_S - 10)
 
-    assert found_in(rates) is not None
-    assert found_in(rates[1:]) is None
-    assert found_in([]) is None
+    assert find_warmup(rates) is not None
+    assert find_warmup(rates[1:]) is None
+    assert find_warmup([]) is None
 
 
 def test_a_course_without_noise_or_rows_is_steady():
-    assert found_in([5.0] * 90) is None
-    assert found_in([0.0] * 90) is None
-    assert found_in([100.0] + [0.0] * 89) is None
+    assert find_warmup([5.0] * 90) is None
+    assert find_warmup([0.0] * 90) is None
+    assert find_warmup([100.0] + [0.0] * 89) is None

@@ -88,7 +88,7 @@ def test_pods_of_the_run_that_run_are_the_client():
         worker("worker-1", "node1", "Succeeded"),
         {**worker("worker-2", "", "Pending"), "spec": {}},
     ]
-    source = KubeletSource(cluster, "of=run", "not measured: outside of the cluster")
+    source = KubeletSource(cluster, "of=run", "outside of the cluster")
     found = source.read()
 
     assert list(found) == [(CounterOwner.CLIENT, "bench/worker-0")]
@@ -107,7 +107,7 @@ def test_a_pod_that_was_not_read_yet_exists(statistics):
     answer["pods"] = [{"podRef": answer["pods"][0]["podRef"], **statistics}]
     cluster = Cluster(node1=answer, node2={"node": {}, "pods": None})
     cluster.pods = [worker("worker-0", "node1"), worker("worker-1", "node2")]
-    found = KubeletSource(cluster, "of=run", "not measured").read()
+    found = KubeletSource(cluster, "of=run", "unknown").read()
 
     assert found == {
         (CounterOwner.CLIENT, "bench/worker-0"): None,

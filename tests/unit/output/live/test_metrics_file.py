@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from iotbench.output.live.file import MetricsFile, problem_with
-from iotbench.output.live.samples import FAMILIES, lines_of
+from iotbench.output.live.metrics import FAMILIES, MetricsFile, lines_of, problem_with
 from simulator.protocol.events import AskedSample
 from simulator.protocol.spec import Work
 from tests.unit.output.live.sweeps import RESULT, asked, moments, sample
@@ -128,8 +127,8 @@ def test_a_full_disk_is_one_warning(capsys):
 def test_a_path_that_cannot_be_written_is_refused_before_anything_starts(tmp_path, path, problem):
     os.mkfifo(tmp_path / "pipe")
 
-    assert problem_with(tmp_path / path).endswith(problem)
-    assert bool(problem_with(tmp_path / path)) == bool(problem)
+    assert problem_with(str(tmp_path / path)).endswith(problem)
+    assert bool(problem_with(str(tmp_path / path))) == bool(problem)
 
 
 def test_the_file_is_made_and_removed_by_nobody_else(tmp_path):

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from iotbench.output.live import push
-from iotbench.output.live.push import MetricsPush, format_url, problem_with
+from iotbench.output.live import metrics
+from iotbench.output.live.metrics import MetricsPush, format_url, problem_with
 from tests.unit.output.live.sweeps import RESULT, moments, sample
 
 
@@ -37,7 +37,7 @@ def receiving(*statuses):
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
-    monkeypatch.setattr(push, "_EVERY_S", 0.05)
+    monkeypatch.setattr(metrics, "_EVERY_S", 0.05)
 
 
 def pushed(url, samples, pause_s=0.0):

@@ -56,7 +56,7 @@ def shown(*results):
         ))
         for n, each in enumerate(results)
     ]  # fmt: skip
-    return [*growth.pictures(order_results(files))]
+    return [*growth.draw_growth(order_results(files))]
 
 
 def test_rate_and_memory_have_a_line_for_each_target_with_three_numbers_of_series():
@@ -66,13 +66,13 @@ def test_rate_and_memory_have_a_line_for_each_target_with_three_numbers_of_serie
     rate, memory = shown(*results)
 
     assert rate.title == "Rate over the number of series"
-    assert [row[1:] for row in rate.table.rows] == [
+    assert [[*row.values()][1:] for row in rate.table.rows] == [
         ["1,000", "2,000", "verified"],
         ["10,000", "2,000", "verified"],
         ["100,000", "1,999", "verified"],
     ]
-    assert [row[2] for row in memory.table.rows] == ["1.00", "101", "201"]
-    assert all(row[0].startswith("a") for row in rate.table.rows)
+    assert [row["MiB"] for row in memory.table.rows] == ["1.00", "101", "201"]
+    assert all(row["Result"].startswith("a") for row in rate.table.rows)
     assert "series" in rate.svg
 
 
@@ -84,7 +84,7 @@ def test_the_newest_rows_have_their_median(query, of):
     (newest,) = shown(*(asked("a", scale, wait, query) for scale, wait in waits))
 
     assert newest.title == f"Newest row of {of}, median"
-    assert [row[1] for row in newest.table.rows] == ["10", "100", "1,000"]
+    assert [row["Series"] for row in newest.table.rows] == ["10", "100", "1,000"]
 
 
 @pytest.mark.parametrize("scales", [(10,), (10, 100), (10, 10, 10, 100)])

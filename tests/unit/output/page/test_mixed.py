@@ -1,8 +1,7 @@
 """A page of mixed loads."""
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources
 from tests.unit.output.page import shown
 from tests.unit.output.terminal.test_mixed import mixed
 
@@ -13,10 +12,10 @@ def test_inserts_stand_beside_the_queries_in_one_picture_and_its_table():
 
     assert section.title == "Inserts beside queries, workload iot"
     latencies, rates = section.pictures
-    loads = [row[1] for row in latencies.table.rows]
+    loads = [row["Load"] for row in latencies.table.rows]
     assert loads == ["inserts", "count-events", "newest-per-device"] * 2
     assert latencies.svg.count("count-events") == 1
-    assert [row[2] for row in rates.table.rows] == ["2", "2"]
+    assert [row["Workers"] for row in rates.table.rows] == ["2", "2"]
     assert "Rows per second beside queries" in render(page)
 
 
@@ -24,4 +23,4 @@ def test_queries_that_could_not_be_asked_are_left_out_of_the_picture():
     page = page_of(Sources(shown.named([mixed(waits=((5,), ()))]), ()))
     (section,) = page.sections
 
-    assert [row[1] for row in section.pictures[0].table.rows] == ["inserts", "count-events"]
+    assert [row["Load"] for row in section.pictures[0].table.rows] == ["inserts", "count-events"]

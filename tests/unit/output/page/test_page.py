@@ -11,10 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.measured import order_results
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources, order_results
 from iotbench.output.page.style import COLOURS, colours_of
 from simulator.protocol.events import Occurrence
 from simulator.protocol.verdict import Status, Verdict, VerifyMode

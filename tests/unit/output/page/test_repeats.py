@@ -12,12 +12,15 @@ from iotbench.figures.summary import Summary
 from iotbench.measurements import summary_of
 from iotbench.measurements.insert.figures import WORKERS
 from iotbench.measurements.query.figures import QUERY
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.measured import order_results
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import (
+    RepeatedItem,
+    Sources,
+    find_repeated,
+    join_summary,
+    order_results,
+)
 from iotbench.output.page.ranking import ranking_of
-from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
-from iotbench.output.terminal.repeats import join_summary
 from iotbench.plans.record import Curve, ItemRecord
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.page import shown
@@ -184,7 +187,7 @@ def test_the_worst_verdict_of_the_repeats_counts():
 
     assert page.verdict.startswith("mismatch")
     assert [detail.verdict for detail in page.details] == ["mismatch"]
-    assert [row[-1] for row in page.overview.rows] == ["mismatch"]
+    assert [row["Verdict"] for row in page.overview.rows] == ["mismatch"]
     assert [kind for kind, _ in page.details[0].alerts] == ["mismatch"]
     assert page.details[0].alerts[0][1].startswith("repeat 2: ")
 
@@ -200,7 +203,7 @@ def test_a_repeat_that_failed_leaves_the_others_and_is_named():
     assert [alert for alert in page.details[0].alerts if alert[0] == "failed"] == [
         ("failed", "repeat 3: disk full")
     ]
-    assert page.overview.rows[0][6] == "2"
+    assert page.overview.rows[0]["n"] == "2"
 
 
 def row(place, value, verdict="verified", **more):

@@ -2,9 +2,8 @@
 
 import re
 
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources
 from tests.unit.output.page import shown
 from tests.unit.output.terminal.test_stages import asked, inserted, staged
 

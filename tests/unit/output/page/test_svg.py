@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from iotbench.output.page.svg import embed
+from iotbench.output.page.drawing import embed
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,7 +9,7 @@ import pytest
 
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
 from iotbench.output.page.style import SeriesStyle
-from iotbench.output.page.timeline import PhaseSpan, TimelineMark, course, thin
+from iotbench.output.page.timeline import PhaseSpan, TimelineMark, draw_course, thin
 
 HOUR = (0.0, 3600.0)
 WIDTH_PX = 150.0
@@ -28,7 +28,7 @@ def drawn(lines, seconds=3600):
     ]
     marks = [TimelineMark(60.0 * each, "checkpoints", SeriesStyle()) for each in range(1, 60)]
     phases = {each.label: [PhaseSpan("insert", 0.0, float(seconds))] for each in series}
-    return course("rate", Axis("rows/s"), series, phases, marks)
+    return draw_course("rate", Axis("rows/s"), series, phases, marks)
 
 
 def test_few_points_stay_as_they_are():

@@ -8,13 +8,12 @@ import pytest
 from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.sides import Side
 from iotbench.comparison.tables import format_record as compared_text
-from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
+from iotbench.comparison.thresholds import Scope, checks_of, list_failures, parse
 from iotbench.figures.figures import FIGURES, Better, Figure, Unit
 from iotbench.measurements import summary_of
 from iotbench.measurements.insert.figures import WORKERS
-from iotbench.output.page.build import page_of
-from iotbench.output.page.html import render
-from iotbench.output.page.sources import Sources
+from iotbench.output.page.build import page_of, render
+from iotbench.output.page.measured import Sources
 from iotbench.output.terminal.tables import format_record
 from iotbench.plans.measures import is_measure, measures_of, unit_of
 from iotbench.results.metrics import InsertMetrics
@@ -63,7 +62,7 @@ def test_it_is_compared_and_has_thresholds():
     texts = [f"{NAME} < 1e9", f"{NAME}_min < 1e9 at workers=1"]
     thresholds = parse(texts, Scope((WORKERS,), workers=(1,), queries=()), problems)
     assert problems == []
-    assert len(failures(tuple(checks_of(thresholds, summary_of(result))))) == 2
+    assert len(list_failures(tuple(checks_of(thresholds, summary_of(result))))) == 2
 
 
 def test_plans_and_documents_have_it():

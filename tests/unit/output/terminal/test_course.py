@@ -9,7 +9,7 @@ from iotbench.output.terminal.course import Course
 from iotbench.output.terminal.notes import facts_of
 from iotbench.output.terminal.occurrences import marks_of, occurrences_of, seconds_text
 from iotbench.results.faults import Outage
-from iotbench.results.metrics import with_outages
+from iotbench.results.metrics import add_outages
 from simulator.protocol.events import Occurrence, PhaseEvent, ProgressEvent, SampleEvent
 from simulator.protocol.messages import BatchFailures, Failed
 from simulator.protocol.spec import PlannedFault, QueryLoad, Work
@@ -153,7 +153,7 @@ KEPT = {"kept": 1980, "lost": 0, "announced": False, "present": 15, "absent": 5,
 def run(*outages, **accounts):
     verdict = Verdict(status=Status.VERIFIED, accounts=Accounts(**KEPT | accounts))
     found = made.run(made.outcome(made.worker(0, rows=2000, retried=1), verdict=verdict))
-    metrics = with_outages(found.metrics, outages, verdict.accounts)
+    metrics = add_outages(found.metrics, outages, verdict.accounts)
     return found.model_copy(update={"outages": outages, "metrics": metrics})
 
 

@@ -6,12 +6,11 @@ import pytest
 
 from iotbench.comparison.comparison import Judgement, compare_sides
 from iotbench.comparison.sides import Side, expect_comparable
-from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
+from iotbench.comparison.thresholds import Scope, checks_of, list_failures, parse
 from iotbench.measurements import summary_of
 from iotbench.measurements.mixed.figures import LOAD
 from iotbench.measurements.warnings import warnings_of
-from iotbench.output.terminal.records import as_csv, records_of, totals_of
-from iotbench.output.terminal.tables import format_record
+from iotbench.output.terminal.tables import format_record, records_of, totals_of
 from iotbench.plans.measures import is_measure, measures_of
 from iotbench.results.metrics import insert_metrics
 from iotbench.results.result import RunRecord
@@ -153,7 +152,7 @@ def test_records_have_the_same_names_for_both():
     assert (inserts["load"], count["query"]) == ("inserts", "count-events")
     assert (inserts["timed"], count["timed"]) == (2, 8)
     assert totals_of(mixed())[0]["query"] == "all queries"
-    assert as_csv(mixed()).count("\n") == 5
+    assert format_record(mixed(), None, "csv").count("\n") == 5
 
 
 def test_the_table_shows_rates_of_both():
@@ -221,7 +220,7 @@ def failed(text):
     scope = Scope((LOAD,), workers=(), queries=("inserts", *QUERIES, "all queries"))
     thresholds = parse([text], scope, problems)
     assert problems == []
-    return failures(tuple(checks_of(thresholds, summary_of(mixed()))))
+    return list_failures(tuple(checks_of(thresholds, summary_of(mixed()))))
 
 
 @pytest.mark.parametrize(

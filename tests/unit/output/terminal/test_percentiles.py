@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iotbench.figures.figures import figure_named, percent_of
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.repeats import join_summary
+from iotbench.output.page.measured import join_summary
 from iotbench.store.export import HGRM, export
 from simulator.errors import ConfigError
 from tests.unit.output.terminal.made import histogram, outcome, result, run, worker

@@ -1,6 +1,6 @@
 """Query plans in a terminal: the beginning of each, several statements, a reason in their place."""
 
-from iotbench.output.terminal.queries import plans_of
+from iotbench.output.terminal.notes import plans_of
 from simulator.protocol.events import QueryPlans, StatementPlan
 from tests.unit.output.terminal.made import outcome, result, run
 

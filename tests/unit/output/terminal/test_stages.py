@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from iotbench.comparison.comparison import compare_sides
-from iotbench.comparison.sides import Side, expect_comparable, samples_of
+from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.thresholds import Scope, checks_of, parse
 from iotbench.figures.rows import Place
 from iotbench.measurements import summary_of
 from iotbench.measurements.insert.figures import STAGE
 from iotbench.measurements.warnings import warnings_of
 from iotbench.output.terminal.plots import plot_of
-from iotbench.output.terminal.records import records_of
-from iotbench.output.terminal.tables import format_record
+from iotbench.output.terminal.tables import format_record, records_of
 from iotbench.results.metrics import compute_measured_s
 from simulator.errors import ConfigError
 from simulator.load.durations import encode_durations
@@ -165,7 +164,7 @@ def test_a_threshold_is_held_against_each_stage_or_that_with_so_many_workers():
 
 def test_a_stage_is_compared_with_the_same_stage():
     places = [Place(stage=1, workers=1), Place(stage=2, workers=2)]
-    assert [*samples_of([inserted()])] == places
+    assert [*Side(((Path("a"), inserted()),)).samples()] == places
     found = inserted(staged(run=2))
     base, other = (
         Side(((Path(name), found.model_copy(update={"sweep_id": name})),)) for name in ("a", "b")
@@ -209,4 +208,4 @@ def test_a_query_has_a_row_for_all_stages_and_one_for_each():
     assert rows[2].figures["max_ms"].value == pytest.approx(4, rel=EXACT)
     assert rows[2].figures["p50_ms"].n == 4
     assert warnings_of(asked()) is not None
-    assert [*map(str, samples_of([asked()]))] == names
+    assert [*map(str, Side(((Path("a"), asked()),)).samples())] == names

@@ -12,8 +12,7 @@ from iotbench.figures.figures import FIGURES, spread_of
 from iotbench.figures.rows import Place
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.notes import mismatches_of
-from iotbench.output.terminal.records import records_of
-from iotbench.output.terminal.tables import format_record
+from iotbench.output.terminal.tables import format_record, records_of
 from iotbench.plans.measures import is_measure, measures_of
 from simulator.data.walks import Precision
 from simulator.load.durations import encode_durations
