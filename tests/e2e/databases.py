@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.e2e.images import base_image, built, image_folder
 from tests.integration.conftest import ROOT
-from tests.servers import SERVERS
+from tests.servers import SERVERS, packages
 
 DBINSTALL = ROOT / "dbinstall"
 _COMMAND = re.compile(r"^ {4}(.*)$")
@@ -32,6 +32,8 @@ class Database:
     """From Debian, for the image."""
     server: str = ""
     """Of tests.servers, whose programs the image gets."""
+    base: "Database | None" = None
+    """Database on whose image this one builds, instead of on packages."""
     options: tuple[str, ...] = ()
     """Of the benchmark's command line."""
 
@@ -51,8 +53,9 @@ class Database:
             server = SERVERS[self.server]
             server.install()
             version = server.version
-            options = [f"--build-context=server={server.installed()}"]
-        base = base_image(*self.packages)
+            folder = packages.installed(server.name, version)
+            options = [f"--build-context=server={folder}"]
+        base = self.base.build() if self.base else base_image(*self.packages)
         return built(self.image, image_folder(self.name), base, *options, version=version)
 
     def manifest_text(self) -> str:
@@ -88,8 +91,24 @@ class Database:
                 yield line
 
 
+POSTGRESQL = Database("postgresql", target="postgresql", packages=("postgresql-15",))
+"""The database of all other end-to-end tests."""
 DATABASES = (
-    Database("postgresql", target="postgresql", packages=("postgresql-15",)),
+    POSTGRESQL,
+    Database(
+        "timescaledb",
+        target="timescaledb",
+        manifest="statefulset-lab.yaml",
+        section="Install",
+        base=POSTGRESQL,
+        server="timescaledb15",
+    ),
+    Database(
+        "mysql",
+        target="mysql_innodb",
+        packages=("mariadb-client",),
+        server="mysql",
+    ),
     Database("mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client")),
     Database(
         "cassandra",
@@ -97,6 +116,13 @@ DATABASES = (
         packages=("openjdk-17-jre-headless",),
         server="cassandra",
         options=("--extra-option=replication_factor=1",),
+    ),
+    Database(
+        "influxdb",
+        target="influxdb",
+        section="StatefulSet of InfluxDB 2",
+        packages=("curl",),
+        server="influxdb",
     ),
     Database("questdb", target="questdb", packages=("openjdk-17-jre-headless",), server="questdb"),
     Database(
@@ -106,7 +132,5 @@ DATABASES = (
         server="victoriametrics",
     ),
 )
-POSTGRESQL = DATABASES[0]
-"""The database of all other end-to-end tests."""
 QUESTDB = next(each for each in DATABASES if each.name == "questdb")
 """One that keeps aggregates."""

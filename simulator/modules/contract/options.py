@@ -22,6 +22,13 @@ _ADDRESSES = ("host", "hosts", "uri", "url")
 """Last words of the names of options that are addresses, but are not credentials."""
 
 
+class _OfPods(SecretStr):
+    """A credential that only pods read: its text is unknown, but it is given."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
 class Options(Frozen):
     """A target's options: the keys of its entry in config.yaml and of --extra-option.
 
@@ -83,7 +90,7 @@ class Options(Frozen):
     @classmethod
     def without(cls, names: Iterable[str]) -> "type[Self]":
         """Return the options without some credentials, which only the pods know."""
-        unknown = {name: (SecretStr, SecretStr("")) for name in names}
+        unknown = {name: (SecretStr, _OfPods("")) for name in names}
         return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
 
     def public(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates a database as the official image does, then starts the server. Variables:
-# POSTGRES_PASSWORD or POSTGRES_PASSWORD_FILE, POSTGRES_USER, POSTGRES_DB, PGDATA.
+# POSTGRES_PASSWORD or POSTGRES_PASSWORD_FILE, POSTGRES_USER, POSTGRES_DB, PGDATA. Scripts in
+# /docker-entrypoint-initdb.d are sourced before the first start.
 set -eu
 umask 077
 case ${1:-} in '' | -*) set -- postgres "$@" ;; esac
@@ -27,4 +28,8 @@ if [ "$database" != postgres ]; then
   printf 'CREATE DATABASE "%s"\n' "$(printf %s "$database" | sed 's/"/""/g')" |
     postgres --single -c exit_on_error=on -D "$PGDATA" postgres >/dev/null
 fi
+for script in /docker-entrypoint-initdb.d/*.sh; do
+  # shellcheck source=/dev/null
+  if [ -f "$script" ]; then . "$script"; fi
+done
 exec "$@"

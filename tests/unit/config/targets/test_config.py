@@ -9,8 +9,11 @@ import pytest
 from iotbench.config.targets.config import load
 from iotbench.config.targets.given import SecretRef
 from simulator.errors import ConfigError, nearest
+from simulator.modules.contract import BATCH
 from simulator.modules.null import Encoding, Null
 from simulator.modules.sqlite import SqliteOptions
+
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -251,6 +254,14 @@ def test_a_required_credential_may_come_from_a_secret(write):
     target = write(f"targets: {{pg: {entry}}}").resolve("pg", {})
 
     assert target.secrets() == {}
+
+
+@pytest.mark.parametrize("name", load(ROOT / "config.yaml").targets)
+def test_each_target_of_the_project_is_complete_with_the_secrets_that_pods_read(name):
+    database = load(ROOT / "config.yaml").resolve(name, {}).open()
+
+    key = next(iter(database.capabilities.primary_keys))
+    assert database.problems(key, 1, BATCH, 1000) == []
 
 
 def test_a_secret_is_left_out_where_there_are_no_pods_or_the_option_is_given(write):
