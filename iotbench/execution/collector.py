@@ -9,7 +9,7 @@ from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
 from iotbench.execution.runners import render_manifests, runner_for
-from iotbench.machine.interrupts import Interrupts, catch_interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts, catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.plan import PlannedRun
@@ -18,10 +18,10 @@ from iotbench.output.terminal.progress import ProgressDisplay
 from iotbench.results import result_files
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Event, Outcome
+from simulator.protocol.mark import Mark
 from simulator.protocol.records import Scanned
 from simulator.protocol.spec import RunSpec, Work
 
-STOPPED = "stopped by the user"
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
 READY_S = 60.0
@@ -117,11 +117,25 @@ def database_facts(
     target: Target, options: ClusterOptions, timeout_s: float = 0.0
 ) -> Iterator[CheckEvent]:
     """Yield the facts that a collector finds; SetupError if the database cannot be used."""
-    sweep_id = result_files.new_id(result_files.now_utc())
-    spec = plan.collector_run(Work.CHECK, sweep_id, target, timeout_s=timeout_s)
-    for event in ask_collector(spec, target, options):
+    for event in _ask(Work.CHECK, target, options, timeout_s):
         if isinstance(event, CheckEvent):
             yield event
+
+
+def read_marks(target: Target, options: ClusterOptions) -> tuple[Mark, ...]:
+    """Return the marks in a database."""
+    for event in _ask(Work.MARKS, target, options):
+        if isinstance(event, Outcome):
+            return event.marks
+    return ()
+
+
+def _ask(
+    work: Work, target: Target, options: ClusterOptions, timeout_s: float = 0.0
+) -> Iterator[Event]:
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(work, sweep_id, target, timeout_s=timeout_s)
+    return ask_collector(spec, target, options)
 
 
 def explain_silence(target: Target, options: ClusterOptions) -> str:

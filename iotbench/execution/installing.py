@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iotbench.config.options.choice import ClusterOptions
-from iotbench.execution.collector import STOPPED, explain_silence
+from iotbench.execution.collector import explain_silence
 from iotbench.execution.shell import Shell
 from iotbench.machine import outfile
-from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts
 from iotbench.machine.program import state_folder
 from iotbench.machine.streams import say
 from iotbench.plans.installing import Installation

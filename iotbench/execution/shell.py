@@ -15,9 +15,9 @@ import yaml
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.collector import STOPPED, wait_for_answer
+from iotbench.execution.collector import wait_for_answer
 from iotbench.execution.kubernetes.wire import kubectl_flags
-from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 

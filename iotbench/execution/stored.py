@@ -5,20 +5,17 @@ from pathlib import Path
 
 from iotbench.config.options.choice import Choice, RunOptions
 from iotbench.config.targets.config import Target
-from iotbench.execution.collector import ask_collector
+from iotbench.execution.collector import read_marks
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
 from iotbench.measurements.insert.continuation import continue_dataset
-from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from iotbench.results.agreement import list_differences
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError
-from simulator.protocol.events import Outcome
-from simulator.protocol.mark import Mark, State
-from simulator.protocol.spec import Work
+from simulator.protocol.mark import State
 
 
 def find_inserted(
@@ -67,7 +64,7 @@ def last_insert(
         return StoredBefore(manifest.dataset, manifest.complete)
     if run.dry_run or not target.open().capabilities.stores:
         return None
-    marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
+    marks = [m for m in read_marks(target, choice.cluster) if not tables or {*tables} & {*m.tables}]
     if not marks:
         return None
     if not run.quiet:
@@ -90,13 +87,3 @@ def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
     ]
     if problems:
         raise ConfigError(problems)
-
-
-def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
-    """Return the marks in the database, read by a collector."""
-    sweep_id = result_files.new_id(result_files.now_utc())
-    spec = plan.collector_run(Work.MARKS, sweep_id, target)
-    for event in ask_collector(spec, target, choice.cluster):
-        if isinstance(event, Outcome):
-            return event.marks
-    return ()

@@ -9,6 +9,7 @@ from simulator.errors import Interrupted
 
 _Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
+STOPPED = "stopped by the user"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 

@@ -31,7 +31,7 @@ from iotbench.execution.kubernetes.watcher import (
     WrittenLine,
 )
 from iotbench.execution.stream import EventStream, reports_in, words_of
-from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts
 from simulator.errors import BenchError
 from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WorkerReport
@@ -386,7 +386,7 @@ class PodRun:
     def _without_collector(self, interrupts: Interrupts) -> Outcome:
         self._keep_logs()
         if interrupts.requested:
-            cause = "stopped by the user"
+            cause = STOPPED
             return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
         pod = self._collector()
         out_of_sight = self.cut_off or self._node_lost

@@ -11,9 +11,10 @@ from typing import Literal, Self
 
 from iotbench.execution.local.forks import Forks
 from iotbench.execution.local.processes import RunProcesses
-from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts
 from iotbench.machine.scratch import scratch_folder
 from simulator.clock import OwnClock
+from simulator.errors import Interrupted
 from simulator.host import allow_open_files
 from simulator.modules.contract import IMPORT
 from simulator.protocol.events import Event, Outcome
@@ -113,7 +114,7 @@ class LocalRunner:
             if deadline_s and (lost or clock() > deadline_s):
                 # The collector does not handle signals yet, or is stuck.
                 refuse()
-                yield self._lost(processes, "interrupted", "stopped by the user", 130)
+                yield self._lost(processes, "interrupted", STOPPED)
                 return
             if not lost and timeout_s and clock() > timeout_s:
                 lost = (
@@ -122,16 +123,12 @@ class LocalRunner:
                 )
             if lost:
                 refuse()
-                yield self._lost(processes, "failed", lost, 1)
+                yield self._lost(processes, "failed", lost)
                 return
             processes.report_lost_workers()
 
     def _lost(
-        self,
-        processes: RunProcesses,
-        status: Literal["failed", "interrupted"],
-        cause: str,
-        code: int,
+        self, processes: RunProcesses, status: Literal["failed", "interrupted"], cause: str
     ) -> Outcome:
         """Return the outcome of a run, which the collector cannot report."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
@@ -139,7 +136,7 @@ class LocalRunner:
         return Outcome(
             status=status,
             cause=cause,
-            exit_code=code,
+            exit_code=Interrupted.exit_code if status == "interrupted" else 1,
             touched=True,
             reports=len(reports),
             workers=reports,

@@ -14,9 +14,8 @@ from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution import collector
 from iotbench.execution import shell as shells
-from iotbench.execution.collector import STOPPED
 from iotbench.execution.shell import Shell
-from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.interrupts import STOPPED, Interrupts
 from simulator.modules.contract import Options
 
 
