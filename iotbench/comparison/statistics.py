@@ -24,7 +24,7 @@ MOST_PAIRS = 1000
 _LEAST_DIFFERENCES = 4
 """Fewest differences of pairs; with fewer, their interval is wider than Welch's."""
 _NINE_OF_TEN = 0.8
-"""Confidence whose upper bound nine of ten values do not exceed."""
+"""Confidence of the interval with an upper bound that nine of ten values do not exceed."""
 _NODES = 64
 """Nodes of the quadrature: enough for ten digits."""
 _HALVINGS = 60

@@ -17,9 +17,9 @@ from simulator.errors import counted
 
 MOST_REPEATS = 12
 LOOKS = 3
-"""Number of comparisons, after 3, 6 and 12 repeats; each look more makes the interval wider."""
+"""Number of comparisons, after 3, 6 and 12 repeats; each further one makes the interval wider."""
 _LOSS = 0.1
-"""Difference whose number of repeats is printed."""
+"""Difference for which the number of repeats that would find it is printed."""
 _KNOWN = (Judgement.FASTER, Judgement.SLOWER)
 
 

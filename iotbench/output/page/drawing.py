@@ -89,7 +89,7 @@ def draw(title: str, spec: Spec) -> str:
 
 
 def compile_spec(spec: Spec) -> Spec:
-    """Return a specification of Vega-Lite as one of Vega, which that of `bundle_library` draws."""
+    """Return a specification of Vega-Lite as one of Vega, which a browser can draw."""
     import vl_convert  # noqa: PLC0415
 
     found: Spec = vl_convert.vegalite_to_vega(in_picture(spec))
