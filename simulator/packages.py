@@ -30,7 +30,7 @@ EXTRAS = {
 
 
 def describe_missing(names: Collection[str]) -> str:
-    """Return which packages are not installed and the command that installs them, in one line."""
+    """Return the missing packages and the command that installs them, in one line."""
     word = "package" if len(names) == 1 else "packages"
     return f"the Python {word} {', '.join(names)} cannot be imported: {_remedy(names)}"
 

@@ -44,7 +44,7 @@ class Case:
 
 
 def result_cases(result: Result, name: str = "") -> Iterator[Case]:
-    """Yield a case for the end of a sweep, and one for each row; `name` is of a plan's item."""
+    """Yield a case for the end of a sweep, and one for each row; `name` names a plan's item."""
     suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
     if result.status == "done":
         yield Case(suite, "done")

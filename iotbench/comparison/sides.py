@@ -33,7 +33,7 @@ class SideSample:
     values: Mapping[str, tuple[tuple[float, ...], ...]]
     """Figure -> its value in each run of each sweep; only those that every run has."""
     began_s: tuple[float, ...]
-    """Start of each sweep, in their order."""
+    """Start of each sweep, in order."""
     runs: int
 
 

@@ -57,7 +57,7 @@ def roster_of(
     run: PlanRun,
     installed: Container[str] = (),
 ) -> Roster:
-    """Return which targets of these names, or of all, can be measured.
+    """Return the targets that can be measured, of these names or of all.
 
     Each is asked to answer, except in a dry run and for the targets in `installed`: the plan
     installs their databases later.

@@ -40,7 +40,7 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A kind of number. Its value is the attribute of that name of the record that measures it."""
+    """A kind of number. Its value is the attribute with its name in the record that measures it."""
 
     name: str
     unit: Unit

@@ -162,7 +162,7 @@ def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
 
 
 def _ancestors(reading: _Reading, process: _Process) -> Iterator[int]:
-    """Yield the number of a process's parent, of that one's parent, and so on."""
+    """Yield the numbers of a process's ancestors, its parent first."""
     seen = {0}
     while process.parent not in seen:
         seen.add(process.parent)

@@ -29,7 +29,7 @@ _OF_DELETION = (
     "--now",
     "--ignore-",
 )
-"""Options of `kubectl delete` and `helm uninstall` that list nothing."""
+"""Options of `kubectl delete` and `helm uninstall` that name no object."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 _REMOVE = re.compile(r"^.*\bRemove\b")
 

@@ -73,7 +73,7 @@ class PlanLine(Frozen):
     repeats: int
     """Number of repeats that were measured to their end."""
     measures: dict[str, tuple[float, ...]]
-    """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
+    """Name -> the value of each repeat; a name may include a query: `avg_ms groupby`."""
     verdict: str
     """The worst of the repeats."""
     verify: VerifyMode | None = None

@@ -109,7 +109,7 @@ class Setting(Record):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The sweeps of an item, in their order."""
+        """The sweeps of an item, in order."""
         return (*(["insert"] if self.insert else []), *self.asked)
 
     @property

@@ -46,7 +46,7 @@ class RecordedFile(Source):
     """Records of a file of this machine, of standard input, or of a volume claim."""
 
     def conflicts(self) -> list[str]:
-        """Return which of the given options do not go together."""
+        """Return a message for each conflict among the given options."""
         problems = conflicts(self.given)
         if len(self.file.data) > 1:
             problems.append("--data: --data-format takes one file; join them, or insert them apart")

@@ -37,7 +37,7 @@ class Source(ABC):
     """Workload of the rows; None: the options name it."""
 
     def conflicts(self) -> list[str]:
-        """Return which of the given options do not go together."""
+        """Return a message for each conflict among the given options."""
         return conflicts(self.given)
 
     def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:

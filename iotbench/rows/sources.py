@@ -49,7 +49,7 @@ class OwnFile(Source):
     _request: FilesRequest | None = None
 
     def conflicts(self) -> list[str]:
-        """Return which of the given options do not go together."""
+        """Return a message for each conflict among the given options."""
         return [*super().conflicts(), *_list_joined(self.file)]
 
     def find(self, options: InsertOptions) -> None:
@@ -72,7 +72,7 @@ class PreparedRows(Generated):
     workload = File.name
 
     def conflicts(self) -> list[str]:
-        """Return which of the given options do not go together."""
+        """Return a message for each conflict among the given options."""
         return conflicts(self.given, prepared=True)
 
     def find(self, options: InsertOptions) -> None:

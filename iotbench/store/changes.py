@@ -53,7 +53,7 @@ def find_older(folder: Path, moment: datetime) -> list[Path]:
 
 
 def find_needed(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return which of these results must be kept, and why."""
+    """Return these results that must be kept, and why."""
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
         own = {path.name: path for path in paths if path.parent == folder}
@@ -69,9 +69,9 @@ def is_unread(reason: str) -> bool:
 
 
 def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
-    """Yield the newest result that wrote each table, and what may still be needed.
+    """Yield the newest result that wrote each table, and results that may still be needed.
 
-    A file that cannot be read may be of a later version, and be the one that `query` needs.
+    A file that cannot be read may have a later version, and may be the one that `query` needs.
     """
     written: set[tuple[str, str]] = set()
     for entry in entries(folder, reread=True):

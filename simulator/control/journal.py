@@ -22,7 +22,7 @@ from simulator.protocol.messages import (
 )
 
 MOST_BYTES = 1 << 30
-"""A longer journal is given up; answers and batches of a run are at most half of that."""
+"""Size above which a journal is given up; answers and batches of a run are at most half."""
 _NOBODY = "-"
 _GIVEN_UP = b"given up\n"
 

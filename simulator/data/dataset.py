@@ -114,7 +114,7 @@ class Dataset(Frozen):
         return self.model_copy(update={"ranges": merge(ranges)})
 
     def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
-        """Return which of these rows of a table (its place) are in the ranges."""
+        """Return a mask: True for these rows of a table (its place) that are in the ranges."""
         return _held(self.ranges, table, rows)
 
     def ends(self) -> dict[tuple[int, int], int]:
@@ -248,7 +248,7 @@ class DatasetReader:
     def query_types(
         self, *, aligned: bool = False, until_ms: int | None = None
     ) -> dict[str, QueryType]:
-        """Return the workload's query types over the stored tables, or their rows before a time."""
+        """Return the workload's query types, over all stored rows or those before a time."""
         types = self._workload.query_types(self.tables, aligned=aligned, until_ms=until_ms)
         if until_ms is None:
             return types
@@ -324,7 +324,7 @@ class DatasetReader:
         return min(times, default=None)
 
     def table(self, name: str) -> Table:
-        """Return the stored table of that name."""
+        """Return the stored table with this name."""
         return next(table for table in self.tables if table.name == name)
 
     def place(self, table: Table) -> int:

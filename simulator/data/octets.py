@@ -52,7 +52,7 @@ def octets(items: Array) -> NDArray[np.uint8]:
 
 
 def find_unpadded(items: Array) -> NDArray[np.bool_] | None:
-    """Return which bytes of the items are not padding (NUL); None: all of them."""
+    """Return a mask of the bytes that are not padding (NUL); None: all of them."""
     letters = octets(items)
     return None if letters.min(initial=1) else letters != 0
 

@@ -100,7 +100,7 @@ class RowRange(Frozen):
             yield self.model_copy(update={"start": start, "stop": stop})
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return which of these row numbers, of the same table, are in the range."""
+        """Return a mask of these row numbers, of the same table, that are in the range."""
         inside: NDArray[np.bool_] = (rows >= self.start) & (rows < self.stop)
         if self.every:
             inside &= (rows - self.start) % self.every < self.take

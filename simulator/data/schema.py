@@ -167,7 +167,7 @@ class Table:
         return tuple(f"{self.name}{part}" for part in range(self.parts))
 
     def column(self, name: str) -> Column:
-        """Return the column of that name; KeyError if there is none."""
+        """Return the column with this name; KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column

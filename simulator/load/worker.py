@@ -202,7 +202,7 @@ class Worker:
             self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
-        """Stop; end the process if the database blocks it, as no other process may do so."""
+        """Stop; end the process if the database blocks it, as no other process may."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
             if self._reported:

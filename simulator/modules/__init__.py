@@ -26,7 +26,7 @@ _ATTRIBUTES = ("name", "capabilities", "options_model")
 
 
 def database_class(module: str) -> type[Database]:
-    """Import and return a module's Database class; ConfigError if there is none of that name."""
+    """Import and return a module's Database class; ConfigError if no module has the name."""
     found = _class_named(module) if module in _FOLDERS else _class_at(module)
     missing = sorted(found.__abstractmethods__)
     missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
@@ -53,7 +53,7 @@ def _class_at(path: str) -> type[Database]:
         hint = nearest(path, MODULES)
         raise ConfigError(f"unknown module ({hint}); write your own as package.file:Class")
     if not _LOCATION.fullmatch(path):
-        raise ConfigError("module: expected package.file:Class, with names of Python")
+        raise ConfigError("module: expected package.file:Class, with Python names")
     try:
         found = getattr(importlib.import_module(package), name)
     except Exception as error:  # the user's file may raise anything

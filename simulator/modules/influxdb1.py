@@ -104,7 +104,7 @@ class Influxdb1(Influxdb):
     # --- databases
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to databases, whatever they contain."""
+        """Return the names that databases have, whatever they contain."""
         with self.administration() as session:
             taken = self._databases(session)
         return {name: Existing("database") for name in names if name in taken}

@@ -201,7 +201,7 @@ class Influxdb3(Influxdb):
     # --- databases
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to databases, whatever they contain."""
+        """Return the names that databases have, whatever they contain."""
         with self.administration() as session:
             taken = self._databases(session.http)
         return {name: Existing("database") for name in names if name in taken}
@@ -391,7 +391,7 @@ def _no_client() -> NoReturn:
 
 
 def _value(output: Output, value: Any) -> Any:
-    """Return a value; a text in a column of another type is a tag or an instant."""
+    """Convert a value to its column's type: tags and instants are returned as texts."""
     if not isinstance(value, str) or output.type is Type.TEXT:
         return value
     if _NUMBER.fullmatch(value):

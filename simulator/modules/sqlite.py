@@ -321,7 +321,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         )
 
     def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the same: no setting is of a table; None if one is a view or virtual table."""
+        """Return `server`: tables have no settings; None if a name is a view or virtual table."""
         is_table = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
         with self.administration() as session:
             stored = {name for (name,) in session.connection.execute(is_table)}

@@ -87,7 +87,7 @@ class Mark(BaseModel):
     """Time of the record, in ms since 1970 UTC; later ones replace earlier ones."""
 
     def describe(self) -> str:
-        """Return which insert it was, by whom and when, and how it ended."""
+        """Describe the insert: by whom and when it ran, and how it ended."""
         at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
         rows = counted(self.dataset.rows, "row")
         if self.state is not State.COMPLETE:  # a run by time plans more than it writes

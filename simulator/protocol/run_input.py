@@ -26,9 +26,9 @@ class RunInput(Frozen):
     spec: RunSpec
     token: str
     credentials: Mapping[str, str]
-    """Those of the target, by option name."""
+    """Credentials of the target, by option name."""
     credential_files: Mapping[str, Path] = {}
-    """Option name -> the file that its credential was read from, and which may be rotated."""
+    """Option name -> the file with its credential, which may be rotated."""
 
     def line(self) -> bytes:
         """Return the input as the first line of a parent's pipe."""

@@ -191,7 +191,7 @@ def _line_ends(content: Bytes, *, escapes: bool) -> Places:
 
 
 def _inside(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
-    """Return which bytes are between quotes; with escapes, a quote after a backslash is none."""
+    """Return a mask of the bytes between quotes; a quote after an escape does not count."""
     quotes = content == _QUOTE
     if escapes:
         for at in np.flatnonzero(quotes).tolist():
@@ -284,7 +284,7 @@ class PointLines(Cutter):
         return table, tuple(series), self.fields.get(table, {}).get(name, UNKNOWN)
 
     def _begins(self, row: _Row, table: bytes, series: tuple[bytes, ...], place: int) -> bool:
-        """Return whether a line begins a row; a damaged line does so after a complete one only."""
+        """Return whether a line begins a row; a damaged line only after a complete row."""
         if place == UNKNOWN or not row.seen:
             return self._complete(row)
         return (row.table, row.series) != (table, series) or place <= row.seen[-1]

@@ -277,7 +277,7 @@ FORMATS = {
 
 
 def format_named(name: str) -> FileFormat:
-    """Return the format of that name; ConfigError names the nearest one."""
+    """Return the format with this name; ConfigError names the nearest one."""
     if name not in FORMATS:
         raise ConfigError(f"--format: {name!r} is not known ({nearest(name, FORMATS)})")
     return FORMATS[name]

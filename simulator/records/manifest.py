@@ -11,7 +11,7 @@ MOST_BYTES = 1 << 20
 
 
 def parse(content: bytes, name: str) -> FileManifest:
-    """Return the manifest of that name; ConfigError if it is none."""
+    """Read a manifest; ConfigError if the file is none."""
     try:
         return FileManifest.model_validate_json(content)
     except ValidationError as error:

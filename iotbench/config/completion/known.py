@@ -134,7 +134,7 @@ def find_known(name: str) -> click.Command | None:
 
 
 def commands_with(arguments: Sequence[str]) -> list[str]:
-    """Return the commands that have each option in the arguments, or at least the first one."""
+    """Return the commands that have all options in the arguments, or else the first option."""
     options = [
         word.partition("=")[0] if word.startswith("--") else word[:2]
         for word in arguments

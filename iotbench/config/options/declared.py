@@ -74,7 +74,7 @@ def _list_given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..., Any]:
-    """Return the option of a field for a command without the model; `changes`: help, group."""
+    """Return a model's field as an option of another command; `changes` replaces help or group."""
     return _option(model.declare()[field], **changes)
 
 

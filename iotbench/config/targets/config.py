@@ -101,7 +101,7 @@ class Config:
         return name if name in self.targets else next(own, name)
 
     def module_of(self, name: str) -> type[Database]:
-        """Return a target's module; ConfigError if there is none of that name."""
+        """Return a target's module; ConfigError if no module has the name."""
         module = str(self.entry(name)["module"])
         where = self.where(name)
         if module not in MODULES and ":" not in module:  # it is not shown: it may be anything

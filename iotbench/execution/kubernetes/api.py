@@ -134,7 +134,7 @@ class Cluster:
     def create_config_map(
         self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
     ) -> None:
-        """Create a ConfigMap; Exists if one of that name exists."""
+        """Create a ConfigMap; Exists if the name is in use."""
         self._create("configmaps", "ConfigMap", {"name": name, "labels": dict(labels)}, data)
 
     def _create(
@@ -144,7 +144,7 @@ class Cluster:
         self._api.json("POST", self._path(resource), body=body)
 
     def object(self, resource: str, name: str) -> Object:
-        """Return an object; NotFound if there is none of that name."""
+        """Return an object; NotFound if no object has the name."""
         found: Object = self._api.json("GET", self._path(f"{resource}/{name}"))
         return found
 

@@ -212,7 +212,7 @@ class PodRun:
         return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _has_reported(self, pod: Object) -> bool:
-        """Return whether a pod is of a worker that has reported, which the run does not need."""
+        """Return whether a pod's worker has reported, so that the run no longer needs the pod."""
         index = index_of(pod)
         return index is not None and self._stream.has_report_of(index)
 

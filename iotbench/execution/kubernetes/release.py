@@ -62,7 +62,7 @@ class Release:
         return [f"bench-{spec.run_id}-{part}" for part in parts]
 
     def credentials(self, token: str) -> dict[str, str]:
-        """Return the content of that Secret."""
+        """Return the content of a run's Secret."""
         options = {f"option.{name}": value for name, value in self.target.secrets().items()}
         return {"run-token": token, **options}
 

@@ -109,7 +109,7 @@ class NotFound(BenchError):
 
 
 class Exists(BenchError):
-    """An object of that name exists."""
+    """An object with the name exists."""
 
 
 class NotYet(BenchError):

@@ -48,7 +48,7 @@ class Kind(ABC, Generic[_Options]):
     title: ClassVar[str] = ""
     """Title of its section on a page."""
     pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
-    """Pictures of that section."""
+    """Pictures of the section."""
 
     has_worker_counts: ClassVar[bool] = True
     """False if rows have names instead, each with its own number of workers."""

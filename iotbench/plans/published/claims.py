@@ -20,7 +20,7 @@ _CHANCE = 0.15
 _EXACT_REPEATS = 20
 """Largest sample for the exact test; above it, the normal approximation is used."""
 Values = Sequence[float]
-"""Values of the repeats, in their order."""
+"""Values of the repeats, in order."""
 
 
 class Seen(StrEnum):

@@ -78,7 +78,7 @@ class Measurements:
 
     @cached_property
     def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
-        """(target, setting) -> the measures of its repeats, in their order."""
+        """(target, setting) -> the measures of its repeats, in order."""
         repeats: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
         for item, measured in sorted(self._chosen, key=lambda pair: pair[0].repeat):
             if measured.is_complete:

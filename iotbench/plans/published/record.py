@@ -104,7 +104,7 @@ class GainRecord(Frozen):
     label: str
     """Difference between them."""
     percents: tuple[float, ...]
-    """Values of the repeats, in their order."""
+    """Values of the repeats, in order."""
 
 
 class Matrix(Frozen):

@@ -279,7 +279,7 @@ def _time_format_problems(given: str) -> list[str]:
 
 
 def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
-    """Return which of the given options (name -> value) do not go together.
+    """Return a message for each conflict among the given options (name -> value).
 
     `prepared`: --data is a folder of `prepare`.
     """

@@ -111,7 +111,7 @@ def _advice(formats: Sequence[str]) -> str:
 
 
 def _name_unlike(texts: Sequence[str], rows: Array, source: FileSource, column: str) -> str:
-    """Return which cell does not have the form of the others, and what to do."""
+    """Return the cell that does not have the form of the others, and the fix."""
     first = _WRITTEN.fullmatch(texts[0])
     masks = {each: _unlike(texts, each) for each in _formats(first)} if first else {}
     likely = min(masks, key=lambda each: int(masks[each].sum()))

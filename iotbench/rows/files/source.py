@@ -85,7 +85,7 @@ class FilePart(ABC):
     tags: tuple[str, ...] = ()
     """Tag columns that the file names."""
     table = ""
-    """Its table, if the file names it."""
+    """Table, if the file names it."""
     well_formed = "quotes that open and close a cell"
     """Reason why a record is malformed."""
 

@@ -49,7 +49,7 @@ class WrittenFile:
 
 
 def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> WrittenFile:
-    """Write a stream to a file of that name, given by its descriptor.
+    """Write a stream to an open file with this name.
 
     A second thread compresses and writes while the next bytes are made.
     """

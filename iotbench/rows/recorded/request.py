@@ -177,7 +177,7 @@ def _local_problems(form: str | None, runner: str) -> list[str]:
 
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
-    """Return which of the given options (name -> value) do not go together."""
+    """Return a message for each conflict among the given options (name -> value)."""
     problems = [
         f"{name}: {reason}; leave it out with --data-format"
         for name, reason in _NEVER.items()

@@ -79,7 +79,7 @@ def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
 def recognise(
     database: Database, found: Mapping[str, Existing], claims: Sequence[Claim]
 ) -> dict[str, bool]:
-    """Return which of the existing things are ours, and whether each bears its signature."""
+    """Return the existing objects that are ours, and whether each has its signature."""
     alike = [name for name, each in found.items() if each.alike]
     signed = database.find_signed(alike) if alike else {}
     ours: dict[str, bool] = {}

@@ -33,7 +33,7 @@ class Follower:
         clock: OwnClock,
         writer: EventWriter,
     ) -> None:
-        """Store the run, its clock, and the queries that are asked, in their order."""
+        """Store the run, its clock, and the queries in the order in which they are asked."""
         self._spec = spec
         self._queries: Sequence[str] = list(queries)
         self._run = run

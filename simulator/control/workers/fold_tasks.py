@@ -43,7 +43,7 @@ class SharedFoldTasks:
         self._known.set()
 
     async def next(self, index: int) -> FoldReply:
-        """Hold a worker for a while; return a task, or that it may end."""
+        """Return a worker's next task, after a wait if needed, or the permission to end."""
         if not await self._run.hold(self._known):
             return FoldReply(over=self._run.stopped.is_set())
         tasks = self._tasks

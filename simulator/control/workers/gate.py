@@ -217,7 +217,7 @@ class Gate:
         return await self.fold_tasks.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> tuple[bool, ...]:
-        """Return which of these answers to a query are here."""
+        """Return a flag for each of these answers to a query: True if it is known here."""
         kept, sent = self._answering(message, uid)
         found = [_which(each) for each in message.answers]
         new = {which for which in found if which in kept} - sent

@@ -29,7 +29,7 @@ WORKLOADS: dict[str, type[Workload]] = {
 
 
 def workload_class(name: str) -> type[Workload]:
-    """Return a workload's class; ConfigError if there is none of that name."""
+    """Return a workload's class; ConfigError if no workload has the name."""
     if name not in WORKLOADS:
         raise ConfigError(f"workload {name!r} is not known ({nearest(name, WORKLOADS)})")
     return WORKLOADS[name]

@@ -130,7 +130,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         return [*map(queries.collection, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, by collections or by views."""
+        """Return the names that collections or views use."""
         with self.administration() as session:
             collections = cast("list[dict[str, Any]]", session.db.collections())
             views = cast("list[dict[str, Any]]", session.db.views())

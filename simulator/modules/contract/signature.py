@@ -124,10 +124,10 @@ class Signing:
 
     @abstractmethod
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which of these names, at least one, are in use, and by what: ours or another's."""
+        """Return the names in use, and what uses them: ours or another's. `names` is not empty."""
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return what else would stop `create` or `create_indices`, which is never ours."""
+        """Return other obstacles to `create` or `create_indices`, which are never ours."""
         return {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:

@@ -216,7 +216,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         )
 
     def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the same: no setting is of a table; None if one of them is none of the file."""
+        """Return `server`: tables have no settings; None if a table is not in the file."""
         kept = f"SELECT lower(table_name) FROM duckdb_tables() WHERE {_HERE} AND NOT temporary"
         with self.administration() as session:
             stored = {name for (name,) in session.connection.execute(kept).fetchall()}

@@ -62,7 +62,7 @@ _WORK = {
     "refreshes": ("refresh", "refresh"),
     "flushes": ("flush", "flush"),
 }
-"""The server's own work -> its metric, and the name of that in an answer."""
+"""The server's own work -> its metric, and the metric's name in an answer."""
 
 
 class ElasticsearchOptions(HttpOptions, DriverOptions):
@@ -427,7 +427,7 @@ class _Templates:
         )
 
     def find_applied(self, index: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """Return the templates of a new index, by name: the first composable one, or the others."""
+        """Return a new index's templates: the first composable one, or the legacy ones."""
         composable, legacy = (
             [(name, each) for name, each in kind.items() if _matches(each, index)]
             for kind in (self.composable, self.legacy)

@@ -138,7 +138,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         return Carbon(host, port, options.timeout_s)
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to tables, or to other metrics, which cannot be dropped."""
+        """Return the names of tables, and of other metrics, which cannot be dropped."""
         found = {}
         with self.administration() as session:
             for name in names:

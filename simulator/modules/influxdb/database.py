@@ -174,7 +174,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return [self.bucket(table)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names belong to buckets, whatever they contain."""
+        """Return the names that buckets have, whatever they contain."""
         with self.administration() as session:
             return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
 

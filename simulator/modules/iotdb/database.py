@@ -202,7 +202,7 @@ class IotDb(Database["IotDbSession"]):
         return f"{quote(self.options.database)}.{quote(name_table(table))}"
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use in the database, by tables or by views."""
+        """Return the names that tables or views of the database use."""
         from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
 
         with self.administration() as session:

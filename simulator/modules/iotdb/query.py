@@ -300,7 +300,7 @@ def _number(text: str | None) -> int | None:
 
 
 class _Measure(NamedTuple):
-    """A partial aggregate: what is selected for it, and how its value is made of that."""
+    """A partial aggregate: the selected expressions, and the function of their values."""
 
     selected: tuple[str, ...]
     value: Callable[..., Any]

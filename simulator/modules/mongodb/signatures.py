@@ -31,7 +31,7 @@ class Signatures(Database["MongodbSession"]):
     declares_columns: ClassVar[bool] = False
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, also by views."""
+        """Return the names that collections or views use."""
         with self.administration() as session:
             every = session.database.list_collections()
             kinds = {each["name"]: each.get("type", "collection") for each in every}

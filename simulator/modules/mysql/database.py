@@ -297,7 +297,7 @@ class MySql(SqlDatabase[MySqlSession]):
         return f" COMMENT={self.dialect.text(signature(name))}" if table.signed else ""
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, in the case that the server distinguishes."""
+        """Return the names that are in use, in the case that the server distinguishes."""
         with self.connection() as connection:
             ((folds,),) = connection.fetch("SELECT @@lower_case_table_names <> 0")
             rows = connection.fetch(

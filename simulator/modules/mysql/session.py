@@ -82,9 +82,9 @@ class MySqlSession(sql_changes.ChangingSession):
         self._asked = False
         """True if the last `send` requested something that stores rows permanently."""
         self._stored = False
-        """True if some of its rows may be stored, whatever happened later."""
+        """True if the last `send` may have stored some of its rows, even if it then failed."""
         self._splits = False
-        """True if its last request stores the rows before the one that is refused."""
+        """True if the last request stores the rows before a refused one."""
         self._prepared: dict[bytes, int] = {}
         """Statement -> its number on this connection."""
 

@@ -146,7 +146,7 @@ class QuasarDb(Database[QuasarSession]):
             raise self.setup_error(error) from error
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use in the cluster, by tables or by other entries."""
+        """Return the names that tables or other entries of the cluster use."""
         with self.administration() as session:
             return {n: Existing("entry") for n in names if session.cluster.table(n).exists()}
 

@@ -216,7 +216,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         return names_of(aggregates_of(tables, self.options))
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, whatever their case."""
+        """Return the names that are in use, whatever their case."""
         with self.administration() as session:
             tables = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
             asked = session.ask("SELECT view_name FROM materialized_views()")
@@ -335,7 +335,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
 
     def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the same: no setting is of a table; None if one of them has no log."""
+        """Return `server`: tables have no settings; None if a table has no log."""
         with self.administration() as session:
             logged = session.ask("SELECT table_name FROM tables() WHERE walEnabled")
         stored = {str(name).lower() for (name,) in logged}

@@ -252,7 +252,7 @@ class Timescaledb(Postgres):
         return names_of(aggregates_of(tables, self.options))
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, also by aggregates and by functions for "now"."""
+        """Return the names that are in use, also by aggregates and functions for "now"."""
         found = super().existing(names)
         views = [name for name, each in found.items() if each.kind == "view"]
         aggregates = self._aggregates(views) if views else {}
@@ -265,7 +265,7 @@ class Timescaledb(Postgres):
         return found | {name: Existing(kind) for name, kind in kinds.items()}
 
     def _aggregates(self, names: Collection[str]) -> dict[str, str]:
-        """Return which of these are continuous aggregates -> the hypertable with its rows."""
+        """Return continuous aggregate -> the hypertable with its rows."""
         quoted = {self.dialect.name(name): name for name in names}
         with self.cursor() as cursor:
             cursor.execute("SELECT to_regclass('timescaledb_information.continuous_aggregates')")

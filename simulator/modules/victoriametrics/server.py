@@ -49,7 +49,7 @@ class MetricsPage(Metrics):
         return f"VictoriaMetrics {short}" if short else "VictoriaMetrics (built without a version)"
 
     def flag(self, name: str) -> str:
-        """Return a setting; empty if there is none of that name."""
+        """Return a setting; empty if no setting has this name."""
         values = (s.labels["value"] for s in self.of("flag") if s.labels.get("name") == name)
         return next(values, "")
 
@@ -131,7 +131,7 @@ class Api:
         return {n for n in labels if self._values("__name__", queries.of_table(n, ours=ours))}
 
     def foreign_metrics(self, names: Collection[str] = ()) -> set[str]:
-        """Return which of these metrics, or of all, have series of no table."""
+        """Return the metrics, of these or of all, that have series without a table."""
         return self._values("__name__", queries.of_no_table([*names]))
 
     def foreign_labels(self, name: str) -> list[str]:

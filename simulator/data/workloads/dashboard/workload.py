@@ -1,11 +1,11 @@
 """Telemetry of a fleet of hosts in clusters, as in influxdb-comparisons, use case `dashboard`.
 
 Eleven tables: the nine of `devops`, `system` with the processors and the load of a host, and
-`status` with its service up or down. A point of each per host and interval.
+`status` with its service up or down. Each has a point per host and interval.
 
-Host 0 is `kapacitor_1`, alone in cluster 0; each ten after it are a cluster. Names repeat in the
-clusters, so that a host is identified by `cluster_id`, which takes the place of the tag `team`, and
-`hostname`. Values equal the values of `devops` for the host of that number, where it has them.
+Host 0 is `kapacitor_1`, alone in cluster 0; every ten hosts after it form a cluster. Names repeat
+in the clusters, so that `cluster_id`, which takes the place of the tag `team`, and `hostname`
+identify a host. Values equal those of `devops` for the host with the same number, if it has them.
 
 Where the document's code leaves something open, or does not fit, we decided:
 
@@ -91,7 +91,7 @@ class Dashboard(Telemetry):
         return super()._derive(table, ticks, hosts, walked)
 
     def _load(self, name: str, hosts: Rows, free: Array) -> ColumnData:
-        """Return a load made of a walk without bounds, of deviation 1."""
+        """Turn an unbounded walk of deviation 1 into a load."""
         bounds, starts = (
             self._members.numbers(f"{SYSTEM}.{name}.{what}", 1 << _BITS) / (1 << _BITS)
             for what in ("bound", "start")

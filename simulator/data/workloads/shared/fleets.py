@@ -172,7 +172,7 @@ class Members:
 
 
 def random_shares(key: int, rows: Rows, precision: Precision) -> ColumnData:
-    """Return a random number from 0 to 1 for each row: a multiple of 1/8192, or every bit of it."""
+    """Return a random number from 0 to 1 for each row: a multiple of 1/8192, or a full double."""
     if precision is Precision.FULL:
         return Values(fractions(draw(key, rows)))
     return Coded(below(key, rows, SHARE_LEVELS), _share_levels())

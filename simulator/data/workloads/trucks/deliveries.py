@@ -115,7 +115,7 @@ class Deliveries:
         return (sends[:, None] * SENT + np.arange(SENT)).ravel()
 
     def _made(self, members: Rows, ranks: Rows) -> Rows:
-        """Return which of its batches a member sends as the one with this rank."""
+        """Return the batches that members send at these ranks."""
         made = self._present[members]
         turns, places = np.divmod(ranks, _TURNS)
         drawn = below(

@@ -39,7 +39,7 @@ class DriverOptions(Options):
         return "" if self.client is Client.OWN else self.client.value
 
     def list_excluded(self, *names: str) -> list[str]:
-        """Return which of these options, which the driver would ignore, are given as well."""
+        """Return a message for each given option that the driver would ignore."""
         fields = type(self).model_fields
         return [
             f"client={self.client} and {name} exclude each other; choose one"

@@ -114,7 +114,7 @@ def _parameter_problem(content: Any) -> str:
 
 
 def _key_problem(content: Any) -> str:
-    """Return which key of an object is a parameter; empty if none is."""
+    """Return a key of an object that is a parameter; empty if none is."""
     children = content if isinstance(content, list) else []
     if isinstance(content, dict):
         children = [*content.values()]

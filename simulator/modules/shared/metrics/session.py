@@ -83,7 +83,7 @@ class MetricSession(HttpSession):
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        """Return the points of these fields that are selected by tags and time."""
+        """Return the points of these fields that match the selection by tags and time."""
 
     @abstractmethod
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:

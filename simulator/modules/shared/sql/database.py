@@ -264,7 +264,7 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         return Path(self.options.path)  # type: ignore[attr-defined]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use; a file that does not exist is not made."""
+        """Return the names that are in use; a missing file is not created."""
         return super().existing(names) if self.path.exists() else {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:

@@ -158,7 +158,7 @@ class Dialect:
         return expression or self.name(column.name)
 
     def as_bigint(self, number: str) -> str:
-        """Return an integer of 64 bits, with which a product is one, too."""
+        """Return a number as a 64-bit integer, so that its products have 64 bits, too."""
         return f"CAST({number} AS {self.bigint})"
 
     def remainder(self, double: str, scale: str, divisor: int) -> str:

@@ -40,7 +40,7 @@ class TransactionOptions(SqlOptions, DriverOptions):
         return VALUES if mode == BATCH and self.use_values_lists else self.sends_by or mode
 
     def find_conflicts(self, mode: str) -> list[str]:
-        """Return which of these options exclude each other, or need batches."""
+        """Return a message for each conflict of the options, also with the mode."""
         found = self.list_excluded("use_values_lists", "transaction", "prepared")
         found += [
             f"{name} and use_values_lists exclude each other; choose one"
