@@ -114,7 +114,7 @@ def list_results(  # noqa: PLR0913
 
 
 def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
-    """Return whether a result was created in a period; True if only its file can say."""
+    """Return whether a result was created in a period; True if only its file has the time."""
     if created is None:
         return True
     return (since is None or created >= since) and (until is None or created < until)

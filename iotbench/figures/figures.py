@@ -60,8 +60,8 @@ class Figure:
 
 
 def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
-    meaning = f"{what} of the time from when a batch or query was due until its answer."
-    meaning += f" Not known of fewer than {FEWEST[name]:,}." if name in FEWEST else ""
+    meaning = f"{what} of the times from when a batch or query was due until its answer."
+    meaning += f" Unknown for fewer than {FEWEST[name]:,}." if name in FEWEST else ""
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, **more)
 
 
@@ -134,7 +134,7 @@ _ALL = (
         "first_ms", Unit.MILLISECONDS, "First ms", "Mean of the workers' first answers.", _LOWER,
         columns={"query": 1},
     ),
-    _of_waits("min_ms", "Min ms", "Least", middle=min, columns={"query": 4}),
+    _of_waits("min_ms", "Min ms", "Shortest", middle=min, columns={"query": 4}),
     _of_waits("avg_ms", "Avg ms", "Mean", columns={"query": 0, "load": 3}),
     _of_waits(
         "p50_ms", "p50 ms", "Median",
@@ -151,7 +151,7 @@ _ALL = (
     ),
     _of_waits("p999_ms", "p99.9 ms", "99.9th percentile"),
     _of_waits(
-        "max_ms", "Max ms", "Most", middle=max,
+        "max_ms", "Max ms", "Longest", middle=max,
         columns=_columns(inserts=2, stage=2, query=3, load=2, change=1),
     ),
     _of_connecting("connect_p50_ms", "Connect p50 ms", "Median"),
@@ -166,7 +166,7 @@ _ALL = (
     ),
     Figure(
         "driver_share", Unit.SHARE, "Driver",
-        "The driver's part of `client_share`: in it the client computed while it waited for the"
+        "The driver's part of `client_share`: CPU time used while the client waited for the"
         " database; not measured if the database is embedded.", _LOWER,
     ),
     Figure(

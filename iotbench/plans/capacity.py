@@ -125,8 +125,8 @@ def findings(levels: list[Level]) -> dict[str, Any]:
 
 _FEW_SENDS = 100
 _REMEDIES = {
-    Bound.DATABASE: "the database: what was due waited for it, and the schedule was not kept;"
-    " more --workers may carry more, if they waited for answers",
+    Bound.DATABASE: "the database: the schedule was not kept, because due work waited for it; more"
+    " --workers may reach more, if they waited for answers",
     Bound.CLIENT: "the client: the workers were busy drawing and encoding; use more --workers, or"
     " more machines",
     Bound.OBJECTIVE: "the objective: the schedule was kept, and answers took longer than that",

@@ -172,9 +172,7 @@ def _source_problem(plan: Plan, setting: Setting) -> str:
         return f"expected a setting with `batches` ({known}), got {setting.batch_of!r}"
     if setting.search:
         return "a setting with a search has a batch of its own; leave one out"
-    return "the batch is what the search finds; leave `insert.batch` out" * bool(
-        setting.inserting.batch
-    )
+    return "the search finds the batch; leave `insert.batch` out" * bool(setting.inserting.batch)
 
 
 def _setting_problems(setting: Setting) -> list[str]:

@@ -15,7 +15,7 @@ from iotbench.store.listing import ResultEntry
 from simulator.errors import ConfigError
 
 _RUNNING = "running"
-_UNREAD = "cannot be read here, so what needs it is not known"
+_UNREAD = "cannot be read here, so it may still be needed"
 
 
 def tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:

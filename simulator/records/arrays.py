@@ -110,7 +110,7 @@ def _levels(path: Path) -> list[bytes]:
             raise ValueError(f"{path.name}: is no list of texts")
         content = file.read()
     if len(content) != shape[0] * kind.itemsize:
-        raise ValueError(f"{path.name}: has not as many texts as it says")
+        raise ValueError(f"{path.name}: has another number of texts than its header says")
     found: list[bytes] = np.frombuffer(content, kind).tolist()
     return found
 

@@ -340,8 +340,8 @@ def tables_in(
         places = tuple(sorted({item.table for item in manifest.dataset.ranges}))
     if len(places) > 1 and not FORMATS[form].names_tables:
         raise ConfigError(
-            f"--manifest: {name}: a file of format {form} has the rows of one table, and only its"
-            " manifest says of which; name it"
+            f"--manifest: {name}: a file of format {form} has the rows of one table, which only its"
+            " manifest names; give the manifest"
         )
     return places
 

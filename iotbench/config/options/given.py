@@ -53,7 +53,7 @@ def parse(words: Sequence[str], of: str) -> GivenCommand:
     `of` names the origin of the words in messages.
     """
     if len(words) > _MOST_WORDS:
-        raise ConfigError(f"{of}: holds a command of {len(words):,} words; none is that long")
+        raise ConfigError(f"{of}: holds a command of {len(words):,} words; no command has so many")
     name = words[0]
     context = click.Context(_command_of(name, of), info_name=name)
     try:

@@ -45,11 +45,11 @@ FAMILIES: Mapping[str, _Family] = {
     "rows": _Family("counter", "Rows acknowledged in this phase of the run."),
     "queries": _Family("counter", "Timed runs of the query that is asked now; all of a mixed run."),
     **{metric_of(name)[0]: _Family("gauge", f"Now: {FIGURES[name].meaning}") for name in _NOW},
-    "errors": _Family("counter", "Batches that failed, each as often as it did."),
+    "errors": _Family("counter", "Failed attempts to send batches."),
     "retried": _Family("counter", "Batches that were sent again."),
     "uncertain_rows": _Family("gauge", "Rows of unknown outcome."),
     "active_workers": _Family("gauge", "Workers that work in the present stage."),
-    "sweep_left_seconds": _Family("gauge", "Time until the sweep ends, as it is estimated."),
+    "sweep_left_seconds": _Family("gauge", "Estimated time until the sweep ends."),
 }
 """Name without the prefix -> what it is."""
 

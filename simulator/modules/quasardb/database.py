@@ -89,7 +89,7 @@ class QuasarDb(Database[QuasarSession]):
             Feature.ENDS: "first() and last() give no time to merge tables by, and how they treat "
             "NULL is not documented",
             Feature.NEWEST_BUCKETS: "where the intervals of GROUP BY begin is not documented",
-            Feature.QUOTIENTS: "what a division by 0 returns is not documented",
+            Feature.QUOTIENTS: "the result of a division by 0 is not documented",
             Feature.SUBQUERIES: "the client computes means, so the server never has the answer",
         },
         in_client="turns columns into rows; computes means, and aggregates of several tables, from "

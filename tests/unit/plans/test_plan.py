@@ -137,7 +137,7 @@ def test_a_search_that_nobody_can_take_is_named(write):
     wrong = SEARCHED.replace("30k", "30k\n    shards: 4").replace("num_inserts", "batch: 5, limit")
     wrong = wrong.replace("duration: 30s", "batch: 7, duration: 30s")
     assert problems_of(write(wrong)) == [
-        "settings.taken.batch_of: the batch is what the search finds; leave `insert.batch` out",
+        "settings.taken.batch_of: the search finds the batch; leave `insert.batch` out",
         "settings.find.batches: `shards` is searched for as well; give each a setting of its own",
         "settings.find.batches: the search has batches of its own; leave `insert.batch` out",
     ]

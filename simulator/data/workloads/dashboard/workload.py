@@ -5,7 +5,7 @@ Eleven tables: the nine of `devops`, `system` with the processors and the load o
 
 Host 0 is `kapacitor_1`, alone in cluster 0; every ten hosts after it form a cluster. Names repeat
 in the clusters, so that `cluster_id`, which takes the place of the tag `team`, and `hostname`
-identify a host. Values equal those of `devops` for the host with the same number, if it has them.
+identify a host. Values equal the values of `devops` for the host with the same number, if any.
 
 Where the document's code leaves something open, or does not fit, we decided:
 

@@ -29,8 +29,8 @@ class DriverOptions(Options):
 
     client: Client = Field(
         Client.OWN,
-        description="what sends the rows: own, this program's encoding; driver, the vendor's, "
-        "which is given Python objects; driver-copy, its way for COPY, where there is one",
+        description="how rows are sent: own, encoded by this program; driver, as Python objects by "
+        "the vendor's driver; driver-copy, by the driver's COPY, if it has one",
     )
 
     @property

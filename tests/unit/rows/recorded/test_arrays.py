@@ -120,7 +120,7 @@ def _levels(descr="'|S8'", shape="(1,)", content=b""):
     ("content", "words"),
     [
         (b"", "column 'rack'"),
-        (_levels(shape="(100000000000,)"), "has not as many texts as it says"),
+        (_levels(shape="(100000000000,)"), "has another number of texts than its header says"),
         (_levels(shape="(2, 4)", content=bytes(64)), "is no list of texts"),
         (_levels(descr="'|O'", content=bytes(8)), "is no list of texts"),
         (_levels(content=b"\xff" * 8), "holds a text that is not UTF-8"),
