@@ -74,7 +74,7 @@ class ComparedRow:
     """True if the sweeps were pairs, one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[ComparedFigure, ...]
-    """Its figures, the headline first."""
+    """Figures of the row, the headline first."""
     calibrations: tuple[Calibration, ...] = ()
     """Calibrations of both sides; empty: unknown, or not needed."""
 

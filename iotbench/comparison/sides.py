@@ -52,7 +52,7 @@ class Side:
 
     @property
     def label(self) -> str:
-        """Its name, or its ids."""
+        """Name of the side, or the ids of its results."""
         return self.name or ", ".join(result.sweep_id for _, result in self.results)
 
     @property

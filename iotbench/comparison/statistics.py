@@ -20,7 +20,7 @@ Sweeps: TypeAlias = Sequence[Sequence[float]]
 LEAST_PAIRS = 3
 """Fewest pairs: with two, a database with two speeds too often differs from itself."""
 MOST_PAIRS = 1000
-"""Most pairs that are worth measuring."""
+"""Maximum number of pairs that are worth measuring."""
 _LEAST_DIFFERENCES = 4
 """Fewest differences of pairs; with fewer, their interval is wider than Welch's."""
 _NINE_OF_TEN = 0.8

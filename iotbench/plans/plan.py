@@ -60,13 +60,13 @@ class Plan(Record):
     """Names in the configuration, or mappings with `install`; empty: those that answer."""
     repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
     until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
-    """Most repeats of the settings that an undecided claim compares; None: no extra repeats."""
+    """Maximum repeats of the settings that an undecided claim compares; None: no extra repeats."""
     until_within: Share | None = None
     """Repeat a setting on a target until its mean rate of inserts has this precision, such as 10%:
     half of the 95 % interval over the mean. It does not apply to searches and to settings with
     `repeats`."""
     most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
-    """Most repeats with `until_within`."""
+    """Maximum number of repeats with `until_within`."""
     settings: tuple[Setting, ...]
     thresholds: tuple[str, ...] = ()
     """Limits for the figures of every item, in the notation of --fail-if."""

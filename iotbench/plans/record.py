@@ -38,9 +38,9 @@ class ItemRecord(Frozen):
     exit_code: int = 0
     """Exit code of its last sweep."""
     files: tuple[FileBeside, ...] = ()
-    """Its result files."""
+    """Result files of the item."""
     other_work: OtherWork | None = None
-    """Most other work during one of its runs; None: less than a tenth of the cores, or not
+    """Highest other work during one of its runs; None: less than a tenth of the cores, or not
     measured.
     """
 
@@ -77,7 +77,7 @@ class PlanLine(Frozen):
     verdict: str
     """The worst of the repeats."""
     verify: VerifyMode | None = None
-    """Least extent of the comparison of stored rows; None: unknown."""
+    """Smallest extent of the comparison of stored rows; None: unknown."""
 
     @property
     def judged(self) -> str:

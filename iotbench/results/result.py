@@ -24,7 +24,7 @@ FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
 _NAMED = 4
-"""Most targets that a title names; more are counted."""
+"""Maximum number of targets that a title names; more are counted."""
 _MUCH_WORK = 0.1
 """Share of the cores from which other work is worth a warning."""
 
@@ -77,7 +77,7 @@ class RunRecord(Frozen):
     level: int
     """Rows in the tables before the timed part."""
     stages: tuple[LoadStage, ...] = ()
-    """Its parts, each with a number of active workers (--stages)."""
+    """Parts of the run, each with a number of active workers (--stages)."""
     outcome: Outcome
     metrics: InsertMetrics | None = None
     progress: Progress | None = None

@@ -11,7 +11,7 @@ from iotbench.machine.resources import Resources, Sample, Used
 from simulator.protocol.messages import WorkerReport
 
 MOST = 3_600
-"""Most numbers of a series: one for each second of an hour."""
+"""Maximum length of a series: one for each second of an hour."""
 
 
 def thin_report(report: WorkerReport) -> WorkerReport:

@@ -22,12 +22,12 @@ _NEARLY_BEST = 1.1
 _RECURS = 0.6
 """Share of the warm-up's distance from which a later part counts as distant."""
 _GOES_ON = 0.2
-"""Most drift from one half of the rest to the other, as a share of the warm-up's distance."""
+"""Maximum drift from one half of the rest to the other, as a share of the warm-up's distance."""
 _DEVIATIONS = 5.0
 _LEAST_STEP = 0.10
-"""Least difference of the warm-up's rate from the rest's."""
+"""Minimum difference of the warm-up's rate from the rest's."""
 _LEAST_EFFECT = 0.02
-"""Least difference of the whole rate from the rest's."""
+"""Minimum difference of the whole rate from the rest's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class GatheredSweep:
     """A sweep of such a result."""
 
     file: str
-    """Its result file, in the same folder; empty: there is none."""
+    """Result file of the sweep, in the same folder; empty: none."""
     setting: str = ""
     repeat: int | None = None
     cause: str = ""

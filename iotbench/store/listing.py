@@ -54,7 +54,7 @@ class ResultEntry(Frozen):
     """Extent of the comparison of stored rows; None: unknown."""
     tags: tuple[str, ...] = ()
     tables: tuple[str, ...] | None = ()
-    """That its insert wrote; None: not known, as of a workload of another version."""
+    """Tables that the insert wrote; None: unknown, as for a workload of another version."""
     problem: str = ""
     """Reason why the file cannot be read."""
 

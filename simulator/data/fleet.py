@@ -13,7 +13,7 @@ from simulator.data.query import Selection
 from simulator.data.walks import Walks, distinct
 
 _WASTE = 4
-"""Most values drawn for each one that is used; with more, the rows are divided."""
+"""Maximum number of values drawn for each one used; with more, the rows are divided."""
 _WORTHWHILE = 2
 """Drawing a whole table in order is as fast as drawing one row in this many by its number."""
 

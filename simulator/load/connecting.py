@@ -12,7 +12,7 @@ from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.25
-"""It limits how exactly the end of an outage is known."""
+"""The pause limits how exactly the end of an outage is known."""
 
 
 OpenSession: TypeAlias = Callable[[float], Session]

@@ -204,7 +204,7 @@ class StageTimes(Message):
     """The measurements of one stage by one worker. Instants are in the collector's clock."""
 
     stage: Annotated[int, Field(ge=0, lt=MOST_STAGES)]
-    """Its number, from 0."""
+    """Number, from 0."""
     started_s: float
     """Due time of the first batch, or start of the first query."""
     ended_s: float

@@ -53,7 +53,7 @@ class Target:
     variables: Collection[str] = ()
     """Environment variables from which credentials were read."""
     url: str = ""
-    """Its URL; empty: it is an entry of the configuration."""
+    """URL of the target; empty: an entry of the configuration."""
 
     @property
     def word(self) -> str:

@@ -28,7 +28,7 @@ from simulator.modules.contract import IMPORT, explain_unrelayed
 SHORTEST_STEADY_S = 15.0
 """Shortest time in which a rate can be recognised as steady."""
 MOST_STARTS = 100_000
-"""Most workers that all runs of a sweep start together."""
+"""Maximum number of workers that all runs of a sweep start together."""
 
 
 def option_problems(options: InsertOptions) -> list[str]:

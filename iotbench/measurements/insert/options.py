@@ -204,7 +204,7 @@ class LoadOptions(Options):
     can within --duration; without any option about the load, at most 10000 within 1s]
     """
     limit: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
-    """Most rows that all workers insert together."""
+    """Maximum number of rows that all workers insert together."""
     duration_s: Duration = 0.0
     """End each run after this time, such as 30s or 10m. 0: when all rows are inserted."""
     warmup_s: Duration = 0.0

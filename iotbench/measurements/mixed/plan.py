@@ -35,7 +35,7 @@ from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 
 _SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
-"""Most different timed instances of a type: all are rendered before the clock starts."""
+"""Maximum number of timed instances of a type: all are rendered before the clock starts."""
 
 
 def option_problems(options: MixedOptions) -> list[str]:

@@ -32,7 +32,7 @@ from simulator.protocol.verdict import VerifyMode
 FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
 """The default: at least 3 runs, and up to 100, which carry a 99th percentile, within a second."""
 MOST_QUERIES = 10_000_000
-"""Most queries of one type, by all workers."""
+"""Maximum number of queries of one type, by all workers."""
 MOST_SHOWN = 1000
 RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)

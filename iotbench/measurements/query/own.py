@@ -36,7 +36,7 @@ _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = GIVEN | {START, END}
 _MOST_QUERIES = 100
 _MOST_CHARACTERS = 200_000
-"""Most characters of all texts, which are part of each run's specification."""
+"""Maximum length of all texts, which are part of each run's specification."""
 
 
 def _list(value: Any) -> Any:

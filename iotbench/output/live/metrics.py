@@ -27,7 +27,7 @@ _EVERY_S = 1.0
 _ANSWER_S = 2.0
 _LONGEST_PAUSE_S = 30.0
 _KEPT = 3600
-"""Most samples that wait for a server; older ones are dropped."""
+"""Maximum number of samples that wait for a server; older ones are dropped."""
 _TYPE = "text/plain; version=0.0.4"
 _SHOWN_CHARACTERS = 200
 _GATEWAY = "/metrics/job"
@@ -59,7 +59,7 @@ class SeriesValue:
     """One value of one series at one time."""
 
     series: str
-    """Its name with its labels."""
+    """Name of the series with its labels."""
     value: float
     at_s: float
 

@@ -31,7 +31,7 @@ _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
 """Markers of the server's own work, and of failures."""
 _MOST_WHOLE_MARKS = 30
 _STEP_PX = 3.0
-"""Least distance of values: a line is nearly as wide."""
+"""Minimum distance of values: a line is nearly as wide."""
 _BAND_OPACITY = 0.2
 _MARK_PX = 12.0
 """Height of a row of markers."""

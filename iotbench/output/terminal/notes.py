@@ -30,7 +30,7 @@ _DRAWN = {
 }
 """Notes about the values of a table with its size."""
 _MOST_TIMED_RUNS = 4
-"""Most runs for which the text lists seconds; pages have pictures of more."""
+"""Maximum number of runs for which the text lists seconds; pages have pictures of more."""
 _DAY_S = 86_400
 _WARNING = "warning"
 _MOST_WRONG = 5
@@ -38,7 +38,7 @@ _REACHING = ("target", "config", "runner", "extra-option")
 """Options that the next command needs to reach the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 _PLAN_LINES = 20
-"""Most lines of a plan in a terminal; results and pages have all."""
+"""Maximum number of lines of a plan in a terminal; results and pages have all."""
 _MORE = "and more statements, whose plans were not asked for"
 
 

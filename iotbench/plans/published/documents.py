@@ -161,7 +161,7 @@ class Scaling(Record):
     row: str
     setting: str
     by_nodes: dict[int, str] = Field({})
-    """Least number of nodes -> setting, for modules that were measured with all of these."""
+    """Minimum number of nodes -> setting, for modules that were measured with all of these."""
     measure: str
 
     def setting_at(self, nodes: int) -> str:

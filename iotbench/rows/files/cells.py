@@ -27,7 +27,7 @@ class CellType(ABC):
     """The type of a column's cells."""
 
     shown: str
-    """Its name in the preview."""
+    """Name of the type in the preview."""
     type: Type | None
     """The type that stores it; None if none does."""
     expected: str = ""

@@ -22,7 +22,7 @@ REGION = r"[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}"
 """Pattern of a name such as Europe/Berlin, with an offset that may change in summer."""
 UTC_NAME = "UTC"
 _SKIPPED_US = 1
-"""Least difference of Arrow's choices for a time that clocks skip."""
+"""Minimum difference of Arrow's choices for a time that clocks skip."""
 
 
 def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
-"""Most values of answers that are kept until the clock stops; more are sent before."""
+"""Maximum number of answers' values that are kept until the clock stops; more are sent before."""
 
 Record: TypeAlias = Callable[[int, int], None]
 """Takes the wait of a run, and when it ended, in ns."""

@@ -17,7 +17,7 @@ class Held:
     table: int
     part: int
     rows: Rows
-    """Their numbers."""
+    """Numbers of the rows."""
 
 
 class Origin(ABC):
@@ -27,7 +27,7 @@ class Origin(ABC):
     """
 
     sent = 0
-    """Its batches that were sent; they are sent in order."""
+    """Batches that were sent; they are sent in order."""
 
     @abstractmethod
     def held(self, first: int, stop: int) -> Sequence[Held]:

@@ -56,7 +56,7 @@ STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
 """Fewest rows of a window, if their times are evenly spread."""
 MOST_WINDOWS = 8
-"""Most windows of a table: without an index of the time, a database reads the table for each."""
+"""Maximum number of windows: without an index of the time, each reads the whole table."""
 
 
 def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:

@@ -18,7 +18,7 @@ from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
-"""Most spans: each is a query, so further neighbours are joined."""
+"""Maximum number of spans: each is a query, so further neighbours are joined."""
 
 
 class TimeSpan(NamedTuple):

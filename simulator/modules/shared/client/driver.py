@@ -53,7 +53,7 @@ class DriverBatch:
     """Rows for a driver."""
 
     into: Any
-    """Their destination: a statement, a collection, ..."""
+    """Destination of the rows: a statement, a collection, ..."""
     rows: Sequence[Any]
 
 
