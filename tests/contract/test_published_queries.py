@@ -82,6 +82,11 @@ def test_queries_read_as_published(module):
     assert texts_of(module) == yaml.safe_load(FILE.read_text())[module]
 
 
+def test_the_modules_are_in_the_order_in_which_they_are_written():
+    """Otherwise a new module would change every line of the file."""
+    assert [*yaml.safe_load(FILE.read_text())] == STORING
+
+
 class _Text(str):
     """Text that is written as a block of lines."""
 
