@@ -190,20 +190,15 @@ def _of_today(record: PlanRecord) -> PlanRecord:
 def _copied(target: str, into: Path) -> None:
     """Copy what is published of a target, as if the plan of today had measured it."""
     path, record = records.published()[target]
-    names = [name for item in record.items for name in item.files]
-    today = _of_today(record).model_dump_json(indent=1).encode()
-    _put(into, {name: packed.read(path.parent / name) for name in names} | {path.name: today})
-
-
-def _put(into: Path, files: dict[str, bytes]) -> None:
-    """Write files to a folder, or to an archive if that is its name."""
-    if into.suffix == packed.ENDING:
-        into.parent.mkdir(parents=True, exist_ok=True)
-        into.write_bytes(packed.pack(files))
-        return
     into.mkdir(parents=True)
-    for name, content in files.items():
-        (into / name).write_bytes(content)
+    for name in (name for item in record.items for name in item.files):
+        (into / name).write_bytes(packed.read(path.parent / name))
+    (into / path.name).write_text(_of_today(record).model_dump_json(indent=1))
+
+
+def _pack(folder: Path, archive: Path) -> None:
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(packed.pack({path.name: path.read_bytes() for path in folder.iterdir()}))
 
 
 def _is_finished(record: PlanRecord) -> bool:
@@ -213,57 +208,42 @@ def _is_finished(record: PlanRecord) -> bool:
 def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Both say where their servers ran, which the tests did not start, and stay verified."""
     known = records.published()
-    new, other = sorted(known, key=lambda target: not _is_finished(known[target][1]))[:2]
+    finished = [target for target, (_, record) in known.items() if _is_finished(record)]
+    new, other = sorted(finished, key=lambda target: len(known[target][1].items))[:2]
     _copied(new, tmp_path / "measured" / new)
-    _copied(other, tmp_path / "old" / "results.zip")
+    _copied(other, tmp_path / "earlier")
+    tag_results(tmp_path / "measured" / new, {"192.0.2.1"})
+    tag_results(tmp_path / "earlier", {"127.0.0.1"})
+    _pack(tmp_path / "earlier", tmp_path / "old" / "results.zip")
     _on(monkeypatch, *known[new])
     _moved(tmp_path, monkeypatch)
 
     assert f"{new}: done" in measuring.left()
     measuring.publish()
 
-    found = {row.target for row in rows()}
-    assert found == {new, other}
+    assert {row.target for row in rows()} == {new, other}
+    text = (tmp_path / "table.md").read_text()
+    started = "its server was not started by the tests; it ran on"
+    assert f"`{new}`: {started} another machine than the workers" in text
+    assert f"`{other}`: {started} the machine of the workers" in text
     assert f"{new}: published" in _left_without_what_is_measured(tmp_path)
     assert list(problems_of(tmp_path / "old")) == []
-
-
-def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = records.published()
-    target = next(name for name in known if _is_finished(known[name][1]))
-    into = tmp_path / "measured" / target
-    _copied(target, into)
-    _on(monkeypatch, *known[target])
-    _moved(tmp_path, monkeypatch)
-
-    tag_results(into, {"127.0.0.1"})
-    measuring.publish()
-    here = published_text(tmp_path)
-    tag_results(into, {"192.0.2.1"})
-    measuring.publish()
-
-    started = f"`{target}`: its server was not started by the tests; it ran on"
-    assert f"{started} the machine of the workers" in here
-    assert f"{started} another machine than the workers" in published_text(tmp_path)
-    assert list(problems_of(tmp_path / "old")) == []
-
-
-def published_text(folder: Path) -> str:
-    return (folder / "table.md").read_text()
 
 
 def test_what_cannot_be_published_leaves_what_is_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = records.published()
-    path, record = next(iter(known.values()))
-    _moved(tmp_path, monkeypatch)
+    target, (_, record) = next(iter(known.items()))
     into = tmp_path / "old" / "results.zip"
-    names = (path.name, *(name for item in record.items[1:] for name in item.files))
-    _put(into, {name: packed.read(published.ARCHIVE / name) for name in names})
+    _copied(target, tmp_path / "earlier")
+    for name in record.items[0].files:
+        (tmp_path / "earlier" / name).unlink()
+    _pack(tmp_path / "earlier", into)
+    shutil.rmtree(tmp_path / "earlier")
+    _moved(tmp_path, monkeypatch)
     before = into.read_bytes()
 
     with pytest.raises(SystemExit, match="stays as it was"):

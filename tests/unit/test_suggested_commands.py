@@ -20,7 +20,8 @@ def test_no_other_code_joins_the_words_of_a_command():
     found = []
     for path in SOURCES:
         name = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "program(" in text else ():
             is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             if is_call and node.func.id == "program" and name not in MAY_NAME_THE_PROGRAM:
                 found.append(f"{name}:{node.lineno}")

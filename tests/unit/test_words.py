@@ -73,8 +73,9 @@ _PATTERNS = {
     re.compile(rf"(?<![A-Za-z])({pattern})(?![A-Za-z])", re.IGNORECASE): better
     for pattern, better in RETIRED.items()
 }
-_ANY = re.compile("|".join(pattern.pattern for pattern in _PATTERNS), re.IGNORECASE)
-"""Most files have none of them: one search is enough."""
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_ANY = re.compile(f"(?<![a-z])({'|'.join(RETIRED).lower()})(?![a-z])")
+"""Most files have none of them: one search in small letters is enough."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def uses() -> Iterator[Use]:
         if not _TEXT.search(name) or _SKIPPED.search(name) or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
-        if not _ANY.search(text):
+        if not _ANY.search(text.lower()):
             continue
         for number, line in enumerate(text.splitlines(), 1):
             if name in EXCEPTIONS and re.search(EXCEPTIONS[name], line):
@@ -120,46 +121,39 @@ def test_every_exception_is_a_file():
 
 
 @cache
-def product() -> list[tuple[str, ast.AST]]:
-    """Every module, class and function of the product, with its place."""
+def product() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the docstrings of the product, and its functions but properties, with their places."""
+    texts, functions = [], []
     paths = [path for folder in ("iotbench", "simulator") for path in (ROOT / folder).rglob("*.py")]
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return [
-        (f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node)
-        for path in sorted(paths)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, kinds)
-    ]
-
-
-def docstrings() -> Iterator[tuple[str, str]]:
-    """Every docstring of a module, class, function, constant or field, with its place."""
-    for place, node in product():
-        for child in getattr(node, "body", ()):
-            match child:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    yield place, text.strip()
+    for path in sorted(paths):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Module | ast.ClassDef | _FUNCTIONS):
+                continue
+            place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+            for child in node.body:
+                match child:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        texts.append((place, text.strip()))
+            if isinstance(node, _FUNCTIONS) and not any(
+                "property" in ast.unparse(each) for each in node.decorator_list
+            ):
+                functions.append((place, node.name))
+    return texts, functions
 
 
 def test_no_docstring_begins_with_a_preposition_or_question():
-    assert [place for place, text in docstrings() if BEGINS.match(text)] == []
+    assert [place for place, text in product()[0] if BEGINS.match(text)] == []
 
 
 def test_turns_that_are_read_twice_do_not_become_more():
-    found = [f"{place}: {turn.group()}" for place, text in docstrings()
+    found = [f"{place}: {turn.group()}" for place, text in product()[0]
              for turn in [TURNS.search(text)] if turn]  # fmt: skip
 
     assert len(found) <= MOST_TURNS, "\n".join(found)
 
 
 def test_participles_as_names_of_functions_do_not_become_more():
-    found = [
-        f"{place}: {node.name}"
-        for place, node in product()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and PARTICIPLE.match(node.name)
-        and not any("property" in ast.unparse(each) for each in node.decorator_list)
-    ]
+    found = [f"{place}: {name}" for place, name in product()[1] if PARTICIPLE.match(name)]
 
     assert len(found) <= MOST_PARTICIPLES, "\n".join(found)
 

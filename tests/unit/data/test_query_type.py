@@ -50,11 +50,12 @@ def hosts_of(query):
 
 @pytest.mark.parametrize("name", ["1-host-1-hr", "8-host-1-hr", "groupby"])
 def test_an_instance_depends_on_seed_type_and_number_only(name):
-    found = [types()[name].instance(number) for number in range(20)]
+    one, again, other = (types(seed=seed)[name] for seed in (1, 1, 2))
+    found = [one.instance(number) for number in range(20)]
 
-    assert found == [types()[name].instance(number) for number in range(20)]
+    assert found == [again.instance(number) for number in range(20)]
     assert len({*found}) == 20
-    assert not {*found} & {types(seed=2)[name].instance(number) for number in range(20)}
+    assert not {*found} & {other.instance(number) for number in range(20)}
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 4, 8, 16, 32])
@@ -72,7 +73,8 @@ def test_the_hosts_of_an_instance_are_different_and_all_hosts_occur_alike(hosts)
 @pytest.mark.parametrize(("name", "hours"), [("1-host-1-hr", 1), ("1-host-12-hr", 12),
                                             ("groupby", 24)])  # fmt: skip
 def test_windows_lie_in_the_data_and_everywhere_in_it(name, hours):
-    windows = [types()[name].instance(number).selection for number in range(1000)]
+    query_type = types()[name]
+    windows = [query_type.instance(number).selection for number in range(1000)]
     since = np.array([each.since for each in windows]) - START_MS
 
     assert {each.until - each.since for each in windows} == {hours * HOUR_MS}
@@ -84,7 +86,8 @@ def test_windows_lie_in_the_data_and_everywhere_in_it(name, hours):
 
 @pytest.mark.parametrize(("name", "step"), [("1-host-1-hr", MINUTE_MS), ("groupby", HOUR_MS)])
 def test_aligned_windows_begin_with_a_bucket(name, step):
-    windows = [types(aligned=True)[name].instance(number).selection for number in range(200)]
+    query_type = types(aligned=True)[name]
+    windows = [query_type.instance(number).selection for number in range(200)]
 
     assert {each.since % step for each in windows} == {0}
     assert min(each.since for each in windows) >= START_MS

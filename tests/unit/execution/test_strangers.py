@@ -60,15 +60,11 @@ def repeat(path, *more):
     return CliRunner().invoke(commands, arguments, standalone_mode=False)
 
 
-def every_option():
-    for name in MEASURING:
-        for option in commands.commands[name].params:
-            if isinstance(option, click.Option) and option.name != "help":
-                yield name, max(option.opts, key=len).removeprefix("--"), option
-
-
-OPTIONS = [*every_option()]
-IDS = [f"{name} {key}" for name, key, _ in OPTIONS]
+def options_of(name):
+    """Yield the key and the option of each option of a command."""
+    for option in commands.commands[name].params:
+        if isinstance(option, click.Option) and option.name != "help":
+            yield max(option.opts, key=len).removeprefix("--"), option
 
 
 def is_taken(key, option):
@@ -78,26 +74,27 @@ def is_taken(key, option):
     return key in TAKEN_TEXTS or (is_plain and key not in REFUSED_NUMBERS)
 
 
-@pytest.mark.parametrize(("name", "key", "option"), OPTIONS, ids=IDS)
-def test_only_what_measures_is_taken_of_every_option_of_every_command(name, key, option):
-    value = True if option.is_flag else (CANARY,)
-    kept, left = divide(GivenCommand(name=name, options={key: value}), "r.json")
+@pytest.mark.parametrize("name", MEASURING)
+def test_only_what_measures_is_taken_of_every_option_of_every_command(name):
+    for key, option in options_of(name):
+        value = True if option.is_flag else (CANARY,)
+        kept, left = divide(GivenCommand(name=name, options={key: value}), "r.json")
 
-    assert ({*kept.options} == {key}) == is_taken(key, option), "is it safe from a stranger?"
-    assert not {*kept.options} & {*left.options}
+        safe = is_taken(key, option)
+        assert ({*kept.options} == {key}) == safe, f"--{key}: is it safe from a stranger?"
+        assert not {*kept.options} & {*left.options}
 
 
-@pytest.mark.parametrize(("name", "key", "option"), OPTIONS, ids=IDS)
-def test_whatever_form_an_option_has_its_words_mean_the_same(name, key, option):
+@pytest.mark.parametrize("name", MEASURING)
+def test_whatever_form_an_option_has_its_words_mean_the_same(name):
     """`--x=y`, `--x y`, short names and `--no-x` are read by the command's own parser."""
-    for each in (*option.opts, *option.secondary_opts):
-        is_long = each.startswith("--")
-        forms = [[each]] if option.is_flag else [[each, CANARY]]
-        forms += [] if option.is_flag else [[f"{each}={CANARY}" if is_long else f"{each}{CANARY}"]]
-        for words in forms:
-            found = parse((name, *words), "r.json")
-            expected = each in option.opts if option.is_flag else (CANARY,)
-            assert found.options == {key: expected}
+    for key, option in options_of(name):
+        for each in (*option.opts, *option.secondary_opts):
+            joined = f"{each}={CANARY}" if each.startswith("--") else f"{each}{CANARY}"
+            for words in [[each]] if option.is_flag else [[each, CANARY], [joined]]:
+                found = parse((name, *words), "r.json")
+                expected = each in option.opts if option.is_flag else (CANARY,)
+                assert found.options == {key: expected}
 
 
 HARMFUL = {

@@ -4,13 +4,14 @@ The module is tests/standins/toy_sql.py. It has no more lines than an honest one
 """
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from simulator.modules.contract import Failure
 from tests import ROOT
-from tests.commands import Finished, run_here
+from tests.commands import Finished, KeptForks, run_here
 from tests.standins import toy_sql
 
 MOST_LINES = 100
@@ -27,9 +28,10 @@ def run(tmp_path: Path):
     def finish(command: str, *arguments: str) -> Finished:
         words = [command, "--target=toy", "--config=config.yaml", "--output=results"]
         environment = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)}
-        return run_here([*words, "--format=json", *arguments], tmp_path, environment)
+        return run_here([*words, "--format=json", *arguments], tmp_path, environment, forks)
 
-    return finish
+    with closing(KeptForks()) as forks:
+        yield finish
 
 
 def test_a_new_sql_dialect_takes_a_hundred_lines():

@@ -7,6 +7,7 @@ front of SQLite. The command line runs on it, and the wide dataset of the contra
 import json
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -20,7 +21,7 @@ from simulator.modules.shared.http.client import HttpOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests import ROOT
-from tests.commands import run_here
+from tests.commands import KeptForks, run_here
 from tests.contract.harness import Wideset, ask
 from tests.contract.wide import Wide
 from tests.standins.web import Request, Response, Web
@@ -83,19 +84,20 @@ def test_a_new_http_database_takes_few_lines():
 TARGET = "targets: {toy: {module: 'tests.unit.modules.toy_http:Toy', runner: local, url: '%s'}}"
 
 
-def run(folder, command, *more):
+def run(folder, forks, command, *more):
     words = [command, "-ttoy", "-cc.yaml", "--format=json", *more]
-    done = run_here(words, folder, {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder)})
+    environment = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder)}
+    done = run_here(words, folder, environment, forks)
     assert done.code == 0, done.err
     return done.json
 
 
 def test_the_command_line_inserts_queries_and_verifies(tmp_path, server):
-    with Web(server) as web:
+    with closing(KeptForks()) as forks, Web(server) as web:
         (tmp_path / "c.yaml").write_text(TARGET % web.url)
-        inserted = run(tmp_path, "insert", "--num-inserts=1000", "--batch=100", "-w1")
-        queried = run(tmp_path, "query")
-        verified = run(tmp_path, "verify", "--verify=full")
+        inserted = run(tmp_path, forks, "insert", "--num-inserts=1000", "--batch=100", "-w1")
+        queried = run(tmp_path, forks, "query")
+        verified = run(tmp_path, forks, "verify", "--verify=full")
     for result in (inserted, queried, verified):
         assert {row["verdict"] for row in result["rows"]} == {"verified"}
 
