@@ -217,7 +217,7 @@ _ENOUGH_BYTES = 8 << 30
 @pytest.fixture(autouse=True)
 def _wrong_answers_are_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of tests make rows wrong that no server would correct meanwhile."""
-    monkeypatch.setattr("simulator.verify.stored.counts._AGAIN_AFTER_S", 0.0)
+    monkeypatch.setattr("simulator.verify.stored.statistics._AGAIN_AFTER_S", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from iotbench.commands.main import commands
 from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.insert.plan import empty_dataset
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import GENERATORS
 
 

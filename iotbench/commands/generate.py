@@ -27,8 +27,9 @@ from iotbench.rows.recorded.output import (
     to_standard_output,
 )
 from iotbench.rows.recorded.request import beside, describes, read
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import LANE_ROWS, distribute, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest

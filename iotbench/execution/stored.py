@@ -13,7 +13,8 @@ from iotbench.measurements.insert.continuation import continue_dataset
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from iotbench.results.agreement import list_differences
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.protocol.mark import State
 

@@ -237,7 +237,7 @@ class _Record:
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
         inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
-        stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
+        stored = spec.find_stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
             result.manifest = _manifest(stored, complete=outcome.complete)
         else:

@@ -26,8 +26,8 @@ from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.plan import load_problems, matches_of
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.plans.settings import MOST_REPEATS, Name, Setting
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from iotbench.results.faults import Outage
 from iotbench.results.latency import Latency, latency_of, merge
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
 from simulator.protocol.events import Outcome

@@ -21,7 +21,7 @@ from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, shares_of
 from iotbench.results.result import FORMAT_VERSION, Manifest, Result, RunRecord
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 

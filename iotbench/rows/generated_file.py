@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from iotbench.machine.inputs import problem_of
 from iotbench.rows.files.request import FileRows, FilesRequest, ReadingOptions
 from iotbench.rows.recorded.request import beside, in_volume, read
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.protocol.records import FileManifest, RecordFormat

@@ -25,7 +25,8 @@ from iotbench.rows.recorded.request import (
     read,
 )
 from iotbench.rows.source import Source
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError, counted
 from simulator.modules.contract import Database

@@ -17,7 +17,7 @@ from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName
 from iotbench.results.result import Result
 from iotbench.store.gathered import GATHERED
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 from simulator.protocol.verdict import VerifyMode

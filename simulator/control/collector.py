@@ -36,7 +36,7 @@ from simulator.errors import BenchError, Interrupted, MismatchError, RunError, S
 from simulator.forks import MOST_COLLECTORS
 from simulator.host import boot_id
 from simulator.modules.contract import Database
-from simulator.protocol.events import CheckEvent, Occurrence, Outcome
+from simulator.protocol.events import Occurrence, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
@@ -295,11 +295,7 @@ class Collector:
 
     def _check(self) -> None:
         for step in probe(self._database):
-            if not step.ok:
-                raise SetupError(f"{step.name}: {step.detail}")
-            self._loop.call_soon_threadsafe(
-                self._writer.write, CheckEvent(name=step.name, detail=step.detail)
-            )
+            self._loop.call_soon_threadsafe(self._writer.write, step)
 
     def _scan(self) -> None:
         self._scanned = scan_file(self._spec)

@@ -1,7 +1,7 @@
 """The journal of a run, from which a new collector continues the run of a lost one.
 
-It keeps what is not repeated: messages of the workers, and decisions of the run, each
-with its instant. Heartbeats are repeated. The parent of a collector keeps the file.
+It keeps messages of the workers and decisions of the run, each with its instant; heartbeats, which
+are repeated, are left out. The parent of a collector keeps the file.
 """
 
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ class Journal:
         return now_s() if self._replayed_s is None else self._replayed_s
 
     def note(self, what: Message, uid: str = _NOBODY) -> None:
-        """Keep what has happened now, unless it is replayed."""
+        """Keep an event of this moment, unless it is replayed."""
         if self._file is None or self._replayed_s is not None:
             return
         line = f"{type(what).__name__} {now_s()!r} {uid} {what.model_dump_json()}\n".encode()
@@ -120,7 +120,7 @@ class Journal:
             self._give_up(self._file)
 
     def entries(self) -> Iterator[JournalEntry]:
-        """Yield what was kept, to be replayed; later entries follow the last one that is whole.
+        """Yield the entries to replay; new entries follow the last one that is whole.
 
         RunError if the journal was given up: the progress of the run is unknown then.
         """

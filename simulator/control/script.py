@@ -1,13 +1,12 @@
-"""The script of a run: what each of its workers sends, in which order, and how much of it."""
+"""The script of a run: the messages that each of its workers sends, in order."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Output, Query, outputs
-from simulator.data.ranges import RowRange
 from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, RunSpec, Task, Work
 from simulator.protocol.verdict import VerifyMode
@@ -77,8 +76,3 @@ class Script:
 
 def _outputs(query: Query | TextQuery) -> tuple[Output, ...]:
     return query.outputs if isinstance(query, TextQuery) else outputs(query)
-
-
-def row_count(ranges: Iterable[RowRange]) -> int:
-    """Return the number of rows in ranges."""
-    return sum(map(len, ranges))

@@ -11,6 +11,8 @@ from simulator.data.schema import Table
 
 Array: TypeAlias = NDArray[Any]
 Rows: TypeAlias = NDArray[np.int64]
+Chosen: TypeAlias = Rows | slice
+"""Rows by their index; a slice of them is a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +25,8 @@ class Values:
     def __len__(self) -> int:
         return len(self.array)
 
-    def slice(self, start: int, stop: int) -> "Values":
-        """Return rows start..stop as views."""
-        valid = None if self.valid is None else self.valid[start:stop]
-        return Values(self.array[start:stop], valid)
-
-    def take(self, rows: Rows) -> "Values":
-        """Return these rows, by their index."""
+    def take(self, rows: Chosen) -> "Values":
+        """Return these rows."""
         valid = None if self.valid is None else self.valid[rows]
         return Values(self.array[rows], valid)
 
@@ -58,13 +55,8 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def slice(self, start: int, stop: int) -> "Coded":
-        """Return rows start..stop as views."""
-        valid = None if self.valid is None else self.valid[start:stop]
-        return Coded(self.codes[start:stop], self.levels, valid)
-
-    def take(self, rows: Rows) -> "Coded":
-        """Return these rows, by their index."""
+    def take(self, rows: Chosen) -> "Coded":
+        """Return these rows."""
         valid = None if self.valid is None else self.valid[rows]
         return Coded(self.codes[rows], self.levels, valid)
 
@@ -95,17 +87,12 @@ class Texts:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def slice(self, start: int, stop: int) -> "Texts":
-        """Return rows start..stop as views."""
-        valid = None if self.valid is None else self.valid[start:stop]
-        return Texts(self.content, self.starts[start:stop], self.lengths[start:stop], valid)
-
-    def take(self, rows: Rows) -> "Texts":
-        """Return these rows, by their index."""
+    def take(self, rows: Chosen) -> "Texts":
+        """Return these rows."""
         valid = None if self.valid is None else self.valid[rows]
         return Texts(self.content, self.starts[rows], self.lengths[rows], valid)
 
-    def listed(self) -> list[bytes]:
+    def to_list(self) -> list[bytes]:
         """Return the texts, one per row; a NULL is empty."""
         content = self.content.data
         lengths = self.lengths if self.valid is None else np.where(self.valid, self.lengths, 0)
@@ -115,7 +102,7 @@ class Texts:
     @property
     def array(self) -> Array:
         """The texts as an 'S' array: each takes as many bytes as the longest."""
-        return np.array(self.listed(), f"S{self.lengths.max(initial=1)}")
+        return np.array(self.to_list(), f"S{self.lengths.max(initial=1)}")
 
     def values(self) -> Array:
         """Return the texts as an 'S' array, one per row."""
@@ -193,24 +180,18 @@ class Block:
         return self.table.names[self.part]
 
     def slice(self, start: int, stop: int) -> "Block":
-        """Return rows start..stop of this block as views."""
-        data = {name: column.slice(start, stop) for name, column in self.data.items()}
-        return self._with(self.rows[start:stop], data)
+        """Return rows start..stop of the block as views."""
+        return self.take(slice(start, stop))
 
-    def take(self, rows: Rows) -> "Block":
-        """Return these rows of the block, by their index in it."""
-        data = {name: column.take(rows) for name, column in self.data.items()}
-        return self._with(self.rows[rows], data)
-
-    def _with(self, rows: Rows, data: dict[str, ColumnData]) -> "Block":
-        """Return a block of some of the rows; columns continue to share their codes."""
-        shared: dict[int, Rows] = {}
+    def take(self, rows: Chosen) -> "Block":
+        """Return these rows of the block; columns continue to share their codes."""
+        data, shared = dict[str, ColumnData](), dict[int, Rows]()
         for name, column in self.data.items():
-            own = data[name]
+            data[name] = own = column.take(rows)
             if isinstance(column, Coded) and isinstance(own, Coded):
                 codes = shared.setdefault(id(column.codes), own.codes)
                 data[name] = Coded(codes, own.levels, own.valid)
-        return Block(self.table, self.part, rows, data)
+        return Block(self.table, self.part, self.rows[rows], data)
 
 
 def _size_bytes(column: ColumnData) -> int:

@@ -9,8 +9,9 @@ does not depend on changes.
 from collections.abc import Iterable
 from enum import StrEnum
 
-from simulator.data.dataset import BLOCK_ROWS, Correction, Dataset, DatasetReader, Retag
+from simulator.data.dataset import Correction, Dataset, Retag
 from simulator.data.ranges import RowRange, merge
+from simulator.data.reader import BLOCK_ROWS, DatasetReader
 from simulator.data.schema import TimeUnit
 
 
@@ -23,7 +24,7 @@ class Deleting(StrEnum):
     """The database's own way to get rid of old rows: whole chunks or partitions."""
 
 
-def corrected(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
+def correct(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
     """Return the dataset after a correction of these rows, which need not be their first one."""
     number = len(dataset.corrections) + 1
     new = Correction(number=number, ranges=merge(ranges))
@@ -48,7 +49,7 @@ def in_unit(time_ms: int, unit: TimeUnit) -> int:
     return -(-time_ms * unit.per_second // 1000)
 
 
-def retagged(dataset: Dataset, retags: Iterable[Retag]) -> Dataset:
+def update_tags(dataset: Dataset, retags: Iterable[Retag]) -> Dataset:
     """Return the dataset once these tags are updated."""
     return dataset.model_copy(update={"retags": (*dataset.retags, *retags)})
 
@@ -67,7 +68,7 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
         if len(names) != 1 or not others or not ranges:
             continue
         rows = min(len(ranges[0]), max(reader.series(place), BLOCK_ROWS))
-        data = reader.drawn(table, ranges[0].numbers(0, rows)).data
+        data = reader.draw_rows(table, ranges[0].numbers(0, rows)).data
         column, by = data[others[0]], data[names[0]]
         if column.valid is not None or by.valid is not None:
             continue

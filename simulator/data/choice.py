@@ -38,7 +38,7 @@ class Skew(Frozen):
             cold = max(count - hot, 1)
             often, seldom = round(_UNIT * self.rows / hot), round(_UNIT * (1 - self.rows) / cold)
             return [often] * hot + [seldom] * (count - hot)
-        # In plain Python: powers of NumPy differ by machine in the last bit.
+        # Plain Python: powers of NumPy differ by machine in the last bit.
         return [round(_UNIT / rank**self.exponent) for rank in range(1, count + 1)]
 
 

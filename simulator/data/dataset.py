@@ -1,36 +1,32 @@
 """A dataset: a workload with its parameters, a seed, and ranges of rows.
 
-`Dataset` is the plain record (sent to the workers, kept in the manifest). `DatasetReader` draws
-blocks of rows from it.
+The record is sent to workers and kept in manifests; `DatasetReader` draws its rows.
 """
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from copy import copy
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from simulator.data.block import Block, ColumnData, Rows, Values, rename, replace
-from simulator.data.derived import innermost
-from simulator.data.late import Late, LateOrder
-from simulator.data.query import Query, Selection, columns_of
-from simulator.data.query_type import QueryType, before
-from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merge, numbers_between
-from simulator.data.schema import ID, PrimaryKey, Role, Table
-from simulator.data.walks import Precision
-from simulator.data.workloads import WORKLOADS, workload_class
-from simulator.data.workloads.base import Workload, client_key
-from simulator.errors import ConfigError, counted
+from simulator.data.block import Rows
+from simulator.data.late import Late
+from simulator.data.ranges import (
+    LANE_BITS,
+    LANE_ROWS,
+    MOST_ROWS,
+    RowRange,
+    find_held,
+    merge,
+    sum_rows,
+)
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import WORKLOADS
 from simulator.frozen import Frozen
 
-BLOCK_ROWS = 8192
-"""Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
 TABLE_PREFIX = r"^([a-z][a-z0-9_]{0,29})?$"
 """Pattern of the tables' prefix: lower case, since some databases fold names."""
 
@@ -92,7 +88,7 @@ class Dataset(Frozen):
     @property
     def rows(self) -> int:
         """Number of rows in the ranges."""
-        return sum(len(item) for item in self.ranges)
+        return sum_rows(self.ranges)
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -115,7 +111,7 @@ class Dataset(Frozen):
 
     def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
         """Return a mask: True for these rows of a table (its place) that are in the ranges."""
-        return _held(self.ranges, table, rows)
+        return find_held(self.ranges, table, rows)
 
     def ends(self) -> dict[tuple[int, int], int]:
         """Return (table, lane) -> the first sequence number after all of its rows."""
@@ -125,329 +121,3 @@ class Dataset(Frozen):
             key = rows.table, lane
             ends[key] = max(ends.get(key, 0), rows.stop - lane * LANE_ROWS)
         return ends
-
-
-def _held(ranges: Iterable[RowRange], table: int, rows: Rows) -> NDArray[np.bool_]:
-    inside = np.zeros(len(rows), np.bool_)
-    for item in ranges:
-        if item.table == table:
-            inside |= item.holds(rows)
-    return inside
-
-
-class DatasetReader:
-    """Draws the rows of a dataset."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        """Open the dataset; ConfigError if this version of the workload draws other rows."""
-        cls = workload_class(dataset.workload)
-        if cls.version != dataset.workload_version:
-            raise ConfigError(
-                f"workload {cls.name}: the dataset was made by version {dataset.workload_version}"
-                f" and this is version {cls.version}, whose rows differ; run insert again"
-            )
-        try:
-            params = cls.params_model(**dataset.params)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise ConfigError(
-                f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
-            ) from error
-        self._workload = cls(params, dataset.seed, dataset.start_ms)
-        self._seed = dataset.seed
-        self._corrected = [
-            (each.ranges, cls(params, _derive_seed(dataset, each), dataset.start_ms))
-            for each in dataset.corrections
-        ]
-        self._retags = dataset.retags
-        self._late = dataset.late
-        self.parts = dataset.parts
-        self.parts_by = dataset.parts_by
-        self.tables = tuple(
-            t.stored(dataset.primary_key, dataset.parts, dataset.table_prefix)
-            for t in self._workload.tables
-        )
-
-    def reading(self, queries: Iterable[Query]) -> "DatasetReader":
-        """Return a reader of tables with only the columns that these queries read."""
-        names: dict[str, set[str]] = defaultdict(set)
-        for query in map(innermost, queries):
-            names[query.table.name] |= columns_of(query)
-        reader = copy(self)
-        reader.tables = tuple(table.only(names[table.name]) for table in self.tables)
-        return reader
-
-    def only_times(self) -> "DatasetReader":
-        """Return a reader of tables with only the time."""
-        reader = copy(self)
-        reader.tables = tuple(table.only(()) for table in self.tables)
-        return reader
-
-    @property
-    def one_group(self) -> bool:
-        """True if a payload may have rows of all tables: one group, one unit of time, no parts."""
-        alike = {(table.group, table.time_unit) for table in self.tables}
-        several = len(self.tables) > 1 and self.parts == 1 and not self._late
-        return several and len(alike) == 1 and bool(self.tables[0].group)
-
-    @property
-    def sizes(self) -> tuple[int, ...] | None:
-        """Number of rows of each table, all in lane 0; None: every lane is endless."""
-        sizes = [self._workload.size(table) for table in self._workload.tables]
-        return None if None in sizes else tuple(size for size in sizes if size is not None)
-
-    @property
-    def lane_rows(self) -> int:
-        """Number of rows of each lane, of a workload without an end."""
-        return self._workload.lane_rows
-
-    def rows_before(self, until_ms: int) -> int:
-        """Return how many rows of each lane are before an instant, of a workload without an end."""
-        counts = range(self.lane_rows + 1)
-        return max(bisect_left(counts, until_ms, key=self._workload.last_ms) - 1, 0)
-
-    @property
-    def lane_parts(self) -> int:
-        """Number of parts of each table that the rows of a lane are spread across."""
-        return self.parts if self.parts_by is PartsBy.ROW else 1
-
-    @property
-    def precision(self) -> Precision | None:
-        """Precision of numbers with a fraction; None: they are not drawn."""
-        return self._workload.precision
-
-    def values(
-        self, ranges: Sequence[RowRange], roles: Collection[Role] = tuple(Role)
-    ) -> int | None:
-        """Return how many values these rows have as they are stored, without NULLs; None: unknown.
-
-        Only columns with these roles count. A key counts if the client makes it, not if the
-        database does.
-        """
-        found = 0
-        for place, table in enumerate(self.tables):
-            rows = [item for item in ranges if item.table == place]
-            columns = [column for column in table.columns if column.role in roles]
-            found += sum(map(len, rows)) * len(columns)
-            if nullable := {column.name for column in columns if column.nullable}:
-                nulls = self._workload.nulls(self._workload.tables[place].only(nullable), rows)
-                if nulls is None or self._corrected or self._late:
-                    return None
-                found -= nulls
-        return found
-
-    def series(self, table: int) -> int:
-        """Return after how many rows of a table (its place) its series repeat."""
-        return self._workload.series(self._workload.tables[table])
-
-    def queries(self) -> dict[str, Query]:
-        """Return the workload's named queries over the stored tables."""
-        return self._workload.queries(self.tables)
-
-    def query_types(
-        self, *, aligned: bool = False, until_ms: int | None = None
-    ) -> dict[str, QueryType]:
-        """Return the workload's query types, over all stored rows or those before a time."""
-        types = self._workload.query_types(self.tables, aligned=aligned, until_ms=until_ms)
-        if until_ms is None:
-            return types
-        return {name: before(each, until_ms) for name, each in types.items()}
-
-    @property
-    def time_rises(self) -> bool:
-        """True if no row has an earlier time than the rows of its table and lane before it."""
-        return self._workload.time_rises and not self._late
-
-    @cached_property
-    def orders(self) -> tuple[LateOrder | None, ...]:
-        """The order in which the rows of each table are sent; None: as they are numbered."""
-        return tuple(map(self._order, range(len(self.tables))))
-
-    def _order(self, place: int) -> LateOrder | None:
-        """Return the order of a table with the given longest delay of a row."""
-        if not self._late:
-            return None
-        table, sizes = self._workload.tables[place], self.sizes
-        rows = RowRange(start=0, stop=sizes[place] if sizes else self.lane_rows, table=place)
-        reader = copy(self)
-        reader.orders = (None,) * len(self.tables)
-        by = self._late.by_ms * table.time_unit.per_second // 1000
-        first = reader.time_at(rows, 0) if len(rows) else 0
-        (count,) = reader.places_at(rows, [first + by])
-        return LateOrder.fitting(self._late, len(rows), int(count), self._seed, table.name)
-
-    def late_problems(self) -> Iterator[str]:
-        """Yield why rows of this workload cannot be late by this time."""
-        if not self._workload.time_rises:
-            name = self._workload.name
-            yield f"workload {name} has its rows in another order than that of time; leave it out"
-            return
-        unfit = [
-            (table.name, order)
-            for order, table in zip(self.orders, self.tables, strict=True)
-            if order and order.problem
-        ]
-        for name, order in unfit[:1]:
-            others = f" and {counted(len(unfit) - 1, 'other table')}" if unfit[1:] else ""
-            longer = "a shorter" if order.strata else "a longer"
-            yield f"table {name}{others}: {order.problem}; choose {longer} time, or more series"
-
-    def time_at(self, rows: RowRange, place: int) -> int:
-        """Return the time of the row at a place of a range, in the unit of its table."""
-        return int(self._times(rows.table, np.array([rows.number(place)]))[0])
-
-    def places_at(self, rows: RowRange, times: Sequence[int]) -> Rows:
-        """Return how many rows of a range are before each of these times; its times rise."""
-        sought = np.array(times)
-        low, high = np.zeros(len(sought), np.int64), np.full(len(sought), len(rows))
-        while (open_ := low < high).any():
-            middle = (low + high) // 2
-            before = np.zeros(len(sought), np.bool_)
-            before[open_] = self._times(rows.table, rows.numbers_at(middle[open_])) < sought[open_]
-            low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
-        return low
-
-    def _times(self, place: int, numbers: Rows) -> NDArray[Any]:
-        table = self._workload.tables[place].only(())
-        return self._draw(self._workload, table, place, numbers)[table.time.name].values()
-
-    def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
-        """Return a time that none of these rows is before, in ms since 1970.
-
-        None if a row may have an earlier time than rows before it.
-        """
-        times: list[int] = []
-        for item in ranges if self.time_rises else ():
-            begins = self.time_at(item, 0)
-            times.append(begins * 1000 // self.tables[item.table].time_unit.per_second)
-        return min(times, default=None)
-
-    def table(self, name: str) -> Table:
-        """Return the stored table with this name."""
-        return next(table for table in self.tables if table.name == name)
-
-    def place(self, table: Table) -> int:
-        """Return the place of a stored table in the workload."""
-        return [own.name for own in self.tables].index(table.name)
-
-    def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of a table that a selection can match; None if that is not known."""
-        place = self.place(table)
-        changed = {each.tag for each in self._retags if each.table == place}
-        if changed & {one.column for one in selection.one_of}:
-            return None
-        rows = self._workload.candidates(self._workload.tables[place], selection)
-        order = self.orders[place]
-        return rows if rows is None or order is None else np.sort(order.places_of(rows))
-
-    def _draw(
-        self, workload: Workload, table: Table, place: int, numbers: Rows
-    ) -> dict[str, ColumnData]:
-        """Return columns of a table, at this place, for rows that are numbered as they are sent."""
-        order = self.orders[place]
-        if order is None or not len(numbers):
-            return workload.draw(table, numbers)
-        lane = int(numbers[0]) >> LANE_BITS << LANE_BITS
-        rows = order.rows_at(numbers - lane) + lane
-        rising = np.argsort(rows)
-        back = np.empty_like(rising)
-        back[rising] = np.arange(len(rows))
-        drawn = workload.draw(table, rows[rising])
-        return {name: column.take(back) for name, column in drawn.items()}
-
-    def drawn(self, table: Table, rows: Rows) -> Block:
-        """Return these rows of a table as a block, whichever parts they belong to."""
-        return self._block(self.place(table), 0, rows)
-
-    def blocks(
-        self,
-        ranges: Iterable[RowRange],
-        block_rows: int = BLOCK_ROWS,
-        batch_rows: int = 1,
-        *,
-        place: int = 0,
-        every: int = 1,
-    ) -> Iterator[list[Block]]:
-        """Yield the rows of ranges, which are of one lane, a turn at a time.
-
-        A turn has a block for each physical table with rows left. The blocks of the largest table
-        have `block_rows` rows; smaller tables take part in proportion, by whole batches. Only the
-        last blocks of a table may end within a batch. Of each `every` turns only the one at `place`
-        is drawn.
-        """
-        by_table: dict[int, list[RowRange]] = defaultdict(list)
-        for item in ranges:
-            by_table[item.table].append(item)
-        streams = [_Stream(items) for items in by_table.values() if sum(map(len, items))]
-        largest = max((len(stream) for stream in streams), default=0)
-        step, unit = block_rows * self.lane_parts, batch_rows * self.lane_parts
-        for number, stop in enumerate(range(step, largest + step, step)):
-            turn: list[Block] = []
-            for stream in streams:
-                units = -(-stop * len(stream) // (largest * unit))
-                rows = stream.until(units * unit)
-                if number % every == place:
-                    turn += self._blocks(stream.table, rows)
-            if number % every == place:
-                yield turn
-
-    def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
-        """Yield the rows of one table and lane by their parts."""
-        if not len(numbers):
-            return
-        if self.lane_parts == 1:
-            yield self._block(table, (int(numbers[0]) >> LANE_BITS) % self.parts, numbers)
-            return
-        parts = numbers % self.parts
-        for part in range(self.parts):
-            mine = numbers[parts == part]
-            if len(mine):
-                yield self._block(table, part, mine)
-
-    def _block(self, table: int, part: int, numbers: Rows) -> Block:
-        stored = self.tables[table]
-        names = {column.name for column in stored.columns}
-        retags = [each for each in self._retags if each.table == table and each.tag in names]
-        own = self._workload.tables[table].only(names | {each.by for each in retags})
-        data = self._draw(self._workload, own, table, numbers)
-        for each in retags:
-            if found := rename(data[each.tag], data[each.by], each.names):
-                data = {**data, each.tag: replace(data[each.tag], *found)}
-        for ranges, workload in self._corrected:
-            at = np.flatnonzero(_held(ranges, table, numbers))
-            if len(at) and own.fields:
-                fields = own.only({column.name for column in own.fields})
-                drawn = self._draw(workload, fields, table, numbers[at])
-                new = {column.name: drawn[column.name] for column in own.fields}
-                data = {**data, **{n: replace(data[n], at, each) for n, each in new.items()}}
-        if len(own.columns) > len(names - {ID.name}):
-            data = {name: column for name, column in data.items() if name in names}
-        if ID in stored.columns:
-            data = {ID.name: Values(client_key(stored, data)), **data}
-        return Block(stored, part, numbers, data)
-
-
-def _derive_seed(dataset: Dataset, correction: Correction) -> int:
-    """Return the seed of corrected fields, which no user is likely to give."""
-    mixed = dataset.seed + correction.number * 0x9E37_79B9_7F4A_7C15
-    return (mixed + MOST_ROWS * 2) % (MOST_ROWS * 4) - MOST_ROWS * 2
-
-
-class _Stream:
-    """The row numbers of one table, in the order of its ranges."""
-
-    def __init__(self, ranges: Sequence[RowRange]) -> None:
-        self.table = ranges[0].table
-        self._ranges = ranges
-        self._rows = sum(map(len, ranges))
-        self._taken = 0
-
-    def __len__(self) -> int:
-        return self._rows
-
-    def until(self, count: int) -> Rows:
-        """Return the next numbers, so that `count` of them have been taken."""
-        low, high = self._taken, max(min(count, self._rows), self._taken)
-        self._taken = high
-        return numbers_between(self._ranges, low, high)

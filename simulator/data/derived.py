@@ -39,8 +39,8 @@ class ConditionSpells(Table):
     """Runs of buckets in which a condition holds: the tags, the first bucket, and `length`.
 
     Neighbours are the buckets of the same tags that have rows. A spell ends with the first bucket
-    in which the condition does not hold; without one, its length is NULL. What holds in the first
-    bucket of its tags is no spell, because its beginning is not known.
+    in which the condition does not hold; without one, its length is NULL. A condition that
+    holds in the first bucket of its tags is no spell, because its beginning is not known.
     """
 
     periods: DerivedTable = field(kw_only=True)
@@ -81,7 +81,7 @@ def _tags(table: Table, names: Collection[str]) -> list[Column]:
 
 
 def _aggregate(table: Table, aggregate: Aggregate) -> Column:
-    """Return the column of an aggregate. What depends on the order of a sum is rounded."""
+    """Return the column of an aggregate. A value that depends on the order of a sum is rounded."""
     column = table.column(aggregate.column) if aggregate.column else None
     summed = aggregate.function in (Function.SUM, Function.AVG)
     exact = column is None or column.type not in FLOATS or column.exact or not summed

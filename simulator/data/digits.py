@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import find_unpadded, literal, octets, overlapping, side_by_side
+from simulator.data.octets import find_unpadded, literal, octets, side_by_side, view_items
 
 _POWERS = tuple(10**exponent for exponent in range(1, 20))
 
@@ -61,7 +61,7 @@ def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
         lengths = 1 + np.searchsorted(np.array(_POWERS, np.uint64), magnitudes, side="right")
     if negative is None:
         return [_shift(arrays, width - lengths, width)], lengths
-    # The place before the first digit is that of a leading zero, or of the byte put in front.
+    # The byte before the first digit is a leading zero, or the one put in front.
     items = side_by_side([literal(b"0"), *arrays], len(values))
     octets(items)[negative, (width - lengths)[negative]] = ord("-")
     lengths += negative
@@ -73,7 +73,7 @@ def _shift(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Array
     """Return items of `width` bytes without their leading ones, with NUL at the end instead."""
     items = side_by_side([*arrays, literal(bytes(width))], len(leading))
     starts = np.arange(0, 2 * width * len(leading), 2 * width)
-    shifted: Array = overlapping(items.view(np.uint8), width)[starts + leading]
+    shifted: Array = view_items(items.view(np.uint8), width)[starts + leading]
     return shifted
 
 

@@ -4,7 +4,6 @@ Row n of a table is (tick, series) = divmod(n, series of the table).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from simulator.data.walks import Walks, distinct
 
 _WASTE = 4
 """Maximum number of values drawn for each one used; with more, the rows are divided."""
-_WORTHWHILE = 2
+WORTHWHILE = 2
 """Drawing a whole table in order is as fast as drawing one row in this many by its number."""
 
 
@@ -44,7 +43,7 @@ def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     return {name: values.ravel()[chosen] for name, values in drawn.items()}
 
 
-def chosen_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
+def select_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
     """Return the numbers of the series that have the selection's tags."""
     chosen = np.ones(len(next(iter(tags.values()))), np.bool_)
     for one in selection.one_of:
@@ -53,30 +52,24 @@ def chosen_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
     return np.flatnonzero(chosen)
 
 
-def chosen_rows(
+def select_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: range, all_ticks: int
 ) -> Rows | None:
     """Return the rows at some ticks that have the selection's tags; None if they are too many."""
-    series, numbers = len(next(iter(tags.values()))), chosen_members(tags, selection)
-    if len(numbers) * len(ticks) * _WORTHWHILE > series * all_ticks:
+    series, numbers = len(next(iter(tags.values()))), select_members(tags, selection)
+    if len(numbers) * len(ticks) * WORTHWHILE > series * all_ticks:
         return None
     rows: Rows = np.arange(ticks.start, ticks.stop)[:, None] * series + numbers
     return rows.ravel()
 
 
-@dataclass(frozen=True, slots=True)
-class FleetTable:
-    """The tags of each series of a table, and its instants."""
+def select_fleet_rows(
+    tags: Mapping[str, Array], selection: Selection, ticks: int, start: int, interval: int
+) -> Rows | None:
+    """Return the rows that have the selection's tags and times, ascending; None if too many.
 
-    tags: Mapping[str, Array]
-    """Tag -> the value of each series."""
-    series: int
-    ticks: int
-    start: int
-    interval: int
-    """Both in the table's unit of time."""
-
-    def candidates(self, selection: Selection) -> Rows | None:
-        """Return the rows that have the selection's tags and times, ascending; None if too many."""
-        ticks = selection.places(lambda t: -((self.start - t) // self.interval), self.ticks)
-        return chosen_rows(self.tags, selection, ticks, self.ticks)
+    `tags` has the value of each series. The first of `ticks` instants is `start`; start and
+    interval are in the table's unit of time.
+    """
+    chosen = selection.places(lambda t: -((start - t) // interval), ticks)
+    return select_rows(tags, selection, chosen, ticks)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -11,9 +10,11 @@ from simulator.data.query import (
     NewestQuery,
     Output,
     Selection,
+    count_rows,
     outputs,
 )
 from simulator.data.query_type import QueryType, always
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import FLOATS, INTEGERS, Column, Table
 
 PREFIX = "fresh-"
@@ -33,7 +34,7 @@ class FreshType:
         since = since_ms * self.query.table.time_unit.per_second // 1000
         return replace(self.query, selection=Selection(since=since))
 
-    def beginning(self, since_ms: int) -> QueryType:
+    def make_type(self, since_ms: int) -> QueryType:
         """Return the query type with only one instance, about rows since an instant."""
         return always(self.since(since_ms))
 
@@ -59,8 +60,8 @@ class FreshType:
 def fresh_types(reader: DatasetReader) -> dict[str, FreshType]:
     """Return the types by name: how many rows, extremes by the first tag, the newest rows.
 
-    What a table has no columns for is left out, and the newest rows where the workload does not ask
-    for them.
+    A type for which a table has no columns is left out, and the newest rows where the workload does
+    not ask for them.
     """
     found = {}
     for table in reader.tables:
@@ -73,7 +74,7 @@ def fresh_types(reader: DatasetReader) -> dict[str, FreshType]:
 def _queries(
     table: Table, types: Mapping[str, QueryType]
 ) -> Mapping[str, AggregateQuery | NewestQuery]:
-    found: dict[str, AggregateQuery | NewestQuery] = {"count": AggregateQuery(table, (COUNT,))}
+    found: dict[str, AggregateQuery | NewestQuery] = {"count": count_rows(table)}
     field = next(filter(_is_compared, table.fields), None)
     if field and table.tags:
         ends = (Aggregate(Function.MIN, field.name), Aggregate(Function.MAX, field.name))

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.data.answer import instant
 from simulator.data.block import Array, Block
 from simulator.data.mixer import Hashes, key_of, mix
-from simulator.data.query import Output, instant
+from simulator.data.query import Output
 from simulator.data.schema import FLOATS, INTEGERS, Type, dtype_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -50,7 +50,7 @@ class LateOrder:
     key: int
 
     @staticmethod
-    def fitting(late: Late, total: int, rows_by: int, seed: int, table: str) -> "LateOrder":
+    def fit(late: Late, total: int, rows_by: int, seed: int, table: str) -> "LateOrder":
         """Return an order with a longest delay of about `rows_by` rows; see `problem`."""
         groups = GROUPS if rows_by < total else 1
         strata = min(rows_by // (groups * late.of), _MOST_LATE // late.rows)

@@ -60,7 +60,7 @@ def find_unpadded(items: Array) -> NDArray[np.bool_] | None:
 Offsets = NDArray[np.int64]
 
 
-def overlapping(content: NDArray[np.uint8], width: int) -> Array:
+def view_items(content: NDArray[np.uint8], width: int) -> Array:
     """Return a view of all items of `width` bytes in the content; item i starts at byte i."""
     return np.ndarray((len(content) - width + 1,), f"V{width}", content.data, strides=(1,))
 
@@ -83,7 +83,7 @@ def copy(
     while size <= left:
         fits = np.flatnonzero((lengths >= size) & (lengths < 2 * size))
         if len(fits):
-            read, written = overlapping(source, size), overlapping(target, size)
+            read, written = view_items(source, size), view_items(target, size)
             start, place, rest = starts[fits], places[fits], lengths[fits] - size
             written[place] = read[start]
             if rest.any():

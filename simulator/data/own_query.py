@@ -13,11 +13,12 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.block import Texts
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.mixer import draw, key_of
 from simulator.data.query import Output, RowsQuery
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import numbers_between
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Table, Type
 from simulator.frozen import Frozen
 
@@ -152,14 +153,14 @@ class _Instances:
         return (int(draw(key, np.array([number]))[0]) * bound) >> 64
 
     def _draw_stored(self, name: str, column: Column, number: int) -> Any:
-        """Return what a random row has in a column; ValueError if all that were tried have NULL."""
+        """Return the value of a column in a random row; ValueError if all rows tried have NULL."""
         table = self._table
-        reader = self._reader.reading([RowsQuery(table, (column.name,))])
+        reader = self._reader.narrow([RowsQuery(table, (column.name,))])
         for attempt in range(_MOST_TRIES if self._rows else 0):
             place = self._below(self._rows, name, number, attempt)
             row = numbers_between(self._ranges, place, place + 1)
-            data = reader.drawn(table, row).data[column.name]
+            data = reader.draw_rows(table, row).data[column.name]
             if data.valid is None or data.valid[0]:
-                found = data.listed()[0] if isinstance(data, Texts) else data.values()[0].item()
+                found = data.to_list()[0] if isinstance(data, Texts) else data.values()[0].item()
                 return found.decode() if isinstance(found, bytes) else found
         raise ValueError(f"{self._name}: found no row of {table.name} that has a {column.name}")

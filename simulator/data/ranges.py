@@ -1,4 +1,4 @@
-"""Ranges of row numbers: the share of a worker, and what a dataset holds.
+"""Ranges of row numbers: the share of a worker, and the rows of a dataset.
 
 A range may have a stride, so that workers which share a table write it in the order of time: worker
 w of W writes the batches w, w + W, w + 2 W, ...
@@ -122,6 +122,20 @@ class RowRange(Frozen):
         return len(other) <= _FEW_ROWS and bool(self.holds(other.numbers()).all())
 
 
+def sum_rows(ranges: Iterable[RowRange]) -> int:
+    """Return the number of rows in ranges."""
+    return sum(map(len, ranges))
+
+
+def find_held(ranges: Iterable[RowRange], table: int, rows: Rows) -> NDArray[np.bool_]:
+    """Return which of these rows of a table (its place) are in the ranges."""
+    inside = np.zeros(len(rows), np.bool_)
+    for item in ranges:
+        if item.table == table:
+            inside |= item.holds(rows)
+    return inside
+
+
 def numbers_between(ranges: Iterable[RowRange], low: int, high: int) -> Rows:
     """Return the numbers of the rows at the places low..high of consecutive ranges."""
     found = []
@@ -190,11 +204,11 @@ def list_written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> li
     numbers = numbers_between(ranges, low, high)
     for part, count in enumerate(counts):
         mine = numbers[numbers % parts == part][: count - min(counts)]
-        found += covering(mine, ranges[0].table)
+        found += cover(mine, ranges[0].table)
     return found
 
 
-def covering(numbers: Rows, table: int) -> list[RowRange]:
+def cover(numbers: Rows, table: int) -> list[RowRange]:
     """Return ranges of exactly these rows, in rising order; one or two for a batch."""
     if not len(numbers):
         return []
@@ -261,7 +275,7 @@ def _chain(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
 
 
 def _rejoin(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
-    """Return the rounds that all of a chain have written as one range, and what is left of each."""
+    """Return the rounds that all of a chain have written as one range, and the rest of each."""
     first = chain[0]
     every = first.every
     if sum(item.take for item in chain) < every:  # the others have fewer rounds: two at most

@@ -85,7 +85,7 @@ class RowHash(ABC):
 
     @abstractmethod
     def hash_known(self) -> tuple[int, ...]:
-        """Return what the functions of the database return for the values of its probe."""
+        """Return the results of the database's functions for the values of its probe."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class JenkinsHash(RowHash):
         return np.uint64(NULL + place)
 
     def hash_known(self) -> tuple[int, ...]:
-        """Return what the functions return."""
+        """Return the results of the functions."""
         numbers = (
             number for seed in (1, SEED) for number in _jenkins_int8(np.array(NUMBERS), seed)
         )
@@ -170,7 +170,7 @@ def _since_2000(values: Array, ticks: int) -> Array:
     return values * ticks - 946_684_800 * 10**6
 
 
-def _begun(length: Words, seed: int | Hashes) -> tuple[Words, Words, Words]:
+def _begin(length: Words, seed: int | Hashes) -> tuple[Words, Words, Words]:
     start = length + np.uint32((0x9E3779B9 + 3923095) & 0xFFFFFFFF)
     seeds = np.full(len(start), seed, np.uint64)
     low, high = _halves(seeds)
@@ -182,7 +182,7 @@ def _begun(length: Words, seed: int | Hashes) -> tuple[Words, Words, Words]:
 
 
 def _jenkins(low: Words, high: Any, length: Any, seed: int | Hashes) -> Hashes:
-    a, b, c = _begun(np.full(len(low), length, np.uint32), seed)
+    a, b, c = _begin(np.full(len(low), length, np.uint32), seed)
     return _end(a + low, b + high, c)
 
 
@@ -196,7 +196,7 @@ def _jenkins_texts(texts: Array, seed: int) -> Hashes:
     lengths = np.char.str_len(texts).astype(np.int64)
     portions = int(lengths.max(initial=0)) // 12 + 1
     words = texts.astype(f"S{12 * portions}").view("<u4").reshape(len(texts), 3 * portions)
-    a, b, c = _begun(lengths.astype(np.uint32), seed)
+    a, b, c = _begin(lengths.astype(np.uint32), seed)
     for portion in range(portions):
         x, y, z = (words[:, 3 * portion + place] for place in range(3))
         is_last, is_whole = lengths // 12 == portion, lengths // 12 > portion
@@ -235,7 +235,7 @@ class MurmurHash(RowHash):
         return np.uint64(NULL)
 
     def hash_known(self) -> tuple[int, ...]:
-        """Return what the functions return."""
+        """Return the results of the functions."""
         numbers = _murmur(np.array(NUMBERS).view(np.uint64)).tolist()
         return (*numbers, *map(int, _murmur_texts(_KNOWN_TEXT)))
 
@@ -313,7 +313,7 @@ class DuckDbHash(RowHash):
         return _xorshift(total) >> np.uint64(1)
 
     def hash_known(self) -> tuple[int, ...]:
-        """Return what the functions return."""
+        """Return the results of the functions."""
         known = (np.array(NUMBERS).view(np.uint64), np.array([DOUBLE]).view(np.uint64))
         numbers = np.concatenate([*map(_xorshift, known), _xorshift_texts(_KNOWN_TEXT)])
         return (*map(int, numbers), int(self._combine(iter(numbers[:, np.newaxis]))[0]))
@@ -376,7 +376,7 @@ class RemainderHash(RowHash):
         return np.int64(NULL * weight(place))
 
     def hash_known(self) -> tuple[int, ...]:
-        """Return what the functions return."""
+        """Return the results of the functions."""
         return (zlib.crc32(TEXT.encode()),)
 
 

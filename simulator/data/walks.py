@@ -43,7 +43,7 @@ _LANES = 4  # 16-bit lanes of a hash, of which the upper 12 bits are a draw
 _LANE_BITS = 16
 _QUANTILE_BITS = 12
 _LEVEL_BITS = 4
-_FINE, _START = 14, 15  # draws beside those of the levels
+_FINE, _START = 14, 15  # draws that belong to no level
 _PASS_NODES = 16_384
 """Nodes drawn at once: many for a call of NumPy, few for the cache."""
 
@@ -288,7 +288,7 @@ class Walks:
             return reflect(moved, walk.low, walk.high)
         uniform = walk.low + start * width
         if self._distribution is Distribution.UNPINNED:
-            # As if the sign of each of the document's steps was drawn: as long, without drift.
+            # Steps are as long as the document's, without drift, as if each sign were drawn.
             deviation = math.sqrt(walk.mean**2 + walk.deviation**2)
             return reflect(free * (deviation * unit) + uniform, walk.low, walk.high)
         moved = free * (walk.deviation * unit)

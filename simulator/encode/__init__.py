@@ -1,1 +1,1 @@
-"""Encoders: a block's columns -> what one database takes. Pure functions, CPU only."""
+"""Encoders: a block's columns -> the bytes or objects of one database. Pure functions, CPU only."""

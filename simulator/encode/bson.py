@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
-from simulator.encode.columns import LevelCache
-from simulator.encode.rows import LaidOut, Share, between, cut, laid_out
+from simulator.encode.columns import LevelCache, fill
+from simulator.encode.rows import LaidOut, Share, between, cut, lay_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
@@ -86,7 +86,7 @@ class Bson:
         return between(self._rows(block), edges)
 
     def _rows(self, block: Block) -> LaidOut:
-        return laid_out(self._document(self._layout, block), len(block))
+        return lay_out(self._document(self._layout, block), len(block))
 
     def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
         shares = [share for element in elements for share in self._element(element, block)]
@@ -125,10 +125,7 @@ class Bson:
             (items,), used = self._levels[field](data.levels)
             share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
         else:
-            # The value in place of a NULL is arbitrary and may not fit into a document.
-            blank = data.array.dtype.type()
-            values = data.array if null is None else np.where(null, blank, data.array)
-            share = _share(field, self._time_unit, values)
+            share = _share(field, self._time_unit, fill(data))
         return share if null is None else _with_nulls(field, share, null)
 
 

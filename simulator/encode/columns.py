@@ -105,12 +105,20 @@ def _alike(one: ColumnData, other: ColumnData) -> bool:
 
 def _writable(column: Values | Texts) -> Array | Texts:
     """Return the values, with writable ones in place of NULLs."""
+    if isinstance(column, Values):
+        return fill(column)
     if column.valid is None:
-        return column if isinstance(column, Texts) else column.array
-    if isinstance(column, Texts):
-        longest = int(np.where(column.valid, column.lengths, -1).argmax())
-        return column.take(np.where(column.valid, np.arange(len(column)), longest))
-    return np.where(column.valid, column.array, column.array.dtype.type())
+        return column
+    longest = int(np.where(column.valid, column.lengths, -1).argmax())
+    return column.take(np.where(column.valid, np.arange(len(column)), longest))
+
+
+def fill(column: Values | Texts) -> Array:
+    """Return the values, with 0 or an empty text for NULLs, where the array holds anything."""
+    values = column.array
+    if column.valid is None or column.valid.all():
+        return values
+    return np.where(column.valid, values, values.dtype.type())
 
 
 def _together(writers: Sequence[ColumnEncoder], *levels: Array) -> Share:

@@ -17,7 +17,7 @@ from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.pgcopy import Prefixed
-from simulator.encode.rows import AnyShare, Share, laid_out
+from simulator.encode.rows import AnyShare, Share, lay_out
 from simulator.errors import UnstorableError
 
 MOST_ROWS = 0xFFFF
@@ -79,7 +79,7 @@ class CqlRows:
         firsts = starts
         if order is not None:
             shares, firsts = [share.take(order) for share in shares], order.take(starts)
-        rows = laid_out(shares, len(block))
+        rows = lay_out(shares, len(block))
         edges = np.append(starts, len(block))
         content, offsets = rows.content.data, rows.offsets(edges).tolist()
         requests: list[list[MessageRows]] = [[] for _ in range(0, len(block), batch_rows)]

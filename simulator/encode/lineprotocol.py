@@ -70,7 +70,7 @@ class LineDialect:
             return none_is(_is_empty, f"column {column.name}: a tag cannot be an empty text")
         if column.type in FLOATS:
             return none_is(_is_no_number, f"column {column.name}: cannot be infinite or NaN")
-        return _anything
+        return _allow_anything
 
 
 INFLUXDB = LineDialect()
@@ -177,7 +177,7 @@ def tag_text(column: str, text: bytes) -> bytes:
     raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}")
 
 
-def _anything(data: ColumnData) -> None:
+def _allow_anything(data: ColumnData) -> None:
     pass
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
 from simulator.encode.columns import LevelCache
-from simulator.encode.rows import AnyShare, Share, Spans, blank, cut, laid_out
+from simulator.encode.rows import AnyShare, Share, Spans, blank, cut, lay_out
 
 _LOW = "LowCardinality("
 _DICTIONARY_VERSION = (1).to_bytes(8, "little")
@@ -72,7 +72,7 @@ class _NativeColumn:
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return a function that returns the column's part of a payload."""
-        # With more keys than rows a dictionary would be larger than the texts; the server then
+        # A dictionary with more keys than rows would be larger than the texts; the server then
         # builds the dictionary itself.
         if self._low and isinstance(data, Coded) and len(data.levels) <= batch_rows:
             return self._dictionary(data)
@@ -87,7 +87,7 @@ class _NativeColumn:
     def _plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
         if self._is_text:
             shares = _shares(self._column, self._texts, data)
-            texts = cut(laid_out(shares, len(data)), batch_rows)
+            texts = cut(lay_out(shares, len(data)), batch_rows)
             return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
@@ -142,7 +142,7 @@ class RowBinary:
             data = block.data[column.name]
             own = _shares(column, levels, data)
             shares += _with_marks(own, data.valid) if column.nullable else own
-        return cut(laid_out(shares, len(block)), batch_rows)
+        return cut(lay_out(shares, len(block)), batch_rows)
 
 
 def _shares_of(column: Column) -> Callable[[Array], list[Share]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array
 from simulator.data.digits import digits, table
-from simulator.data.octets import literal, octets, overlapping, side_by_side
+from simulator.data.octets import literal, octets, side_by_side, view_items
 from simulator.data.schema import TimeUnit
 
 _DAY_S = 86_400
@@ -112,7 +112,7 @@ def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
     starts = np.concatenate(([0], ends))[:-1] + 1
     lengths = ends - starts
     width = int(lengths.max(initial=1))
-    items = overlapping(content, width)[starts]
+    items = view_items(content, width)[starts]
     if lengths.min(initial=width) < width:
         used, unused = _masks(width, padding)
         letters = octets(items).reshape(-1)

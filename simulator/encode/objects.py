@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.columns import LevelCache
+from simulator.encode.columns import LevelCache, fill
 from simulator.encode.numbers import microseconds
 
 _ROWS_AT_ONCE = 1000
@@ -69,12 +69,11 @@ class Objects:
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)
         elif isinstance(data, Texts):
-            objects = _box([text.decode() for text in data.listed()])
+            objects = _box([text.decode() for text in data.to_list()])
         elif null is None:
             return data.array if self._is_plain(kind) else self._objects(kind, data.array)
         else:
-            # The value in place of a NULL may be one that no object can represent.
-            objects = self._objects(kind, np.where(null, data.array.dtype.type(), data.array))
+            objects = self._objects(kind, fill(data))
         if null is not None:
             objects[null] = None
         return objects

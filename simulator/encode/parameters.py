@@ -15,7 +15,7 @@ from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, iso
-from simulator.encode.rows import Share, Spans, cut, laid_out
+from simulator.encode.rows import Share, Spans, cut, lay_out
 
 _TEXT = 253
 _TYPES = {
@@ -51,7 +51,7 @@ class Parameters:
         if not len(block):
             return []
         head = Share([self._nulls(block), self._types], None)
-        return cut(laid_out([head, *self._values.shares(block)], len(block)), rows_per_batch)
+        return cut(lay_out([head, *self._values.shares(block)], len(block)), rows_per_batch)
 
     def _nulls(self, block: Block) -> Array:
         """Return the bits of each row, the first column in the lowest bit of the first byte."""

@@ -15,7 +15,7 @@ from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import microseconds
-from simulator.encode.rows import Frame, LaidOut, Share, Spans, between, cut, laid_out
+from simulator.encode.rows import Frame, LaidOut, Share, Spans, between, cut, lay_out
 
 _LENGTH = np.dtype(">i4")
 
@@ -90,7 +90,7 @@ class PgCopy:
         return between(self._rows(block), edges)
 
     def _rows(self, block: Block) -> LaidOut:
-        return laid_out([Share([self._count], None), *self._values.shares(block)], len(block))
+        return lay_out([Share([self._count], None), *self._values.shares(block)], len(block))
 
 
 def _instants(unit: TimeUnit, values: Array) -> Array:

@@ -12,11 +12,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, Rows
+from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.digits import integers
 from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, Type
-from simulator.encode.columns import LevelCache
+from simulator.encode.columns import LevelCache, fill
 from simulator.encode.numbers import doubles
 from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
@@ -53,7 +53,7 @@ class Points:
     def __init__(self, points: Sequence[PointFormat], payload: Frame) -> None:
         self._points = points
         self._payload = payload
-        self._written: dict[PointPiece, LevelCache[Written]] = {}
+        self._written: dict[PointPiece, ColumnWriter] = {}
 
     def encode(
         self,
@@ -75,7 +75,7 @@ class Points:
         rows, kept = self.rows(block, instead)
         fitting = limit_rows or batch_rows
         if limit_bytes is not None:
-            fitting = min(fitting, self.fitting(block.name, rows, limit_bytes))
+            fitting = min(fitting, self.count_fitting(block.name, rows, limit_bytes))
         if fitting >= batch_rows:
             return [[whole] for whole in _cut(rows, kept, batch_rows, self._payload)]
         payloads = []
@@ -94,7 +94,7 @@ class Points:
         rows, keep = _beside(written, len(block))
         return rows, None if keep is None else keep.view(np.bool_)
 
-    def fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
+    def count_fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
         """Return how many of a table's rows fit into a message; UnstorableError if none does."""
         width = rows.dtype.itemsize
         found = (limit_bytes - len(self._payload.before) - len(self._payload.after)) // width
@@ -133,16 +133,23 @@ class Points:
     def _piece(self, piece: PointPiece, block: Block, instead: Mapping[str, Array]) -> Written:
         if piece.column in instead:
             return piece.write(instead[piece.column])
-        data = block.data[piece.column]
-        if isinstance(data, Coded):
-            if piece not in self._written:
-                self._written[piece] = LevelCache(piece.write)
-            levels, keep = self._written[piece](data.levels)
-            return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
-        if data.valid is None:
-            return piece.write(data.array)
-        # The value below a NULL is arbitrary and might not be writable.
-        return piece.write(np.where(data.valid, data.array, data.array.dtype.type()))
+        if piece not in self._written:
+            self._written[piece] = ColumnWriter(piece.write)
+        return self._written[piece].write(block.data[piece.column])
+
+
+class ColumnWriter:
+    """Writes the values of a column; levels are written once."""
+
+    def __init__(self, write: Writer) -> None:
+        self._write, self._levels = write, LevelCache(write)
+
+    def write(self, data: ColumnData) -> Written:
+        """Return the values as they are written; the bytes of a NULL are arbitrary."""
+        if not isinstance(data, Coded):
+            return self._write(fill(data))
+        items, keep = self._levels(data.levels)
+        return items.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
 
 
 class MixedPoints:
@@ -172,7 +179,7 @@ class MixedPoints:
             rows, kept = points.rows(block, own)
             written.append((rows, kept))
             if limit_bytes is not None:
-                fitting = min(fitting, points.fitting(block.name, rows, limit_bytes))
+                fitting = min(fitting, points.count_fitting(block.name, rows, limit_bytes))
         places, messages = finer(edges, fitting)
         shares = [_between(*each, own) for each, own in zip(written, places, strict=True)]
         bodies = (self._body(parts) for parts in zip(*shares, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Rows
-from simulator.data.octets import Offsets, copy, overlapping, side_by_side
+from simulator.data.octets import Offsets, copy, side_by_side, view_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class LaidOut(NamedTuple):
         return [*self.offsets(starts).tolist(), len(self.content)]
 
 
-def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
+def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     """Return `count` rows made of these shares.
 
     Rows of one length take one strided copy per share. Otherwise each share is copied to its place
@@ -136,14 +136,14 @@ def pack(shares: Sequence[Share], count: int) -> Share:
     """Return the shares as one, which has a single array; `used` is None if no item is shorter."""
     if len(shares) == 1 and _is_packed(shares[0], count):
         return shares[0]
-    laid = laid_out(shares, count)
+    laid = lay_out(shares, count)
     if laid.ends is None:
         return Share([laid.content.view(f"V{len(laid.content) // count}")], None)
     starts = np.concatenate(([0], laid.ends[:-1]))
     lengths = laid.ends - starts
     width = max(int(lengths.max()), 1)
     content = np.concatenate((laid.content, np.zeros(width, np.uint8)))
-    items = overlapping(content, width)[starts]
+    items = view_items(content, width)[starts]
     return Share([items], None if lengths.min() == width else lengths)
 
 
@@ -219,7 +219,7 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
         (items,), used = piece
         width = items.dtype.itemsize
         if used is None or len(pieces) == 1 or width - piece.least <= room:
-            overlapping(content, width)[places[place]] = items
+            view_items(content, width)[places[place]] = items
         else:
             starts = np.arange(0, len(items) * width, width)
             copy(items.view(np.uint8), starts, used, content, places[place])

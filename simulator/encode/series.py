@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.octets import octets
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.columns import LevelCache
-from simulator.encode.points import Written, as_text
+from simulator.encode.columns import LevelCache, fill
+from simulator.encode.points import ColumnWriter, Written, as_text
 
 _LINE_ROWS = 100_000
 """The longest line: readers have limits (VictoriaMetrics: 10 MiB, about 25 bytes for a point)."""
@@ -55,8 +55,7 @@ class SeriesLines:
             if column.role not in (Role.TAG, Role.TIME)
         ]
         self._tags = {tag.name: LevelCache(partial(_labels, tag.name)) for tag in table.tags}
-        self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
-        self._levels = {name: LevelCache(write) for name, write in self._write.items()}
+        self._writers = {c.name: ColumnWriter(as_text(c.type, b",")) for c, _ in self._fields}
 
     def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
@@ -77,7 +76,7 @@ class SeriesLines:
             data = block.data[column.name]
             valid = None if data.valid is None or data.valid.all() else data.valid
             when = when_all if valid is None else _Text(instants, valid, runs)
-            text = _Text(self._format(column, data), valid, runs)
+            text = _Text(self._writers[column.name].write(data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
         payloads: list[list[bytes | memoryview]] = [[] for _ in edges[1:]]
@@ -89,15 +88,6 @@ class SeriesLines:
                     middle = b'],"timestamps":['
                     pieces += (heads[series], values, middle, when.line(line), b"]}\n")
         return [b"".join(pieces) for pieces in payloads]
-
-    def _format(self, column: Column, data: ColumnData) -> Written:
-        if isinstance(data, Coded):
-            levels, keep = self._levels[column.name](data.levels)
-            return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
-        # The value below a NULL is arbitrary and might not be writable.
-        blank = data.array.dtype.type()
-        values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
-        return self._write[column.name](values)
 
     def _series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
         """Return each row's series (None: all rows have one), and the labels of each series."""
@@ -119,9 +109,7 @@ class SeriesLines:
         if isinstance(data, Coded):
             codes, names = data.codes, self._tags[tag.name](data.levels)
         else:
-            blank = data.array.dtype.type()
-            values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
-            levels, codes = np.unique(values, return_inverse=True)
+            levels, codes = np.unique(fill(data), return_inverse=True)
             names = _labels(tag.name, levels)
         if data.valid is not None and not data.valid.all():
             codes, names = np.where(data.valid, codes, len(names)), [*names, b""]

@@ -17,7 +17,7 @@ from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
 from simulator.encode.columns import LevelCache
 from simulator.encode.pgcopy import text_share
-from simulator.encode.rows import Share, cut, laid_out
+from simulator.encode.rows import Share, cut, lay_out
 
 _WIRE: dict[Type, np.dtype[Any]] = {
     Type.INT16: np.dtype(">i4"),
@@ -91,35 +91,28 @@ class _TabletColumn:
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return the column's part of each tablet."""
         if isinstance(data, Coded):
-            levels = self._rendered(data.levels)
-            items = levels.items.take(data.codes)
-            used = None if levels.used is None else levels.used.take(data.codes)
+            (levels,), lengths = self._rendered(data.levels)
+            items = levels.take(data.codes)
+            used = None if lengths is None else lengths.take(data.codes)
         else:
-            items, used = self._pack(data.array)
+            (items,), used = self._pack(data.array)
         if self._is_text and data.valid is not None and not data.valid.all():
             octets(items)[~data.valid, :_LENGTH_BYTES] = 0
             width = items.dtype.itemsize if used is None else used
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
             return _slice(items, batch_rows)
-        return cut(laid_out([Share([items], used)], len(data)), batch_rows)
+        return cut(lay_out([Share([items], used)], len(data)), batch_rows)
 
 
-class _Packed(NamedTuple):
-    """Values as they are sent; `used` counts the bytes of each item that are sent, None: all."""
-
-    items: Array
-    used: NDArray[np.int64] | None
-
-
-def _texts(kind: Type, values: Array) -> _Packed:
+def _texts(kind: Type, values: Array) -> Share:
     """Return texts, each after its length; an integer tag becomes text."""
     share = text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
-    return _Packed(side_by_side(share.arrays, len(values)), share.used)
+    return Share([side_by_side(share.arrays, len(values))], share.used)
 
 
-def _numbers(kind: Type, values: Array) -> _Packed:
-    return _Packed(values.astype(_WIRE[kind]), None)
+def _numbers(kind: Type, values: Array) -> Share:
+    return Share([values.astype(_WIRE[kind])], None)
 
 
 def _slice(values: Array, batch_rows: int) -> _Pieces:

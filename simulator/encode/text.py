@@ -12,7 +12,7 @@ from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, doubles, iso
-from simulator.encode.rows import BARE, Frame, Share, Spans, between, cut, laid_out
+from simulator.encode.rows import BARE, Frame, Share, Spans, between, cut, lay_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +135,11 @@ class TextEncoder:
         if not len(block):
             return []
         shares = self._columns.shares(block)
-        return cut(laid_out(shares, len(block)), rows_per_batch, self._payload)
+        return cut(lay_out(shares, len(block)), rows_per_batch, self._payload)
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the rows between each two edges without their frame, as parts of one buffer."""
-        return between(laid_out(self._columns.shares(block), len(block)), edges)
+        return between(lay_out(self._columns.shares(block), len(block)), edges)
 
     def windows(self, block: Block, rows_per_batch: int) -> list[memoryview]:
         """Return the payloads without their frame, as parts of one buffer."""
@@ -199,7 +199,7 @@ def _long_texts(values: Texts, style: ValueStyle) -> Spans:
     content = values.content.tobytes()
     if values.lengths.all() and len(content.translate(None, style.special)) == len(content):
         return Spans(values.content, values.starts, values.lengths)
-    texts = [style.escape(text) for text in values.listed()]
+    texts = [style.escape(text) for text in values.to_list()]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     return Spans(np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths)
 

@@ -7,10 +7,11 @@ from functools import partial
 from typing import TypeVar
 
 from simulator.data.changes import Deleting, in_unit
-from simulator.data.dataset import BLOCK_ROWS, DatasetReader
+from simulator.data.reader import BLOCK_ROWS, DatasetReader
 from simulator.errors import BenchError, RunError
 from simulator.load.connecting import Stopped
 from simulator.load.durations import Durations
+from simulator.load.timings import cpu_clock
 from simulator.modules.contract import Database, Payload, Session
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
 from simulator.protocol.spec import ChangeTask, RunSpec
@@ -35,7 +36,7 @@ class Changer:
     def carry_out(
         self, task: ChangeTask, instant_s: Callable[[int], float]
     ) -> tuple[ChangeTimes, ...]:
-        """Delete, correct and update tags; return what was measured, its times by `instant_s`."""
+        """Delete, correct and update tags; return the measurements, with times by `instant_s`."""
         found = []
         if task.delete_ms:
             found.append(self._delete(task, instant_s))
@@ -46,15 +47,15 @@ class Changer:
         return tuple(found)
 
     def _correct(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, rows = self._timing(CORRECTIONS), 0
+        timing, rows = self._make_timing(CORRECTIONS), 0
         for payload in timing.apart(self._payloads(task)):
             self._request(timing, partial(self._session.send, payload))
             rows += payload.rows
         return timing.times(instant_s, rows)
 
-    def _timing(self, name: str) -> "_Timing":
-        embedded = self._database.capabilities.embedded
-        return _Timing(name, self.waits, (lambda: 0.0) if embedded else time.process_time)
+    def _make_timing(self, name: str) -> "_Timing":
+        cpu_s = cpu_clock(embedded=self._database.capabilities.embedded)
+        return _Timing(name, self.waits, cpu_s)
 
     def _payloads(self, task: ChangeTask) -> Iterator[Payload]:
         session, batch_rows = self._session, self._spec.batch_rows
@@ -64,14 +65,14 @@ class Changer:
                     yield from session.encode(block, session.correcting, batch_rows)
 
     def _delete(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, session = self._timing(DELETION), self._session
+        timing, session = self._make_timing(DELETION), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
             self._request(timing, partial(self._from_all_tables, delete, until_ms))
         return timing.times(instant_s)
 
     def _retag(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, rows = self._timing(TAGS), 0
+        timing, rows = self._make_timing(TAGS), 0
         for retag in task.retags:
             table = self._reader.tables[retag.table]
             for name in retag.values:
@@ -126,7 +127,7 @@ class _Timing:
         return answer
 
     def times(self, instant_s: Callable[[int], float], rows: int = 0) -> ChangeTimes:
-        """Return what was measured."""
+        """Return the measurements."""
         return ChangeTimes(
             name=self.name,
             rows=rows,

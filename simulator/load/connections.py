@@ -33,7 +33,7 @@ _OPENING = 16
 """Connections of a worker opened at the same time: servers have short queues of new ones."""
 _STACK_BYTES = 256 << 10
 _OTHER_FILES, _FILES_EACH = 200, 2
-"""A driver may open a second connection, for what is not a batch."""
+"""A driver may open a second connection for requests that are no batches."""
 
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
@@ -163,7 +163,7 @@ class Connections(Session):
         session.close()
         try:
             session = self._open_one()
-        except Exception as error:  # noqa: BLE001 - the worker says that connections are lost
+        except Exception as error:  # noqa: BLE001 - the worker reports lost connections
             self._lost = error
         else:
             self.replaced += 1
@@ -219,7 +219,7 @@ class Connections(Session):
         known = self._meanings.pop(id(error), None)
         return known.failure if known and known.error is error else Failure.UNKNOWN
 
-    # --- encoding, which needs no connection of its own -------------------------------------------
+    # --- encoding, which needs no connection ------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
         """Return the block cut into payloads."""

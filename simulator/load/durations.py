@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +13,12 @@ from simulator.protocol.histogram import (
     merge_histogram,
     new_histogram,
 )
-from simulator.protocol.numbers import Counts, counts_of
+from simulator.protocol.numbers import Counts, counts_from, counts_of
 
 BUFFER = 1 << 14
 _LEAST_FOLDED = 1 << 10
 _FOLDED_NS = 30 * 10**9
 """The number folded at once grows only while they arrive within this time."""
-
-
-class DurationCounts(NamedTuple):
-    """Folded durations in coarse buckets, and how many there are: read together, they agree."""
-
-    counts: Counts
-    number: int
-
-    def plus(self, durations_ns: NDArray[np.int64]) -> "DurationCounts":
-        """Return the sum of these durations and others."""
-        return DurationCounts(
-            self.counts + counts_of(durations_ns), self.number + len(durations_ns)
-        )
-
-
-NOTHING = DurationCounts(counts_of(np.zeros(0, np.int64)), 0)
 
 
 class FoldSize:
@@ -63,7 +46,8 @@ class Durations:
         self._limit = self._fold_size.size
         self._waiting: list[int] = []
         self._histogram = new_histogram()
-        self._folded = NOTHING
+        self._folded = counts_from(())
+        """Folded durations in coarse buckets: a new array each time, as other threads read it."""
 
     def record(self, duration_ns: int) -> None:
         """Record one duration."""
@@ -77,20 +61,21 @@ class Durations:
     def _fold(self) -> None:
         waiting = np.asarray(self._waiting, np.int64)
         add_durations(self._histogram, waiting)
-        self._folded = self._folded.plus(waiting)
+        self._folded = self._folded + counts_of(waiting)
         self._waiting = []  # a new one: another thread may be reading the old one
 
     def sketch(self) -> Counts:
         """Return all durations in coarse buckets; any thread may call it."""
         count, waiting, folded = self.count, self._waiting, self._folded
-        return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
+        left = max(count - int(folded.sum()), 0)
+        return folded + counts_of(np.asarray(waiting[:left], np.int64))
 
     def add(self, durations_ns: NDArray[np.int64], each: int = 1) -> None:
         """Record several durations at once, `each` times."""
         self.count += len(durations_ns) * each
         self.sum_ns += int(durations_ns.sum()) * each
         add_durations(self._histogram, durations_ns, each)
-        self._folded = self._folded.plus(durations_ns)
+        self._folded = self._folded + counts_of(durations_ns)
 
     def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the least latencies of unsent queries: at least the fastest recorded one."""

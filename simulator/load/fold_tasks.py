@@ -4,9 +4,9 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.load.client import CollectorClient
 from simulator.modules.contract import Alike, Database
 from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, StoredWindow
@@ -22,7 +22,7 @@ from simulator.verify.truth.record import to_bytes
 def help_to_fold(
     spec: RunSpec, client: CollectorClient, stop: threading.Event, database: Database
 ) -> None:
-    """Fold what the collector gives, until nothing is left or the run is over."""
+    """Fold the tasks of the collector, until none is left or the run is over."""
     folder, folded = None, None
     while not stop.is_set():
         given = client.fold_task(folded)
@@ -62,11 +62,11 @@ class Folder:
         queries = queries_named(names, spec, database.row_hash if database else None)
         alike = database.capabilities.alike if database else {}
         self._empty = Oracle(queries, signless=Alike.ZEROS in alike)
-        self._reader = DatasetReader(spec.changed).reading(queries)
+        self._reader = DatasetReader(spec.changed).narrow(queries)
         self._stop = stop
 
     def fold(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:
-        """Return the fold of a task; None if the run is over meanwhile."""
+        """Return the fold of a task; None if the run ends before."""
         oracle = self._empty.empty()
         if not fold_rows(ranges, self._reader, oracle, lambda: not self._stop.is_set()):
             return None

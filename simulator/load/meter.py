@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.load.durations import BUFFER, NOTHING, FoldSize
+from simulator.load.durations import BUFFER, FoldSize
 from simulator.load.faults.outages import Outages
 from simulator.load.pace import Kept
 from simulator.protocol.histogram import add_durations, at_least, encode_histogram, new_histogram
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
-from simulator.protocol.numbers import Counts
+from simulator.protocol.numbers import Counts, counts_from, counts_of
 from simulator.protocol.spec import LoadStage
 
 
@@ -88,7 +88,7 @@ class StageMeter:
         add_durations(stage.histogram, at_least(stage.histogram, kept.late_ns), kept.each)
 
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
-        """Return what was measured in each stage with batches or queries.
+        """Return the measurements of each stage with batches or queries.
 
         `instant_s` returns the collector's time of an instant.
         """
@@ -138,7 +138,7 @@ class Meter:
         self.payload_bytes: int | None = 0
         """Size of the measured batches; None if the size of one is unknown."""
         self.due_until_ns: int | None = None
-        """Until when the acknowledged batches cover the schedule; None: there is no rate."""
+        """Time until which acknowledged batches cover the schedule; None: there is no rate."""
         self.unsent = 0
         """Batches that fell due in the measured part and were not sent before its end."""
         self._ends = _buffer()
@@ -148,7 +148,7 @@ class Meter:
         self._fold_size = FoldSize()
         self._limit = self._fold_size.size
         self._histogram = new_histogram()
-        self._folded = NOTHING
+        self._folded = counts_from(())
         self._by_second = np.zeros(0, np.int64)
 
     def record(self, due_ns: int, end_ns: int, rows: int, size_bytes: int | None) -> None:
@@ -186,7 +186,7 @@ class Meter:
             self._stages.add(ends - latencies, latencies, ends, counts)
         if self._outages:
             self._outages.add(latencies, ends)
-        self._folded = self._folded.plus(latencies)
+        self._folded = self._folded + counts_of(latencies)
         seconds = (ends - self.start_ns) // 1_000_000_000
         rows = np.bincount(seconds, weights=counts).astype(np.int64)
         if len(rows) > len(self._by_second):
@@ -209,8 +209,8 @@ class Meter:
         The number of sends is read first: batches that are folded meanwhile count as folded.
         """
         sends, folded = self.sends + self._warmup_sends, self._folded
-        waiting = np.frombuffer(self._latencies, np.int64, max(sends - folded.number, 0))
-        return folded.plus(waiting).counts
+        left = max(sends - int(folded.sum()), 0)
+        return folded + counts_of(np.frombuffer(self._latencies, np.int64, left))
 
     @property
     def last_ns(self) -> int:
@@ -224,7 +224,7 @@ class Meter:
         return encode_histogram(self._histogram)
 
     def stages(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
-        """Return what was measured in each stage; see StageMeter."""
+        """Return the measurements of each stage; see StageMeter."""
         self._fold()
         return self._stages.times(instant_s) if self._stages else ()
 
@@ -233,7 +233,7 @@ class Meter:
         self._fold()
         return tuple(self._by_second.tolist())
 
-    def acknowledged(self, instant_s: Callable[[int], float]) -> Acknowledged:
+    def report_acknowledged(self, instant_s: Callable[[int], float]) -> Acknowledged:
         """Return the record of the report; `instant_s` converts as in `StageMeter.times`."""
         return Acknowledged(
             rows=self.rows,

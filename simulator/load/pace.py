@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
-NEVER_NS = 1 << 63
 _MOST_UNSENT = 1 << 17
 """Instants that are kept of one pace: a rate far too high leaves billions unsent."""
 
@@ -91,7 +91,7 @@ class Timetable:
         self.free_until_ns = 0
         """Time until which batches or queries may begin at once."""
         self.begin_ns = start_ns
-        """When the present pace begins."""
+        """Start of the present pace."""
         self._scheduled = 0.0
         self._kept: list[Kept] = []
         """Records of the paces that have ended."""
@@ -127,19 +127,19 @@ class Timetable:
             self._enter()
         return NEVER_NS
 
-    def kept(self) -> list[Kept]:
-        """Return how far the worker has kept to each pace that has a rate, at its end."""
+    def list_kept(self) -> list[Kept]:
+        """Return how far the worker has kept to each pace with a rate, at the end of the pace."""
         if self._paces:
             self._leave(self._paces[0], 0, 0, 1)
         return self._kept
 
     def _leave(self, pace: Pace, end_ns: int, now_ns: int, rows: int) -> None:
-        """End a pace; what is due between now and its end will not begin."""
+        """End a pace; batches due between now and its end will not begin."""
         self._paces.popleft()
         if pace.rate_per_s:
             due_ns = pace.due_ns(self.begin_ns, self._scheduled)
             step_ns = 1e9 * rows / pace.rate_per_s
-            # What is due at the end is not sent; due times are rounded to a nanosecond.
+            # A batch due at the end is not sent; due times are rounded to a nanosecond.
             number = max(math.ceil((end_ns - due_ns - 1) / step_ns), 0)
             each = number // _MOST_UNSENT + 1
             unsent_ns = due_ns + (np.arange(0, number, each) * step_ns).astype(np.int64)

@@ -45,6 +45,11 @@ class Stopwatch:
         )
 
 
+def cpu_clock(*, embedded: bool) -> Callable[[], float]:
+    """Return the clock of this process's CPU time; it shows 0 if that includes the database's."""
+    return (lambda: 0.0) if embedded else time.process_time
+
+
 class RunClock:
     """The measured part of a worker: its times, and the use of the machine meanwhile."""
 
@@ -57,7 +62,7 @@ class RunClock:
         """Store the function for the offset to the collector's time, and the source of CPU time."""
         self._clock, self._offset_s, self._read_cpu_s = clock, offset_s, cpu_s
         self.prepared_s = 0.0
-        """CPU time of what was prepared before the start, and belongs to the measured part."""
+        """CPU time of batches prepared before the start, which belongs to the measured part."""
         self._started: float | None = None
         self._ended: float | None = None
         self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0

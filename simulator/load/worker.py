@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulator import __version__
 from simulator.clock import OwnClock
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merge
+from simulator.data.reader import DatasetReader
 from simulator.errors import BenchError, MismatchError, RunError
 from simulator.host import memory_peak_bytes
 from simulator.load.ask.asking import Asking, Calls
@@ -146,7 +146,7 @@ class Worker:
         try:
             self._client.post("/report", report)
         except RunError:
-            # The command line reads what the collector cannot receive any more.
+            # The command line reads reports that the collector cannot receive any more.
             print(event_line(1, ReportEvent(report=report)), flush=True)  # noqa: T201
             raise
         if error is None:
@@ -231,7 +231,7 @@ class Worker:
         )
 
     def _wait_for_all(self, barrier: str) -> bool:
-        """Wait at a barrier; return whether the worker takes part in what follows."""
+        """Wait at a barrier; return whether the worker takes part in the next phase."""
         self._phase = f"barrier {barrier}"
         _settle_memory()
         arrival = Arrival(index=self._index, barrier=barrier)
@@ -364,7 +364,7 @@ class Worker:
         if not isinstance(self._task, InsertTask) or not self._sender or not self._timed:
             return None
         timed = self._task.timed
-        found = merge(self._sender.preparer.written(timed))
+        found = merge(self._sender.preparer.list_written(timed))
         return None if found == merge(timed) else found
 
     def _report(self, error: str | None, *, is_wrong: bool) -> WorkerReport:
@@ -375,7 +375,7 @@ class Worker:
         records: dict[str, Any] = {
             **dict(self._run_clock.report_clock()),
             **dict(sender.spent.timings() if sender else Timings()),
-            **dict(meter.acknowledged(self._run_clock.instant_s)),
+            **dict(meter.report_acknowledged(self._run_clock.instant_s)),
             **dict(troubles.model_copy(update={"uncertain_cause": cause})),
         }
         return WorkerReport(

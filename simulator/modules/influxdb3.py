@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
 
+from simulator.data.answer import in_units
 from simulator.data.derived import innermost, with_innermost
 from simulator.data.own_query import TextQuery
 from simulator.data.query import (
@@ -25,7 +26,6 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Statement,
-    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type

@@ -8,7 +8,7 @@ from simulator.protocol.messages import Index, Instant, Message, Name, Scalar
 from simulator.protocol.numbers import Packed
 
 NEVER_NS = (1 << 62) - 1
-"""Time of acknowledgement of a batch that was not acknowledged."""
+"""Instant that never comes, such as the acknowledgement of a batch that had none."""
 BATCH_COLUMNS = ("sent_ns", "acknowledged_ns")
 RUN_COLUMNS = ("batch", "table", "first", "count", "step")
 """Rows first, first + step, ... of one batch and table (its place)."""

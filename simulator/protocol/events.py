@@ -35,7 +35,7 @@ class ProgressEvent(Message):
 
 
 class AskedSample(Message):
-    """The present activity of workers that ask while others write."""
+    """The present activity of workers that ask queries while others write."""
 
     runs: int
     """Runs of all queries in this phase."""
@@ -53,7 +53,7 @@ class SampleEvent(Message):
     """Time in seconds since 1970."""
     phase: str
     query: str = ""
-    """The one that is asked now."""
+    """Query that is asked now."""
     rows: int = 0
     """Acknowledged in this phase."""
     rows_per_s: float = 0.0
@@ -110,7 +110,7 @@ class ServerFacts(Message):
 
     @property
     def keeps_rows(self) -> bool:
-        """True if it promises that no fault takes an acknowledged row."""
+        """True if the server promises that no fault loses an acknowledged row."""
         return bool(self.durable) and self.survives_failover is not False
 
 
@@ -145,8 +145,8 @@ class QueryVerdict(Message):
     """A query type: the statement of its first instance, and the verdict on its answers."""
 
     name: str
-    statement: str
-    tuned: bool
+    statement: str = ""
+    tuned: bool = False
     own: bool = False
     """True if it is a query of the user's own, of which no truth is known."""
     columns: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class StatementPlan(Message):
     statement: str
     text: str
     shape: str
-    """The plan without what differs between two runs of it: figures, literals, generated names."""
+    """The plan without figures, literals and generated names, which differ between two runs."""
 
 
 class QueryPlans(Message):
@@ -174,7 +174,7 @@ class QueryPlans(Message):
     query: str
     statements: tuple[StatementPlan, ...] = ()
     more: bool = False
-    """True if more statements answer the query together with these."""
+    """True if further statements belong to the query."""
     problem: str = ""
     """Reason why the database did not return a plan."""
 
@@ -231,7 +231,7 @@ class Occurrence(Message):
     at_s: float
     """Seconds since the common start; the server's own work began up to a second before."""
     what: str
-    """A counter of the server, such as "checkpoints", or what went wrong."""
+    """A counter of the server, such as "checkpoints", or a failure."""
     count: int = 1
     is_failure: bool = False
 
@@ -259,7 +259,7 @@ class Outcome(Message):
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     rows_verdict: Verdict | None = None
-    """Verdict on the rows alone, where queries were asked meanwhile; `verdict` is on both."""
+    """Verdict on the rows alone, in a mixed run; `verdict` is on rows and answers."""
     queries: tuple[QueryVerdict, ...] = ()
     plans: tuple[QueryPlans, ...] = ()
     freshness: tuple[Freshness, ...] = ()
@@ -267,7 +267,7 @@ class Outcome(Message):
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     size_before_bytes: int | None = None
-    """Before rows were changed."""
+    """Size before rows were changed."""
     deleted_rows: int = 0
     """Rows that are gone according to the dataset, in a run that deletes rows."""
     complete: bool = False
@@ -277,7 +277,7 @@ class Outcome(Message):
     no_mark: str = ""
     """Reason why the database keeps no mark, or none could be read; empty if one was."""
     paused_s: float = 0.0
-    """Time for which the collector stood still while the workers were timed."""
+    """Time for which the collector was stopped while the workers were timed."""
     steady: bool | None = None
     """True if the rate became steady in the warm-up; None: not awaited."""
     background: dict[str, int] = Field(default_factory=dict)

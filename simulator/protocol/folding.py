@@ -22,7 +22,7 @@ class Folded(Message):
 
 
 class FoldRequest(Message):
-    """A worker that has reported brings back what it has folded, and asks for more."""
+    """A worker that has reported returns its fold, and asks for the next task."""
 
     index: Index
     folded: Folded | None = None

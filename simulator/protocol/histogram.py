@@ -52,7 +52,7 @@ def add_durations(histogram: HdrHistogram, durations_ns: NDArray[np.int64], each
 
 
 def at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the least latencies of what was not sent: at least the fastest recorded one."""
+    """Return the least latencies of unsent work: at least the fastest recorded one."""
     fastest_us = histogram.get_min_value() if histogram.get_total_count() else 0
     return np.maximum(late_ns, fastest_us * 1000)
 

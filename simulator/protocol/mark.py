@@ -1,4 +1,4 @@
-"""Marks: what an insert records in the database itself about the tables that it writes.
+"""Marks: records of an insert, in the database itself, about the tables that it writes.
 
 A mark is one JSON record, compressed and cut into integers of 48 bits, because every database can
 store integers up to 2**53. Each integer is a row with the mark's number and its own place in it, so
@@ -113,7 +113,7 @@ def same_rows(one: Dataset, other: Dataset) -> bool:
 
 
 def _without_origin(dataset: Dataset) -> Dataset:
-    """Return a dataset without what determines its rows: which of them are stored, and how."""
+    """Return a dataset without its origin: which rows are stored, and how."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)
 
@@ -123,17 +123,10 @@ def _without_origin(dataset: Dataset) -> Dataset:
 
 def encode(mark: Mark) -> list[int]:
     """Return a mark as integers below 2**48."""
-    record = mark.model_dump(mode="json", exclude={"at_ms"})
+    record = mark.model_dump(mode="json", exclude={"at_ms"}, exclude_defaults=True)
     record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
-    record["uncertain"] = _by_lane(mark.uncertain)
-    if not mark.uncertain:  # earlier versions know none
-        del record["uncertain"]
-    for name in ("corrections", "retags"):
-        if not record["dataset"][name]:  # earlier versions know none
-            del record["dataset"][name]
-    for name in ("signed", "intended"):
-        if not record[name]:
-            del record[name]
+    if mark.uncertain:
+        record["uncertain"] = _by_lane(mark.uncertain)
     compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
     packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
     body = bytes([_FORMAT]) + packed + compressor.flush()

@@ -152,7 +152,7 @@ class Reply(Message):
     now_s: float
     """The collector's clock, seconds since 1970."""
     now_ns: int = 0
-    """On the collector's monotonic clock."""
+    """The same instant on the collector's monotonic clock."""
     boot_id: str
     """Identifies the clock: workers on the same machine need no correction."""
 
@@ -316,7 +316,7 @@ class Clocked(Message):
     throttled_s: Duration = 0.0
     """Time for which a CPU limit throttled the worker while the clock ran."""
     paused_s: Duration = 0.0
-    """Time for which the worker stood still: it was stopped, or its machine suspended."""
+    """Time for which the worker was stopped, or its machine suspended."""
 
 
 class Timings(Message):
@@ -364,7 +364,7 @@ class Acknowledged(Message):
     """Rows of the warm-up, included above; durations, batches and bytes exclude them."""
     sends: Count = 0
     payload_bytes: Count | None = None
-    """Size of what was acknowledged; None where the driver makes the bytes."""
+    """Size of acknowledged batches; None where the driver makes the bytes."""
     latency: Histogram = ""
     """Latencies of batches, unsent ones included."""
     due_until_s: float | None = None

@@ -1,13 +1,14 @@
-"""Files of records: what a run knows of one, what a scan looks for, and what it finds."""
+"""Files of records: description, task and findings of a scan, manifest."""
 
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from simulator import __version__
 from simulator.data.dataset import Dataset
+from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 
@@ -26,6 +27,7 @@ class RecordFormat(StrEnum):
     GRAPHITE = "graphite"
 
 
+MOST_MANIFEST_BYTES = 1 << 20
 VOLUME_FOLDER = "/records"
 """Mount point of a file's volume claim in pods; the chart mounts it there."""
 
@@ -48,6 +50,23 @@ class FileManifest(Frozen):
     def text(self) -> str:
         """Return the manifest as the text of its file."""
         return self.model_dump_json(indent=1) + "\n"
+
+    @classmethod
+    def parse(cls, content: bytes, name: str) -> "FileManifest":
+        """Return the manifest in the content of a file of this name; ConfigError if it is none."""
+        try:
+            return cls.model_validate_json(content)
+        except ValidationError as error:
+            raise ConfigError(
+                f"--manifest: {name}: is not a manifest of `generate`: {first_problem(error)}"
+            ) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the place of the first wrong value in a file, and the problem."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the whole file"
+    return f"{place}: {first['msg']}"
 
 
 class RecordsFile(Frozen):

@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from simulator import __version__
-from simulator.data.changes import Deleting, corrected, retagged, since
-from simulator.data.dataset import Dataset, DatasetReader, Retag
+from simulator.data.changes import Deleting, correct, since, update_tags
+from simulator.data.dataset import Dataset, Retag
 from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.own_query import OwnQuery, TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.frozen import Frozen
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.records import RecordsFile, ScanTask
@@ -43,7 +44,7 @@ class Work(StrEnum):
     CHECK = "check"
     """No workers: the collector checks whether the target can be used."""
     VERIFY = "verify"
-    """No workers: the collector compares what is stored with the dataset."""
+    """No workers: the collector compares the stored rows with the dataset."""
     MARKS = "marks"
     """No workers: the collector reads the marks of the database."""
     SCAN = "scan"
@@ -123,11 +124,11 @@ class ChangeTask(Frozen):
 
     task: Literal["change"] = "change"
     delete_ms: tuple[int, ...] = ()
-    """Up to which times it deletes rows, one after the other."""
+    """Times up to which it deletes rows, one after the other."""
     correct: tuple[RowRange, ...] = ()
-    """Rows with fields that are replaced after that, and that are not deleted."""
+    """Rows with fields that it then replaces; none of them is deleted."""
     retags: tuple[Retag, ...] = ()
-    """Tags that it updates at last, one series after the other."""
+    """Tags that it updates after that, one series after the other."""
     by: Deleting = Deleting.STATEMENT
     at_s: float = Field(default=0.0, ge=0)
     """Start, in seconds after the barrier."""
@@ -193,7 +194,7 @@ class Weather(Frozen):
     """A network's treatment of bytes in both directions."""
 
     is_cut: bool = False
-    """Nothing passes; what was sent meanwhile passes afterwards, as TCP sends it again."""
+    """Nothing passes; bytes pass afterwards, as TCP sends them again."""
     delay_s: float = Field(default=0.0, ge=0)
     bytes_per_s: float = Field(default=0.0, ge=0)
     """Limit of each connection; 0: none."""
@@ -241,7 +242,7 @@ class QueryLoad(Frozen):
     digests: bool = False
     """True if the outcome has the digest of every answer, and the wrong ones."""
     print_interval: int = 0
-    """After how many timed runs of a query the collector reports them; 0: never."""
+    """Number of timed runs of a query after which the collector reports them; 0: never."""
 
 
 class RunSpec(Frozen):
@@ -347,9 +348,9 @@ class RunSpec(Frozen):
         """The rows stored before the run, as they are after its changes."""
         found = self.dataset
         if ranges := [item for task in self.changes for item in task.correct]:
-            found = corrected(found, ranges)
+            found = correct(found, ranges)
         if retags := [each for task in self.changes for each in task.retags]:
-            found = retagged(found, retags)
+            found = update_tags(found, retags)
         if until_ms := [each for task in self.changes for each in task.delete_ms]:
             found = since(found, max(until_ms))
         return found
@@ -357,7 +358,7 @@ class RunSpec(Frozen):
     @property
     def after(self) -> Dataset:
         """The contents of the tables once every row of the run is written."""
-        return self.stored(())
+        return self.find_stored(())
 
     def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
         """Return the types that workers can ask: the workload's, and the user's own queries.
@@ -366,7 +367,7 @@ class RunSpec(Frozen):
         """
         aligned, until_ms = self.load.aligned, self.load.until_ms
         if self.load.fresh_ms:
-            return {name: each.beginning(until_ms or 0) for name, each in self.fresh_types.items()}
+            return {name: each.make_type(until_ms or 0) for name, each in self.fresh_types.items()}
         types = DatasetReader(self.dataset).query_types(aligned=aligned, until_ms=until_ms)
         return {**types, **make_own_types(self.load.own, self.dataset, aligned=aligned)}
 
@@ -376,8 +377,8 @@ class RunSpec(Frozen):
         types = fresh_types(DatasetReader(self.dataset))
         return {name: types[name] for name in self.load.queries}
 
-    def stored(self, reports: Iterable[WorkerReport]) -> Dataset:
-        """Return the contents of the tables by what the workers of a finished run report."""
+    def find_stored(self, reports: Iterable[WorkerReport]) -> Dataset:
+        """Return the contents of the tables by the reports of the workers of a finished run."""
         written = {r.index: r.written for r in reports if r.written is not None}
         ranges = [
             item

@@ -1,4 +1,4 @@
-"""Verdicts: what was compared, and with what result, as plain records."""
+"""Verdicts: comparisons and their results, as plain records."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -99,7 +99,7 @@ class Check(BaseModel):
 
 
 class Accounts(BaseModel):
-    """The outcome of every row that was sent, and what else is stored."""
+    """The outcome of every row that was sent, and the other stored rows."""
 
     model_config = ConfigDict(frozen=True)
 

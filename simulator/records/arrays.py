@@ -24,7 +24,7 @@ _BYTE = np.dtype(np.uint8)
 
 
 def expect_as_described(folder: Path, params: FileParams) -> None:
-    """Raise ValueError with what is wrong if the arrays do not fit these columns."""
+    """Raise ValueError with the problem if the arrays do not fit these columns."""
     for index, column in enumerate(params.columns):
         try:
             _expect_column(folder, index, column, params.rows)
@@ -40,7 +40,7 @@ def expect_as_described(folder: Path, params: FileParams) -> None:
 
 
 def contents_of(column: FileColumn) -> Iterator[Content]:
-    """Yield what the files of a column hold."""
+    """Yield the content of each file of a column."""
     if column.coded:
         yield from (Content.CODES, Content.LEVELS)
     elif column.type is Type.TEXT:

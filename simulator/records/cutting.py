@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.dataset import DatasetReader
-from simulator.data.octets import overlapping
+from simulator.data.octets import view_items
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.modules.shared.metrics.points import fields
@@ -52,7 +52,7 @@ class Whole(Cutter):
 
     @abstractmethod
     def ends(self, content: Bytes) -> Places:
-        """Return where the records in these bytes end; what follows the last one is not whole."""
+        """Return where the records in these bytes end; bytes after the last one are not whole."""
 
     @abstractmethod
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
@@ -80,7 +80,7 @@ class NamedLines(Whole):
             return found
         padded = np.concatenate((content, np.zeros(len(self.action), np.uint8)))
         begins = np.concatenate(([0], found))
-        actions = overlapping(padded, len(self.action))[begins] == np.void(self.action)
+        actions = view_items(padded, len(self.action))[begins] == np.void(self.action)
         second = ~actions[:-1] & np.concatenate(([False], actions[:-2]))
         ends: Places = found[second | actions[1:]]
         return ends
@@ -94,7 +94,7 @@ class NamedLines(Whole):
             open_ = np.flatnonzero(found == UNKNOWN)
             if not len(open_):
                 break
-            alike = overlapping(padded, len(begin))[starts[open_]] == np.void(begin)
+            alike = view_items(padded, len(begin))[starts[open_]] == np.void(begin)
             alike &= (ends - starts)[open_] > len(begin)
             found[open_[alike]] = place
         whole = np.isin(content[np.maximum(ends - 2, 0)], np.frombuffer(self.last, np.uint8))
@@ -147,7 +147,7 @@ class BsonDocuments(Whole):
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
         """Return UNKNOWN for a document that does not end with NUL."""
-        lengths = overlapping(content, _LENGTH)[starts].view("<i4") if len(starts) else ends
+        lengths = view_items(content, _LENGTH)[starts].view("<i4") if len(starts) else ends
         right = (content[ends - 1] == 0) & (lengths == ends - starts)
         return np.where(right, 0, UNKNOWN)
 
@@ -174,7 +174,7 @@ class Tuples(Whole):
         return np.array(found, np.int64)
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return the one table: what is no row has not been cut."""
+        """Return the one table: only rows have been cut."""
         return np.zeros(len(starts), np.int64)
 
 
@@ -319,7 +319,7 @@ class Layout:
 
 
 def layout_of(form: RecordFormat, tables: Sequence[Table]) -> Layout:
-    """Return what a file of this format has for rows of these tables."""
+    """Return the layout of a file of this format for rows of these tables."""
     known = FORMATS[form]
     return Layout(_cutter(form, tables), len(tables), known.header(tables[0]), known.trailer)
 

@@ -1,4 +1,4 @@
-"""The formats of `--format`: which encoder writes a row, and what begins and ends a file.
+"""The formats of `--format`: the encoder of rows, and the beginning and end of a file.
 
 An encoder belongs to the module that sends rows in this format; few runs need it, so it is
 imported when the format is used.
@@ -59,7 +59,7 @@ class FileFormat:
     def turn_encoder(
         self, tables: Sequence[Table]
     ) -> Callable[[Sequence[Block]], Iterator[Buffer]]:
-        """Return what yields the bytes of a turn."""
+        """Return the function that yields the bytes of a turn."""
         encoders = {table.name: self.encoder(table) for table in tables}
 
         def encode(blocks: Sequence[Block]) -> Iterator[Buffer]:
@@ -101,7 +101,7 @@ class _Parquet(FileFormat):
 
 
 class _Sink:
-    """A file that keeps what is written until it is taken."""
+    """A file that keeps written bytes until they are taken."""
 
     closed = False
 
@@ -126,7 +126,7 @@ class _Sink:
         """Do nothing."""
 
     def take(self) -> list[bytes]:
-        """Return what was written since the last call."""
+        """Return the bytes written since the last call."""
         parts, self._parts = self._parts, []
         return parts
 
@@ -167,7 +167,7 @@ def _text(form: text.TextFormat) -> Callable[[Table], Encode]:
 
 
 def _names(form: text.TextFormat) -> Callable[[Table], bytes]:
-    """Return what writes the names of the columns, as the first line has them."""
+    """Return the function that writes the names of the columns as the first line."""
 
     def header(table: Table) -> bytes:
         names = (form.style.escape(column.name.encode()) for column in table.columns)
@@ -203,7 +203,7 @@ def _graphite(table: Table) -> Encode:
 
 
 def _points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
-    """Return what writes a line for each field of each row, all rows of a block at once."""
+    """Return the function that writes a line for each field of each row, a block at once."""
 
     def encode(block: Block, _places: Rows) -> Sequence[Buffer]:
         instead = {table.time.name: times(block)}

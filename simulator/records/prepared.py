@@ -10,16 +10,17 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from simulator import __version__
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Output
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileColumn, FileParams
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
+from simulator.protocol.records import first_problem
 from simulator.records.arrays import expect_as_described
-from simulator.records.manifest import first_problem
 
 MAX_ROWS = 50_000_000
 """Larger files are not searched: a search takes 8 bytes of memory per row."""

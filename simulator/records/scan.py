@@ -48,7 +48,7 @@ class ScanFindings:
         return tuple(self.index[-1, 1:].tolist())
 
     def summarize(self, workers: Iterable[int], tables: tuple[int, ...]) -> Scanned:
-        """Return what the runs of a sweep with these numbers of workers need to know of it."""
+        """Return the summary for the runs of a sweep with these numbers of workers."""
         return Scanned(
             size_bytes=self.size_bytes,
             sha256=self.sha256,
@@ -77,7 +77,7 @@ class _Scan:
         """Number of records, including skipped ones."""
         self._kept = 0
         self._at = at
-        """Where the last record that was kept ends."""
+        """End of the last record that was kept."""
         self._counts = np.zeros(layout.tables, np.int64)
         self._found: list[NDArray[np.int64]] = []
         self._gaps = [np.empty((0, 2), np.int64)]
@@ -154,8 +154,8 @@ class _Scan:
         self.skipped = [*self.skipped, problem][:_SHOWN_RECORDS]
         self.skipped_rows += 1
 
-    def found(self, size_bytes: int, sha256: str) -> ScanFindings:
-        """Return what was found."""
+    def finish(self, size_bytes: int, sha256: str) -> ScanFindings:
+        """Return the findings."""
         end = np.concatenate(([self._at], self._counts))
         index = np.concatenate([*self._found, end[None, :]])
         gaps = np.concatenate(self._gaps)
@@ -196,7 +196,7 @@ def scan(  # noqa: PLR0913
         digest.update(begin)
         size = len(begin)
         found.read(chunks(), size, layout.trailer)
-    return found.found(size, digest.hexdigest())
+    return found.finish(size, digest.hexdigest())
 
 
 def scan_part(  # noqa: PLR0913
@@ -222,7 +222,7 @@ def scan_part(  # noqa: PLR0913
             yield chunk
 
     found.read(chunks(), start, b"")
-    return found.found(stop - start, "")
+    return found.finish(stop - start, "")
 
 
 def _chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[bytes]:

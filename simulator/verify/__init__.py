@@ -1,1 +1,1 @@
-"""The truth about a dataset, and whether what is stored agrees with it."""
+"""The truth about a dataset, and its comparison with stored rows and answers."""

@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.fresh import FreshType
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.load.ask.answers import EveryAnswer, Moving
 from simulator.load.ask.asker import Asker
 from simulator.load.ask.callers import OneCaller

@@ -9,19 +9,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from simulator.data.answer import Answer, answer
 from simulator.data.block import Block
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.derived import innermost
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    Answer,
-    Function,
-    Query,
-    Statement,
-    answer,
-)
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.write.preparing import write_files

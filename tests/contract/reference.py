@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any
 
+from simulator.data.answer import Answer
 from simulator.data.block import Block
 from simulator.data.derived import ConditionSpells, DerivedTable
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Answer,
     Condition,
     DistinctQuery,
     Function,

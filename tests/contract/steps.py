@@ -122,7 +122,7 @@ class Altered:
 
     def with_text(self, end: bytes) -> Block:
         """The row with other bytes in place of the last one of its text."""
-        (text,) = self.block.data[self.name].listed()
+        (text,) = self.block.data[self.name].to_list()
         return replace(self.block, data={**self.block.data, self.name: _text(text[:-1] + end)})
 
     def __str__(self) -> str:

@@ -7,10 +7,10 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.data.changes import Deleting
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey, names_of
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.contract import BATCH, AggregateOptions

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.accounting import verify_interrupted
 from simulator.verify.stored.comparison import verify

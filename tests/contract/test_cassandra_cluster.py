@@ -6,8 +6,8 @@ import time
 import pytest
 from cassandra import Unavailable
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.load.write.sender import Sender
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions

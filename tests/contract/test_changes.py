@@ -6,8 +6,8 @@ import time
 import pytest
 
 from simulator.data.changes import Deleting, portion, retags_of, since
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.errors import RunError

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError

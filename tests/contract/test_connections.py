@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import callers_of
 from simulator.load.connecting import session_of
@@ -37,7 +37,7 @@ def test_rows_of_several_connections_are_stored_once(target, database, several):
     sender = Sender(database, reader, threading.Event(), several=several)
     sender.start()
     sender.insert(dataset.ranges, BATCH, BATCH_ROWS)
-    found = sender.meter.acknowledged(lambda instant_ns: instant_ns / 1e9)
+    found = sender.meter.report_acknowledged(lambda instant_ns: instant_ns / 1e9)
     sender.close()
 
     assert (found.rows, found.sends) == (ROWS, ROWS // BATCH_ROWS)

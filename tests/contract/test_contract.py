@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.control.database.marks import MarkTable
+from simulator.data.answer import answer
 from simulator.data.block import Block
 from simulator.data.features import Feature, features_of
 from simulator.data.query import (
@@ -20,7 +21,6 @@ from simulator.data.query import (
     Function,
     Operator,
     RowsQuery,
-    answer,
 )
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type

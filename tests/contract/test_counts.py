@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import TimeUnit, Type
 from simulator.modules.contract import BATCH, Database
 from simulator.protocol.verdict import Status, Verdict, VerifyMode

@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, RowsQuery, Selection
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import Database
 from simulator.protocol.verdict import Status, VerifyMode

@@ -17,9 +17,9 @@ import pytest
 from simulator.control.database.marks import TABLE as MARKS
 from simulator.control.database.work import DatabaseWork
 from simulator.data.block import Block, ColumnData, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract import BATCH, Database

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from simulator.data import workloads
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads.devops import Devops
 from simulator.modules.contract import Unsupported
 from tests.contract.fresh_answers import Arriving

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.modules.contract import BATCH, Database, Failure, Session
 from simulator.modules.shared.http.client import HttpOptions, NoAnswer, NotConnected
 from tests.contract.harness import count, send

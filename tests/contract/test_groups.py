@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.reader import DatasetReader
 from simulator.modules.contract import BATCH, Unsupported
 from simulator.verify.truth.oracle import Oracle
 from tests.contract.harness import ask, created, send

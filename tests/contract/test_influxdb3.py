@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
+from simulator.data.answer import answer
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
@@ -23,7 +24,6 @@ from simulator.data.query import (
     Operator,
     RowsQuery,
     Selection,
-    answer,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS

@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.modules.contract import BATCH, Failure, Payload, Session
 from simulator.modules.evidence import Kill
 from simulator.protocol.verdict import Status, VerifyMode
@@ -38,7 +39,8 @@ BY_SERVERS = [
 EMBEDDED = [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capabilities.embedded]
 DIES = """
 import json, os, signal, sys
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.modules import database_class
 from simulator.modules.contract import BATCH

@@ -9,9 +9,9 @@ import pytest
 
 from simulator.data import workloads
 from simulator.data.block import Block, Coded, ColumnData, edges
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table, Type
 from simulator.data.workloads.devops import Devops
 from simulator.errors import UnstorableError

@@ -32,7 +32,6 @@ from pymongo.errors import (
 )
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import Instant, TextQuery
 from simulator.data.query import (
     Aggregate,
@@ -45,6 +44,7 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError

@@ -6,7 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.load.faults.network import Network
 from simulator.load.faults.outages import FaultSpells
 from simulator.load.pace import paces_of
@@ -35,7 +36,7 @@ def inserted(
     with closing(sender):
         sender.start(when_measured=spells.begin, closely=True)
         sender.insert(dataset.ranges, BATCH, BATCH_ROWS, *paces_of(Clocking(), 0, 1, ROWS_PER_S))
-        found = sender.meter.acknowledged(lambda instant_ns: instant_ns / 1e9)
+        found = sender.meter.report_acknowledged(lambda instant_ns: instant_ns / 1e9)
     (span,) = spells.spans(lambda instant_ns: instant_ns / 1e9)
     assert 0.6 <= span.ended_s - span.began_s < 5
     # A busy machine takes a while to see what arrived just before.

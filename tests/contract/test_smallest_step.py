@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from simulator.data import workloads
+from simulator.data.answer import answer
 from simulator.data.block import Texts
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.query import RowsQuery, answer, outputs
+from simulator.data.dataset import Dataset
+from simulator.data.query import RowsQuery, outputs
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.errors import UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Alike, Payload
 from simulator.protocol.verdict import Status, VerifyMode

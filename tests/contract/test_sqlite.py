@@ -8,9 +8,9 @@ import pytest
 
 from simulator.control.database.marks import MarkTable
 from simulator.data import workloads
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import INTEGERS, PrimaryKey, Type
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import ConfigError, SetupError

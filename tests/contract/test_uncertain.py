@@ -2,14 +2,13 @@
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
-from simulator.data.hashes import hash_stored
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import uncertain
 from simulator.verify.stored.comparison import verify
-from simulator.verify.stored.reader import takes_windows
+from simulator.verify.stored.reader import stream_hashes, takes_windows
 from tests.contract.harness import created, send
 from tests.contract.targets import STORING
 
@@ -26,11 +25,13 @@ def test_half_of_a_batch_is_found_without_the_rest_of_the_table(target, database
                 send(session, block, BATCH, BATCH_ROWS)
     database.visible(reader.tables)
     read = []
-    monkeypatch.setattr(
-        uncertain,
-        "hash_stored",
-        lambda outputs, raw: read.append(len(raw)) or hash_stored(outputs, raw),
-    )
+
+    def stream(session, statement):
+        for hashes, raw in stream_hashes(session, statement):
+            read.append(len(raw))
+            yield hashes, raw
+
+    monkeypatch.setattr(uncertain, "stream_hashes", stream)
     unknown = [RowRange(start=ROWS - 2 * HALF, stop=ROWS)]
     verdict = verify(database, dataset, unknown, VerifyMode.COUNTS)
 

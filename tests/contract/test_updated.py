@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads import GENERATORS
 from simulator.modules.contract import BATCH, Database

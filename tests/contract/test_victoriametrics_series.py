@@ -5,8 +5,8 @@ import json
 import pytest
 
 from simulator.control.database.work import DatabaseWork
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.modules.contract import BATCH
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions

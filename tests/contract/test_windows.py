@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.load.fold_tasks import read_window
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.modules.contract import BATCH, Database
 from tests.contract.harness import send

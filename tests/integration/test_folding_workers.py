@@ -14,8 +14,9 @@ import pytest
 
 from iotbench.execution.local.runner import LocalRunner
 from iotbench.machine.interrupts import Interrupts
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work

@@ -20,7 +20,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from iotbench.rows.recorded.request import read
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.records.formats import FORMATS
 from tests import ROOT
 from tests.contract.reference import rows_of

@@ -11,7 +11,7 @@ import yaml
 
 from iotbench.rows.recorded.output import COMPRESSIONS
 from iotbench.rows.recorded.request import read
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.records.formats import FORMATS
 from simulator.records.prepared import read_prepared_file
 from tests.contract.reference import rows_of

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.protocol.records import RecordFormat
 from tests import ROOT
 from tests.integration.conftest import CommandLine, combined

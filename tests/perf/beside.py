@@ -27,8 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import yaml
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.modules import database_class
 from simulator.modules.contract import Database
 from tests.perf.pipeline import ROOT, insert

@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import yaml
 
 from iotbench.measurements.insert.workload_file import read_workload
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.cpu import USAGES
 

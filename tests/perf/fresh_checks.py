@@ -19,14 +19,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.query import Statement
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.load.ask.answers import EveryAnswer
 from simulator.load.ask.asker import Asked
-from simulator.load.write.batch import Batch, Held, OfBlock
+from simulator.load.write.batch import Batch, Held, Origin
 from simulator.load.write.send_log import SendLog
 from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
@@ -52,9 +53,9 @@ def logged(reader: DatasetReader, rows: int) -> TimedBatches:
     for number in range(rows // BATCH_ROWS):
         numbers = lane_range(0, number * BATCH_ROWS, BATCH_ROWS).numbers()
         batch = Batch(
-            Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 1 << 30), 0
+            Payload(BATCH_ROWS, "batch", b"", 0), Origin.of(Held(0, 0, numbers), 1 << 30), 0
         )
-        log.sent(batch, number * BATCH_NS)
+        log.note_sent(batch, number * BATCH_NS)
         log.note_acknowledged(batch, number * BATCH_NS + BATCH_NS // 2)
     return TimedBatches.of(log.parts(0, Ticks(), 0), np.empty((5, 0), np.int64))
 
@@ -64,7 +65,7 @@ def raw_answers(
 ) -> Iterator[tuple[int, int, Sequence[Sequence[Any]]]]:
     """Yield since when and when each answer is asked for, and its rows."""
     (table,) = reader.tables
-    block = reader.drawn(table, lane_range(0, 0, rows).numbers())
+    block = reader.draw_rows(table, lane_range(0, 0, rows).numbers())
     times = block.data["timestamp"].values()
     _, devices = np.unique(block.data["device_id"].values(), return_inverse=True)
     names = [each.decode() for each in np.unique(block.data["device_id"].values()).tolist()]

@@ -27,11 +27,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.block import Block, Coded, ColumnData, Rows, Values
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.fleet import FleetTable
+from simulator.data.dataset import Dataset
+from simulator.data.fleet import select_fleet_rows
 from simulator.data.mixer import below, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -97,7 +98,7 @@ class Fleet(Workload):
         del table
         ticks = self.params.rows // HOSTS
         tags = {"hostname": self._names}
-        return FleetTable(tags, HOSTS, ticks, self.start_ms, INTERVAL_MS).candidates(selection)
+        return select_fleet_rows(tags, selection, ticks, self.start_ms, INTERVAL_MS)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         del tables

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 
 from simulator.data.block import Block, Coded, Texts, Values
-from simulator.data.octets import overlapping
+from simulator.data.octets import view_items
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.ndjson import documents
@@ -100,7 +100,7 @@ def copies(block: Block) -> None:
     """Take and place an item of 16 bytes for each of 12 pieces of a row."""
     levels = np.zeros(101, "V16")
     codes, places = block.rows % 101, np.arange(len(block)) * 300
-    content = overlapping(np.empty(300 * len(block) + 16, np.uint8), 16)
+    content = view_items(np.empty(300 * len(block) + 16, np.uint8), 16)
     for _ in range(12):
         content[places] = levels.take(codes)
 

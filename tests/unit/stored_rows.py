@@ -5,8 +5,9 @@ from contextlib import closing
 from itertools import chain
 from typing import Any
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.modules.contract import BATCH, Database
 from simulator.modules.sqlite import Sqlite
 

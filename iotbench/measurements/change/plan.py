@@ -15,8 +15,9 @@ from iotbench.measurements.mixed.plan import find_settled_until, insert_tasks
 from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.changes import Deleting, portion, retags_of, since
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, parts_between, share
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Role
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from iotbench.config.input.parameters import format_parameter, instant, option_of
 from iotbench.measurements.insert.options import format_late
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError

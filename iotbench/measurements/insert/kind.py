@@ -17,7 +17,8 @@ from iotbench.measurements.shared.faults import fault_facts
 from iotbench.measurements.shared.kind import Kind, Planned
 from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted, estimate_s
 from iotbench.results.result import Result
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.declared import DeclaredParams

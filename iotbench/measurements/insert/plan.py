@@ -10,8 +10,9 @@ from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted
 from simulator.control.database.marks import TABLE as MARKS
 from simulator.control.database.refusal import list_reserved
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, parts_between
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest

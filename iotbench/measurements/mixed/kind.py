@@ -26,7 +26,7 @@ from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.results.latency import freshness_ms, least_freshness_ms
 from iotbench.results.metrics import compute_measured_s
 from iotbench.results.result import Result
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.errors import counted
 from simulator.protocol.spec import RunSpec, Work
 

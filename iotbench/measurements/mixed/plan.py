@@ -27,9 +27,10 @@ from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_
 from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
 from iotbench.measurements.shared.stages import rate_problems
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.fresh import fresh_types
 from simulator.data.query_type import QueryType
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 
@@ -83,7 +84,7 @@ def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> d
     if not options.fresh_s:
         return reader.query_types(aligned=options.aligned, until_ms=until_ms)
     types = fresh_types(reader)
-    return {name: each.beginning(until_ms) for name, each in types.items()}
+    return {name: each.make_type(until_ms) for name, each in types.items()}
 
 
 def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from iotbench.config.input.records import Record, RelativeFile, read_record
 from iotbench.config.input.values import Seconds
 from iotbench.config.targets.config import Target
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.own_query import (
     END,
     GIVEN,
@@ -23,6 +23,7 @@ from simulator.data.own_query import (
     make_own_types,
     placeholders,
 )
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES

@@ -17,10 +17,11 @@ from iotbench.measurements.shared.stages import (
     rate_problems,
     stage_problems,
 )
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, nearest
 from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, QueryLoad, Work

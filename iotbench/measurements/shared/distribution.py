@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, distribute, lane_range, share
+from simulator.data.reader import DatasetReader
 from simulator.protocol.spec import InsertTask
 
 YEAR_10000_MS = 253_402_300_800_000

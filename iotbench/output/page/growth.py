@@ -13,7 +13,7 @@ from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.style import SeriesStyle
 from iotbench.results.result import Result
-from simulator.data.dataset import DatasetReader
+from simulator.data.reader import DatasetReader
 from simulator.protocol.spec import Work
 
 _FEWEST = 3

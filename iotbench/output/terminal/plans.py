@@ -13,7 +13,8 @@ from iotbench.machine.tables import draw, new_table
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.plan import PlannedRun, count_prefilled, count_timed
 from iotbench.results.result import Result
-from simulator.data.dataset import Dataset, DatasetReader, PartsBy
+from simulator.data.dataset import Dataset, PartsBy
+from simulator.data.reader import DatasetReader
 from simulator.errors import counted
 from simulator.protocol.spec import LoadStage
 

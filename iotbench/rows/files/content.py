@@ -12,7 +12,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from simulator.errors import ConfigError
-from simulator.records.manifest import FIRST_BYTES, compression_in, compression_of
+from simulator.records.compression import FIRST_BYTES, compression_in, compression_of
 
 PARQUET = b"PAR1"
 _MARK = b"\xef\xbb\xbf"

@@ -11,7 +11,8 @@ from iotbench.machine.streams import say
 from iotbench.rows.files import preview
 from iotbench.rows.files.objects import here, name_of, uri_of
 from iotbench.rows.files.request import FilesRequest
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import ID, PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted

@@ -26,7 +26,7 @@ from iotbench.rows.files.types import find_declared_type, guess
 from simulator.data.block import Array
 from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
-from simulator.records.manifest import compression_in
+from simulator.records.compression import compression_in
 
 SHOWN_CASES = 3
 """Number of bad cells of a column to show and store."""

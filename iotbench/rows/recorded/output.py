@@ -20,7 +20,8 @@ from typing import Any, TypeAlias
 
 from iotbench.machine.outfile import whole
 from iotbench.machine.streams import OutputError
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import BenchError, RunError
 from simulator.records.formats import FORMATS, Chunks, FileFormat

@@ -12,13 +12,14 @@ from typing import IO
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 from iotbench.rows.recorded.request import RecordsRequest, read
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, parts_between
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
 from simulator.protocol.spec import InsertTask
+from simulator.records.compression import compression_in
 from simulator.records.cutting import layout_of, tables_in
-from simulator.records.manifest import compression_in
 from simulator.records.scan import scan
 
 _COPIED_BYTES = 1 << 20

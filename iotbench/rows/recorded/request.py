@@ -13,8 +13,12 @@ from iotbench.rows.files.request import STANDARD_INPUT, ReadingOptions
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError
-from simulator.protocol.records import VOLUME_FOLDER, FileManifest, RecordFormat
-from simulator.records.manifest import MOST_BYTES, parse
+from simulator.protocol.records import (
+    MOST_MANIFEST_BYTES,
+    VOLUME_FOLDER,
+    FileManifest,
+    RecordFormat,
+)
 
 
 def beside(file: Path) -> Path:
@@ -24,7 +28,7 @@ def beside(file: Path) -> Path:
 
 def read(path: Path) -> FileManifest:
     """Read a manifest; ConfigError if it is not one."""
-    return parse(read_bytes(path, MOST_BYTES), str(path))
+    return FileManifest.parse(read_bytes(path, MOST_MANIFEST_BYTES), str(path))
 
 
 _PREFIX = "claim:"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from simulator.control.script import Rejected
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import FreshType
 from simulator.data.query import AggregateQuery
+from simulator.data.reader import DatasetReader
 from simulator.errors import RunError, counted
 from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.arrivals import ArrivalPart, FreshAnswers, SentBatches
@@ -55,8 +55,8 @@ class Arrivals:
         kept.append(part)
         return True
 
-    def sent(self) -> Iterator[SentBatches]:
-        """Yield what the workers have sent to the database."""
+    def list_sent(self) -> Iterator[SentBatches]:
+        """Yield the batches that the workers have sent to the database."""
         return chain.from_iterable(self._sent.values())
 
     def has_sent(self, worker: int) -> bool:
@@ -88,14 +88,14 @@ def judge_fresh(
     reader = DatasetReader(spec.dataset)
     try:
         stored = select_stored_since(reader, spec.dataset, spec.load.until_ms or 0)
-        rows = ArrivingRows(reader, TimedBatches.of(arrivals.sent(), stored))
+        rows = ArrivingRows(reader, TimedBatches.of(arrivals.list_sent(), stored))
         verdicts, freshness = [], []
         for name, fresh_type in spec.fresh_types.items():
             try:
                 statement = database.statement(fresh_type.since(spec.load.until_ms or 0))
             except Unsupported as error:
                 verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
-                verdicts.append(QueryVerdict(name=name, statement="", tuned=False, verdict=verdict))
+                verdicts.append(QueryVerdict(name=name, verdict=verdict))
                 continue
             parts = (AnswerLog.of(part, fresh_type) for part in arrivals.answers(name))
             found = check(rows, fresh_type, parts, promised=not database.late)
@@ -103,7 +103,6 @@ def judge_fresh(
                 QueryVerdict(
                     name=name,
                     statement=statement.text,
-                    tuned=False,
                     verdict=Verdict.of([*_checks(name, found, database.late)]),
                     answers=found.answers,
                 )

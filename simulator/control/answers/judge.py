@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from simulator.data.answer import Answer
 from simulator.data.dataset import Dataset
 from simulator.data.own_query import TextQuery
-from simulator.data.query import Answer, Query, Statement
+from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import counted
 from simulator.modules.contract import Database, Unsupported
@@ -41,6 +42,7 @@ class Judge:
     ) -> None:
         self._database, self._dataset, self._load = database, dataset, load
         self._fold = fold
+        self._own_values_left = _MOST_OWN_VALUES
 
     def judge(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
         """Return the verdict on each type; the truths of all instances are computed together."""
@@ -67,7 +69,7 @@ class Judge:
             first = self._statement(name, query_type.instance(0))
         except Unsupported as error:
             verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
-            return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
+            return QueryVerdict(name=name, verdict=verdict)
         wrong: list[Check] = []
         shown: list[ShownAnswer] = []
         digests: list[AnswerDigest] = []
@@ -84,7 +86,8 @@ class Judge:
                 true += f" ({truth.undecided})" if ok is None else ""
                 wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=ok))
             if len(shown) < self._load.shown_answers or (listed and self._load.digests):
-                shown.append(self._format(name, instance, asked[instance], answer, truth))
+                statement = self._statement(name, asked[instance])
+                shown.append(_format(instance, statement, answer, truth))
             if self._load.digests:
                 digest = digest_of(answer.rows)
                 digests.append(AnswerDigest(instance=instance, digest=digest, ok=ok))
@@ -102,10 +105,9 @@ class Judge:
     def list_unchecked(
         self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
     ) -> tuple[QueryVerdict, ...]:
-        """Return what was answered to own queries, of which no truth is known."""
-        kept = _Kept(_MOST_OWN_VALUES)
+        """Return the answers to own queries, of which no truth is known."""
         return tuple(
-            self._list_unchecked(name, query_type, answers(name), kept)
+            self._list_unchecked(name, query_type, answers(name))
             for name, query_type in types.items()
         )
 
@@ -114,7 +116,6 @@ class Judge:
         name: str,
         query_type: QueryType[Query | TextQuery],
         answers: Iterable[tuple[int, Answer]],
-        kept: "_Kept",
     ) -> QueryVerdict:
         first, count = self._database.statement(query_type.instance(0)), 0
         digests: list[AnswerDigest] = []
@@ -123,13 +124,12 @@ class Judge:
             count += 1
             if len(shown) < self._load.shown_answers:
                 statement = self._database.statement(query_type.instance(instance))
-                shown.append(_format_alone(instance, statement, answer))
+                shown.append(_format(instance, statement, answer))
             if self._load.digests:
-                digests.append(kept.digest(instance, answer))
+                digests.append(self._digest_own(instance, answer))
         return QueryVerdict(
             name=name,
             statement=first.text,
-            tuned=False,
             own=True,
             columns=tuple(output.name for output in first.outputs),
             verdict=Verdict(status=Status.UNCHECKED, reason=_NO_TRUTH),
@@ -141,46 +141,30 @@ class Judge:
     def _statement(self, name: str, query: Query) -> Statement:
         return self._database.statement(query, self._load.queries[name])
 
-    def _format(
-        self, name: str, instance: int, query: Query, answer: Answer, truth: Truth
-    ) -> ShownAnswer:
-        ok, true_rows = truth.verdict(answer), truth.answer.rows
-        skipped = 0 if ok else _equal_rows(true_rows, answer.rows)
-        part = slice(skipped, skipped + _SHOWN_ROWS)
-        return ShownAnswer(
-            instance=instance,
-            statement=self._statement(name, query).text,
-            columns=answer.names,
-            rows=answer.rows[part],
-            skipped=skipped,
-            all_rows=len(answer.rows),
-            ok=ok,
-            truth=None if ok else true_rows[part],
-        )
-
-
-class _Kept:
-    """The number of values of answers that may still be kept for a comparison between targets."""
-
-    def __init__(self, values: int) -> None:
-        self._left = values
-
-    def digest(self, instance: int, answer: Answer) -> AnswerDigest:
-        """Return an answer's digest, with its rows as long as there is room."""
-        self._left -= len(answer.rows) * len(answer.names)
-        rows = answer.rows if self._left >= 0 else None
+    def _digest_own(self, instance: int, answer: Answer) -> AnswerDigest:
+        """Return the digest of an own query's answer, with its rows as long as there is room."""
+        self._own_values_left -= len(answer.rows) * len(answer.names)
+        rows = answer.rows if self._own_values_left >= 0 else None
         return AnswerDigest(instance=instance, digest=digest_of(answer.rows), ok=None, rows=rows)
 
 
-def _format_alone(instance: int, statement: Statement, answer: Answer) -> ShownAnswer:
-    """Return an answer of which no truth is known."""
+def _format(
+    instance: int, statement: Statement, answer: Answer, truth: Truth | None = None
+) -> ShownAnswer:
+    """Return the first rows of an answer; of a wrong one, the rows from the first difference on."""
+    ok = truth.verdict(answer) if truth else None
+    true_rows = truth.answer.rows if truth and not ok else None
+    skipped = 0 if true_rows is None else _equal_rows(true_rows, answer.rows)
+    part = slice(skipped, skipped + _SHOWN_ROWS)
     return ShownAnswer(
         instance=instance,
         statement=statement.text,
         columns=answer.names,
-        rows=answer.rows[:_SHOWN_ROWS],
+        rows=answer.rows[part],
+        skipped=skipped,
         all_rows=len(answer.rows),
-        ok=None,
+        ok=ok,
+        truth=None if true_rows is None else true_rows[part],
     )
 
 

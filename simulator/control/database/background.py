@@ -43,7 +43,7 @@ class BackgroundWatch:
         """Set once counters were read, or could not be."""
         self._thread = threading.Thread(target=self._watch, name="background work", daemon=True)
         self._since_s: float | None = None
-        """When counters were read first."""
+        """Time of the first counters."""
         self._is_whole = False
         """True if they were read at the end."""
         self._last: dict[str, int] = {}
@@ -70,7 +70,7 @@ class BackgroundWatch:
         }
 
     def occurrences(self, since_s: float) -> list[Occurrence]:
-        """Return what the server did since an instant, in seconds after it."""
+        """Return the server's work since an instant, in seconds after it."""
         changes = [c for c in self._changes if c.at_s > since_s]
         joined = changes
         for doublings in count(1):

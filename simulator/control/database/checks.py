@@ -4,36 +4,34 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import DatasetReader
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import count_rows
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.errors import BenchError, ConfigError
+from simulator.errors import BenchError, ConfigError, SetupError, counted
 from simulator.modules.contract import BATCH, OWN, Database
-from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, shown_path
+from simulator.protocol.events import CheckEvent
+from simulator.protocol.records import (
+    MOST_MANIFEST_BYTES,
+    FileManifest,
+    RecordsFile,
+    Scanned,
+    ScanTask,
+    shown_path,
+)
 from simulator.protocol.spec import RunSpec
+from simulator.records.compression import compression_in
 from simulator.records.cutting import layout_of, tables_in
-from simulator.records.manifest import MOST_BYTES, compression_in, parse
 from simulator.records.prepared import read_prepared_file
 from simulator.records.scan import scan
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeStep:
-    """One step of the check, and its result."""
-
-    name: str
-    ok: bool
-    detail: str
-
-
-def probe(database: Database) -> Iterator[ProbeStep]:
-    """Yield the steps of a check, up to the first one that fails."""
+def probe(database: Database) -> Iterator[CheckEvent]:
+    """Yield the steps of a check; SetupError with the name of the first one that fails."""
     scratch = Table(
         f"{OWN}check_{os.urandom(4).hex()}",
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
@@ -42,24 +40,21 @@ def probe(database: Database) -> Iterator[ProbeStep]:
     name, database = "not reached", database.for_own_tables()
     try:
         facts = database.inspect()
-        yield ProbeStep(
-            "reached",
-            ok=True,
-            detail=f"{facts.version}, {facts.nodes} {'node' if facts.nodes == 1 else 'nodes'}",
-        )
-        yield ProbeStep("durability", ok=True, detail=facts.durability)
+        nodes = counted(facts.nodes, "node")
+        yield CheckEvent(name="reached", detail=f"{facts.version}, {nodes}")
+        yield CheckEvent(name="durability", detail=facts.durability)
         name = "permissions"
         database.create([scratch], 1)
         try:
             _write_and_read(database, scratch)
         finally:
             database.drop(database.objects(scratch))
-        yield ProbeStep(name, ok=True, detail="create, insert, read and drop work")
+        yield CheckEvent(name=name, detail="create, insert, read and drop work")
     except BenchError as error:
         # The message goes after the target's name, which says enough.
-        yield ProbeStep(name, ok=False, detail=str(error).removeprefix(f"{database.name}: "))
-    except Exception as error:  # noqa: BLE001 - a driver's error
-        yield ProbeStep(name, ok=False, detail=database.explain(error))
+        raise SetupError(f"{name}: {str(error).removeprefix(f'{database.name}: ')}") from error
+    except Exception as error:  # of any driver
+        raise SetupError(f"{name}: {database.explain(error)}") from error
 
 
 def _write_and_read(database: Database, scratch: Table) -> None:
@@ -74,8 +69,7 @@ def _write_and_read(database: Database, scratch: Table) -> None:
             return
         database.visible([scratch])
         database.compact([scratch])
-        count = AggregateQuery(scratch, (Aggregate(Function.COUNT),))
-        ((rows,),) = session.run(database.render(count))
+        ((rows,),) = session.run(database.render(count_rows(scratch)))
         if rows != 1:
             raise BenchError(f"one row was written and {rows} were read")
 
@@ -85,7 +79,7 @@ _LISTED = 5
 
 
 def scan_file(spec: RunSpec) -> Scanned:
-    """Return what a scan finds; ConfigError if the file cannot be inserted."""
+    """Return the findings of a scan; ConfigError if the file cannot be inserted."""
     file, task = spec.records, spec.scan
     assert task
     if task.prepared:
@@ -123,7 +117,7 @@ def _expect_plain(file: RecordsFile) -> None:
 
 
 def _read_prepared(task: ScanTask) -> Scanned:
-    """Return what is in the folder of a prepared file."""
+    """Return the contents of the folder of a prepared file."""
     name = shown_path(task.prepared, task.volume_claim)
     found = read_prepared_file(Path(task.prepared), name)
     where = {"source": name, "claim": task.volume_claim}
@@ -147,24 +141,24 @@ def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
     _expect_file(task.manifest_path, file, "--manifest")
     try:
         with Path(task.manifest_path).open("rb") as source:
-            content = source.read(MOST_BYTES + 1)
+            content = source.read(MOST_MANIFEST_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"--manifest: {name}: cannot be read: {reason}") from error
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"--manifest: {name}: is larger than {MOST_BYTES >> 20} MiB")
-    return parse(content, name)
+    if len(content) > MOST_MANIFEST_BYTES:
+        raise ConfigError(f"--manifest: {name}: is larger than {MOST_MANIFEST_BYTES >> 20} MiB")
+    return FileManifest.parse(content, name)
 
 
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
-        return True  # reading it says what is wrong
+        return True  # the error of reading it names the cause
 
 
 def _expect_file(path: str, file: RecordsFile, option: str) -> None:
-    """Raise ConfigError, with what the folder has instead, unless there is a regular file."""
+    """Raise ConfigError, with the files of its folder, unless this is a regular file."""
     place = Path(path)
     try:
         if place.is_file():

@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from simulator.data.answer import answer
 from simulator.data.block import Block, Values
-from simulator.data.query import RowsQuery, answer
+from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.contract import BATCH, MISSING, OWN, Contents, Database, Existing, Session

@@ -1,19 +1,19 @@
 """Ownership of the tables, and the origin of their rows.
 
-Marks in the database name what this program has made. What they name is recognised before it is
-touched: a claim alone makes nothing ours, as something else may bear the name by now. What bears
-its signature is ours, whichever mark names it. Without a signature, only the newest mark of a table
-counts, and the thing must look like what this program makes. Anything else is not ours: a run that
+Marks in the database name the objects that this program has made. An object is recognised before it
+is touched: a claim alone is not enough, because another object may have the name by now. An object
+with our signature is ours, whichever mark names it. Without a signature, only the newest mark of a
+table counts, and the object must look like one of ours. Any other object is foreign: a run that
 needs its name is refused.
 
-    state      newest mark of a table             what is ours under the names that it needs
-    nothing    none                               nothing
-    clearing   CLEARING, with what is dropped     what the mark names, as far as it is left
-    intended   CLEARING, `intended`               what bears a signature; without a place for one,
+    state      newest mark of a table             objects with the needed names that are ours
+    nothing    none                               none
+    clearing   CLEARING, with dropped objects     those that the mark names, as far as they are left
+    intended   CLEARING, `intended`               those with a signature; without a place for one,
                                                   an empty table with our columns
-    made       WRITING and later ones             what bears a signature; without a place for one,
+    made       WRITING and later ones             those with a signature; without a place for one,
                                                   a table with our columns
-    withdrawn  CLEARING, with what is left        what the mark names: after an error, not a crash
+    withdrawn  CLEARING, with remaining objects   those that the mark names: after an error
 
 A crash leaves the state as it is. `--replace-table` is in no mark.
 """
@@ -31,8 +31,9 @@ from simulator.control.database.refusal import (
     explain_refusal,
     list_reserved,
 )
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, merge
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database, Existing
@@ -71,7 +72,7 @@ def claims_of(marks: Marks, database: Database, tables: Mapping[str, Table]) -> 
 def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
     try:
         return {table.name: table for table in DatasetReader(mark.dataset).tables}
-    except ConfigError:  # of a version whose rows differ
+    except ConfigError:  # of a version with other rows
         parts = mark.dataset.parts
         return {n: replace(known[n], parts=parts) for n in mark.tables if n in known}
 
@@ -128,7 +129,7 @@ class Ownership:
         self._book = MarkTable(database) if database.capabilities.stores else None
         self._opened = False
         self._signed: bool | None = None
-        """True if the existing objects of the tables bear signatures; None: not known yet."""
+        """True if the existing objects of the tables have signatures; None: not known yet."""
 
     @property
     def no_mark(self) -> str:
@@ -139,7 +140,7 @@ class Ownership:
         """Return the marks of the database."""
         return self._book.read(visible=visible) if self._book else Marks()
 
-    # --- whose the tables are ------------------------------------------------------------------
+    # --- which tables are ours -----------------------------------------------------------------
 
     @cached_property
     def _needed(self) -> dict[str, tuple[str, ...]]:
@@ -152,7 +153,7 @@ class Ownership:
         return bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
 
     def expect_ours(self) -> None:
-        """Raise ConfigError if something that is not ours bears a name that the run needs.
+        """Raise ConfigError if an object that is not ours has a name that the run needs.
 
         Before anything is called foreign the marks are read again: marks of a process that was
         killed are perhaps not visible yet.
@@ -167,7 +168,7 @@ class Ownership:
         strange = self._foreign(found, self.read()) and self._foreign(
             found, self.read(visible=True)
         )
-        marks = self._foreign_marks()
+        marks = _without(self._book.foreign(), self._spec.replace_tables)
         foreign = [
             *(Foreign(n, each, self._database.contents(n, each)) for n, each in strange.items()),
             *(Foreign(name, each) for name, each in obstacles.items()),
@@ -181,15 +182,16 @@ class Ownership:
         # A foreign key may depend on a table that does not exist, which `create` would have to fit.
         if (self._drops or not found) and (attached := self._database.find_attached(names)):
             raise ConfigError(explain_attached(self._spec.target, attached))
-        if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
-            self._replace_marks()
+        own = {*self._database.for_own_tables().objects(TABLE)}
+        if own & {*self._spec.replace_tables} and self._book.foreign():
+            self._book.replace()
 
     def _foreign(self, found: Mapping[str, Existing], marks: Marks) -> dict[str, Existing]:
         ours = recognise(self._database, found, self._claims(marks))
         replaced = self._spec.replace_tables if self._drops else ()
         foreign = {n: each for n, each in found.items() if n not in ours}
         self._signed = all(ours.values())
-        return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}
+        return _without(foreign, replaced)
 
     def _claims(self, marks: Marks) -> list[Claim]:
         return [*claims_of(marks, self._database, self._tables)]
@@ -197,10 +199,10 @@ class Ownership:
     # --- how they become ours ------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Drop what earlier inserts have made for these tables, and what the user has replaced.
+        """Drop the objects of earlier inserts for these tables, and those that the user replaces.
 
         The mark comes before any change, and names nothing that only the user's consent allows to
-        drop. What takes one of the names meanwhile is left alone.
+        drop. An object that takes one of the names later is left alone.
         """
         found, ours, claims = self._former()
         replaced = [n for n in self._spec.replace_tables if n in found and n not in ours]
@@ -227,13 +229,13 @@ class Ownership:
         return found, recognise(self._database, found, mine), mine
 
     def intend(self) -> None:
-        """Mark the tables as about to be created, where nothing bears their names."""
+        """Mark the tables as about to be created, if nothing has their names."""
         if self._drops or not self._database.existing(_all(self._needed)):
             self._signed = True
             self._record(self._mark(State.CLEARING).model_copy(update={"intended": True}))
 
     def withdraw(self) -> None:
-        """Claim only what exists and is recognised, after `clear` or `create` has failed."""
+        """Claim only the objects that are recognised, after `clear` or `create` has failed."""
         if not self._opened:
             return
         with suppress(Exception):  # the first error is the one to report
@@ -243,21 +245,10 @@ class Ownership:
 
     # --- the marks -----------------------------------------------------------------------------
 
-    def _foreign_marks(self) -> dict[str, Existing]:
-        assert self._book
-        foreign = self._book.foreign()
-        replaced = {*self._spec.replace_tables}
-        return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}
-
-    def _replace_marks(self) -> None:
-        assert self._book
-        if self._book.foreign():
-            self._book.replace()
-
     def record(
         self, state: State, stored: Dataset | None = None, uncertain: Sequence[RowRange] = ()
     ) -> None:
-        """Record what is known about the rows of this insert; by default `stored` is its plan."""
+        """Record the state of the rows of this insert; by default `stored` is its plan."""
         mark = self._mark(state, stored)
         self._record(mark.model_copy(update={"uncertain": merge(uncertain)}))
 
@@ -307,9 +298,9 @@ class Ownership:
             at_ms=0,
         )
 
-    # --- whose rows they hold ------------------------------------------------------------------
+    # --- which rows they hold ------------------------------------------------------------------
 
-    def found(self, *, visible: bool = False) -> Mark | None:
+    def find_mark(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows, if there is one; SetupError if others are stored.
 
         Before a database is accused the mark is read again, `visible`.
@@ -319,7 +310,7 @@ class Ownership:
             raise SetupError(explain_other_rows(self._spec.target, mark))
         return mark
 
-    def interrupted(self, mark: Mark | None) -> bool:
+    def is_interrupted(self, mark: Mark | None) -> bool:
         """Return whether the insert of the expected rows did not end or stored only some."""
         return mark.state is not State.COMPLETE if mark else not self._spec.complete
 
@@ -327,3 +318,8 @@ class Ownership:
 def _all(names: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the names of all tables, each once."""
     return [*dict.fromkeys(name for several in names.values() for name in several)]
+
+
+def _without(foreign: Mapping[str, Existing], replaced: Sequence[str]) -> dict[str, Existing]:
+    """Return foreign objects without those that the user replaces, as far as that is possible."""
+    return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}

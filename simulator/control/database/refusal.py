@@ -40,7 +40,8 @@ class Foreign:
 def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
     """Return why a run is refused, and the remedies.
 
-    `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
+    `prefixes`: whether other names are a remedy; `drops`: whether the run drops objects that it
+    replaces.
     """
     *others, last = (each.description for each in foreign)
     listed = f"{', '.join(others)} and {last}" if others else last
@@ -53,12 +54,12 @@ def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, 
     return (
         f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
         f" changed. If {are} yours, {', or '.join(remedies)}."
-        f" {_replacing(target, foreign, drops=drops)}"
+        f" {_explain_replacing(target, foreign, drops=drops)}"
     )
 
 
-def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
-    """Return how what is in the way can be replaced, or why it cannot."""
+def _explain_replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
+    """Return how foreign objects can be replaced, or why they cannot."""
     what = "them" if len(foreign) > 1 else "it"
     if not drops:
         return (

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from simulator.control.answers.fresh import Arrivals, judge_fresh
 from simulator.control.answers.judge import Answers, Judge
 from simulator.control.database.background import BackgroundWatch
-from simulator.control.database.explaining import explain_queries
 from simulator.control.database.ownership import Ownership
+from simulator.control.database.query_plans import explain_queries
 from simulator.control.database.refusal import (
     explain_gone,
     explain_harm,
@@ -18,10 +18,9 @@ from simulator.control.database.refusal import (
     wrong_count,
 )
 from simulator.control.journal import TablesPrepared
-from simulator.control.script import row_count
-from simulator.data.dataset import DatasetReader
-from simulator.data.query import Aggregate, AggregateQuery, Function
-from simulator.data.ranges import RowRange
+from simulator.data.query import count_rows
+from simulator.data.ranges import RowRange, sum_rows
+from simulator.data.reader import DatasetReader
 from simulator.errors import BenchError, MismatchError, RunError, SetupError, counted
 from simulator.modules.contract import MISSING, Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
@@ -67,20 +66,20 @@ class DatabaseWork:
         self.server: ServerFacts | None = None
         self.verdict: Verdict | None = None
         self.rows_verdict: Verdict | None = None
-        """Verdict on the rows alone, where queries were asked meanwhile."""
+        """Verdict on the rows alone, where queries were asked during the writes."""
         self.queries: tuple[QueryVerdict, ...] = ()
         self.plans: tuple[QueryPlans, ...] = ()
         self.freshness: tuple[Freshness, ...] = ()
         self.size_bytes: int | None = None
         self.size_before_bytes: int | None = None
-        """Before stored rows were changed."""
+        """Size before stored rows were changed."""
         self.complete = False
         """True if every row of an insert is known to be stored, or was acknowledged."""
         self.found_marks: tuple[Mark, ...] = ()
         self.background = BackgroundWatch(database)
 
     def prepare(self) -> None:
-        """Create the tables, or check that they hold what the run needs."""
+        """Create the tables, or check that they hold the rows that the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
         described = database.inspect()
         self.server = self._facts(described)
@@ -174,7 +173,7 @@ class DatabaseWork:
         try:
             with self._database.connect() as session:
                 for table in self._reader.tables:
-                    count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+                    count = count_rows(table)
                     (rows,) = one_row(count, session.run(self._database.render(count)))
                     stored += int(rows)
         except Exception as error:
@@ -188,18 +187,18 @@ class DatabaseWork:
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
-        mark = self.ownership.found(visible=visible)
-        if self.ownership.interrupted(mark):
+        mark = self.ownership.find_mark(visible=visible)
+        if self.ownership.is_interrupted(mark):
             raise explain_unfinished(self._spec.target, mark)
         return mark
 
     def read_marks(self) -> None:
         """Read the newest mark of each table."""
-        self._database.inspect()  # names what is wrong if the server cannot be reached
+        self._database.inspect()  # its error names the cause if the server cannot be reached
         self.found_marks = self.ownership.read().current
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
-        """Wait until all rows are visible, compact, measure the size, and verify what is stored.
+        """Wait until all rows are visible, compact, measure the size, and verify the stored rows.
 
         RunError if nothing was acknowledged, or only in the warm-up: that is no measurement.
         """
@@ -220,9 +219,9 @@ class DatabaseWork:
         database.compact(self._reader.tables)
         self.size_bytes = database.size_bytes(self._reader.tables)
         uncertain = [item for report in reports for item in report.uncertain]
-        stored = spec.stored(reports)
+        stored = spec.find_stored(reports)
         if spec.verify is VerifyMode.NONE:
-            self.verdict = _not_verified(row_count(uncertain))
+            self.verdict = _not_verified(sum_rows(uncertain))
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_tables(self._reader.tables, database.row_hash))
@@ -242,21 +241,21 @@ class DatabaseWork:
         An unfinished insert with all rows stored is marked as complete.
         """
         self._enter("verify")
-        spec, mark = self._spec, self.ownership.found()
+        spec, mark = self._spec, self.ownership.find_mark()
         if mark is None and (gone := list_gone(self._database, self._reader.tables)):
             raise explain_gone(spec.target, mark, gone)
-        if not self.ownership.interrupted(mark):
+        if not self.ownership.is_interrupted(mark):
             self.verdict = verify(self._database, spec.dataset, (), spec.verify)
             if mark is None and self.verdict.status is Status.VERIFIED:
                 self.ownership.adopt()
             if self.verdict.status is not Status.MISMATCH:
                 return
-            mark = self.ownership.found(visible=True)
-            if not self.ownership.interrupted(mark):
+            mark = self.ownership.find_mark(visible=True)
+            if not self.ownership.is_interrupted(mark):
                 return
         if mark and mark.state in (State.CLEARING, State.CHANGING):
             raise explain_unfinished(self._spec.target, mark)
-        if mark and 0 < row_count(mark.uncertain) <= _MOST_UNCERTAIN:
+        if mark and 0 < sum_rows(mark.uncertain) <= _MOST_UNCERTAIN:
             self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
         else:
             self.verdict = verify_interrupted(self._database, spec.dataset)
@@ -298,7 +297,7 @@ class DatabaseWork:
         if own and (not asked or verdict.status is Status.VERIFIED):
             unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
             verdict = verdict.model_copy(update=unchecked)
-        if self._spec.inserts:  # the newest mark is that of this run
+        if self._spec.inserts:  # the newest mark is of this run
             self.rows_verdict = self.verdict
             self.verdict = self.verdict.beside(verdict) if self.verdict else verdict
             return

@@ -1,4 +1,4 @@
-"""Follows the workers of a run: enters the phases that they enter, and writes what they do."""
+"""Follows the workers of a run: enters the phases that they enter, and writes samples."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -9,6 +9,7 @@ from simulator.control.progress.phases import EventWriter, Phases
 from simulator.control.progress.ramp import Ramping
 from simulator.control.progress.recent import AHEAD_S, Recent, Steady
 from simulator.control.workers.coordinator import Coordinator
+from simulator.data.ranges import sum_rows
 from simulator.errors import counted
 from simulator.protocol.events import AskedEvent, ProgressEvent, ReportEvent
 from simulator.protocol.messages import WARMUP, WorkerReport
@@ -61,8 +62,8 @@ class Follower:
         """Report the progress of the workers until cancelled."""
         plans = self._spec.inserts
         planned = {
-            "prefill": sum(len(rows) for plan in plans for rows in plan.prefill),
-            self._spec.barrier: sum(len(rows) for plan in plans for rows in plan.timed),
+            "prefill": sum(sum_rows(plan.prefill) for plan in plans),
+            self._spec.barrier: sum(sum_rows(plan.timed) for plan in plans),
         }
         planned[WARMUP] = planned[self._spec.barrier]
         phases = self.phases
@@ -95,7 +96,7 @@ class Follower:
         self.pass_on(self._run.reports.values())
         phases, released = self.phases, self._run.released_s
         start = self._spec.barrier
-        if phases.now == "prefill" and self._run.waiting(start):
+        if phases.now == "prefill" and self._run.count_waiting(start):
             phases.enter("barrier", at_s=self._run.first_arrival_s[start])
         if not released:
             self._report_ready()
@@ -144,7 +145,7 @@ class Follower:
                 self._writer.write(ReportEvent(report=report))
 
     def _sample(self) -> None:
-        """Write what the workers do, where they are timed or prefill."""
+        """Write a sample of the workers that are timed or prefill."""
         phase = self.phases.now
         if phase not in _SAMPLED:
             return
@@ -185,7 +186,7 @@ class Follower:
     def _report_asked(self) -> None:
         """Report the runs of the query that is asked now, once it has enough new ones."""
         every = self._spec.load.print_interval
-        runs, waited_s = self._run.asked(self._asking)
+        runs, waited_s = self._run.count_asked(self._asking)
         if not every or runs // every <= self._asked_runs // every:
             return
         self._asked_runs = runs

@@ -35,9 +35,9 @@ class Phases:
         self.now = ""
         """The phase that the run is in; empty: none."""
         self.began_at_s = 0.0
-        """When it began, in seconds since 1970."""
+        """Start of the phase, in seconds since 1970."""
         self.entered_s = 0.0
-        """When it was entered, on the run's own clock."""
+        """Time at which it was entered, on the run's own clock."""
         self.seconds: dict[str, float] = {}
         """Phase -> its time, once it is left."""
 

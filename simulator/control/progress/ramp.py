@@ -43,7 +43,7 @@ def average_s(samples: Sequence[ProgressSample], window_s: float) -> float | Non
 def next_move(
     ramp: Ramp, samples: Sequence[ProgressSample], *, released_at_s: float, waiting: int
 ) -> tuple[Move, RampEnd | None]:
-    """Return what to do after the last sample, and why if the ramp is over.
+    """Return the next move after the last sample, and the reason if the ramp is over.
 
     `released_at_s` is when the last workers were let in, `waiting` how many are not yet.
     """
@@ -84,16 +84,16 @@ class Ramping:
         now_s = self._clock()
         if query != self._query:
             self._query = query
-            self._released = ProgressSample(now_s, *self._run.asked(query))
+            self._released = ProgressSample(now_s, *self._run.count_asked(query))
             self._samples = [self._released]
             return
-        sample = ProgressSample(now_s, *self._run.asked(query))
+        sample = ProgressSample(now_s, *self._run.count_asked(query))
         self._samples = [*self._of_window(now_s), sample]
         move, end = next_move(
             self._ramp,
             self._samples,
             released_at_s=self._released.at_s,
-            waiting=self._run.waiting(query) - self._run.let_in(query),
+            waiting=self._run.count_waiting(query) - self._run.let_in(query),
         )
         if move is Move.HOLD:
             return
@@ -106,7 +106,7 @@ class Ramping:
             self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
 
     def _lacks_beats(self) -> bool:
-        """Return whether it is not known yet what some workers have done before this collector."""
+        """Return whether the progress of some workers before this collector is still unknown."""
         return self.is_resumed and len(self._run.beats) < self._run.workers
 
     def restore(self, what: Stepped | Ramped) -> None:

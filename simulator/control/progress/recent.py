@@ -80,7 +80,7 @@ class Recent:
     def sample(
         self, at_s: float, phase: str, query: str = "", began_s: float | None = None
     ) -> SampleEvent:
-        """Return what the workers do in a phase: those that ask, in the phase of their query.
+        """Return a sample of the workers in a phase; those that ask are in that of their query.
 
         `began_s` is when they were let into it, on the clock of `at_s`.
         """
@@ -174,7 +174,7 @@ class Recent:
 
 
 def _before(known: deque[_Beat], since_s: float) -> Counts:
-    """Return what was counted before the window; nothing where the phase has begun in it."""
+    """Return the counts before the window; nothing where the phase has begun in it."""
     return counts_from(known[0].beat.latency if known[0].heard_s <= since_s else ())
 
 

@@ -51,16 +51,16 @@ class Coordinator:
     ) -> None:
         """Store the clock of instants, which workers share, and the clock for silence.
 
-        The journal's clock is the default of the first; it keeps what another collector would need.
-        `arrivals` is barrier -> how many workers come to it; without it, all of them do. A barrier
-        opens for `at_once` of them, the others follow by `let_in`; without it, for all.
+        The journal's clock is the default of the first; it keeps the events that another collector
+        needs. `arrivals` is barrier -> how many workers come to it; without it, all of them do. A
+        barrier opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """
         self._at_once = at_once
         self.heartbeat_s, self._hold_s = heartbeat_s(workers), hold_s(workers)
         self.over = ""
         """Query of the last ended ramp."""
         self.measured_s: float | None = None
-        """When the measured part begins, if the rate became steady in the warm-up."""
+        """Start of the measured part, if the rate became steady in the warm-up."""
         self._arrivals = arrivals
         self.journal = journal or Journal()
         self._clock = clock or self.journal.now_s
@@ -71,12 +71,12 @@ class Coordinator:
         self.cause = ""
         self._stop_reason: StopReason | None = None
         self._stopped_s = 0.0
-        """When the run was stopped, or the lost worker was last heard, on the common clock."""
+        """Time of the stop, or of the last message of a lost worker, on the common clock."""
         self.uids: dict[int, str] = {}
         self.beats: dict[int, Heartbeat] = {}
         self.heard_s: dict[int, float] = {}
         self._progressed_s = 0.0
-        """When rows were last acknowledged, on the own clock; 0 if none were."""
+        """Time of the last acknowledged rows, on the own clock; 0 without any."""
         self.reports: dict[int, WorkerReport] = {}
         self.released_s: dict[str, float] = {}
         """Barrier -> time at which it opened."""
@@ -87,7 +87,7 @@ class Coordinator:
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:
-        """Stop the run for what happened some time ago; the first cause counts."""
+        """Stop the run for a cause of some time ago; the first cause counts."""
         if not self.stopped.is_set():
             self.cause, self._stop_reason = cause, reason
             self._stopped_s = self._clock() - ago_s
@@ -179,7 +179,7 @@ class Coordinator:
         """Return how many workers are at the first barrier of the run."""
         return len(next(iter(self._arrived.values()), ()))
 
-    def waiting(self, barrier: str) -> int:
+    def count_waiting(self, barrier: str) -> int:
         """Return how many workers are at a barrier."""
         return len(self._arrived.get(barrier, ()))
 
@@ -198,7 +198,7 @@ class Coordinator:
         known = [beat.newest_ms for beat in self.beats.values() if beat.newest_ms is not None]
         return max(known, default=None)
 
-    def asked(self, query: str) -> tuple[int, float]:
+    def count_asked(self, query: str) -> tuple[int, float]:
         """Return how often the workers that ask a query have run it, and how long they waited."""
         beats = [beat for beat in self.beats.values() if beat.phase == query]
         return sum(beat.runs for beat in beats), sum(beat.waited_s for beat in beats)
@@ -236,7 +236,7 @@ class Coordinator:
         await self._either(self._all_reported)
 
     async def last_reports(self, grace_s: float) -> None:
-        """After the end, give live workers a moment to report."""
+        """Give live workers a moment to report after the end."""
         deadline, live_s = self._own_clock() + grace_s, max(_LIVE_S, 2 * self.heartbeat_s)
         while self._own_clock() < deadline:
             alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < live_s]

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import uvicorn
 from pydantic import ValidationError
@@ -54,11 +54,9 @@ _LARGE_BODIES = 16
 _MOST_PROBLEMS = 20
 _SHOWN_CHARACTERS = 500
 
-_Handler: TypeAlias = Callable[[Any, str], Awaitable[Message]]
-
 
 class RequestKind(NamedTuple):
-    """A kind of request: what the worker sends, and the reply."""
+    """A kind of request: the message of the worker, and the reply."""
 
     message: type[Message]
     reply: type[Message]
@@ -70,7 +68,7 @@ KINDS: Mapping[str, RequestKind] = {
     "/heartbeat": RequestKind(Heartbeat, Reply),
     "/report": RequestKind(WorkerReport, Reply),
     "/answers/known": RequestKind(AnswerQuestion, Known),
-    "/answers": RequestKind(AnswerRows, Known),
+    "/answers": RequestKind(AnswerRows, Reply),
     "/sent": RequestKind(SentBatches, Reply),
     "/answers/fresh": RequestKind(FreshAnswers, Reply),
     "/fold": RequestKind(FoldRequest, FoldReply),
@@ -90,13 +88,12 @@ def application(gate: Gate, token: str) -> Starlette:
     run = gate.run
     large_bodies = asyncio.Semaphore(_LARGE_BODIES)
 
-    def reply(*, go: bool = True, begin_s: float | None = None) -> Reply:
-        stop = run.cause if run.stopped.is_set() else None
+    def reply(message: Message, *, go: bool) -> Reply:
         now_ns = time.perf_counter_ns()
         return Reply(
             go=go,
-            begin_s=begin_s,
-            stop=stop,
+            begin_s=run.released_s.get(message.barrier) if isinstance(message, Arrival) else None,
+            stop=run.cause if run.stopped.is_set() else None,
             over=run.over,
             measured_s=run.measured_s,
             newest_ms=run.newest_ms,
@@ -105,43 +102,20 @@ def application(gate: Gate, token: str) -> Starlette:
             boot_id=boot_id(),
         )
 
-    async def register(message: Registration, uid: str) -> Reply:
-        return reply(go=await gate.register(message, uid))
-
-    async def barrier(message: Arrival, uid: str) -> Reply:
-        go = await gate.arrive(message, uid)
-        return reply(go=go, begin_s=run.released_s.get(message.barrier))
-
-    async def heartbeat(message: Heartbeat, uid: str) -> Reply:
-        gate.beat(message, uid)
-        return reply()
-
-    async def report(message: WorkerReport, uid: str) -> Reply:
-        gate.report(message, uid)
-        return reply()
-
-    async def answers_known(message: AnswerQuestion, uid: str) -> Known:
-        return Known(known=gate.knows(message, uid))
-
-    async def answers(message: AnswerRows, uid: str) -> Known:
-        gate.answer(message, uid)
-        return Known(known=(True,) * len(message.answers))
-
-    async def arrive(message: SentBatches | FreshAnswers, uid: str) -> Reply:
-        gate.take_part(message, uid)
-        return reply()
-
-    handlers: dict[str, _Handler] = {
-        "/register": register,
-        "/barrier": barrier,
-        "/heartbeat": heartbeat,
-        "/report": report,
-        "/answers/known": answers_known,
-        "/answers": answers,
-        "/sent": arrive,
-        "/answers/fresh": arrive,
-        "/fold": gate.fold_task,
-    }
+    async def answer(message: Message, uid: str) -> Message:
+        go = True
+        match message:
+            case AnswerQuestion():
+                return Known(known=gate.knows(message, uid))
+            case FoldRequest():
+                return await gate.fold_task(message, uid)
+            case Registration():
+                go = await gate.register(message, uid)
+            case Arrival():
+                go = await gate.arrive(message, uid)
+            case _:
+                gate.take(message, uid)
+        return reply(message, go=go)
 
     async def serve(request: Request, path: str) -> Message:
         uid = await _sender(request, token)
@@ -154,7 +128,7 @@ def application(gate: Gate, token: str) -> Starlette:
             )
             message = _parse(KINDS[path].message, content)
             del content
-            return await handlers[path](message, uid)
+            return await answer(message, uid)
 
     app = Starlette(
         routes=[Route(path, _endpoint(serve, path), methods=["POST"]) for path in KINDS],

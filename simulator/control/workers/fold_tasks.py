@@ -1,7 +1,7 @@
 """Workers that have reported help the collector: they fold rows, drawn or stored.
 
-On the event loop; what takes long runs in threads. A helper that is lost or slow ends nothing: the
-collector folds what is not brought back.
+It runs on the event loop, and its long work in threads. A helper that is lost or slow ends nothing:
+the collector folds the tasks that are not brought back.
 """
 
 import asyncio

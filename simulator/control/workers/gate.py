@@ -1,4 +1,4 @@
-"""The gate between workers and coordinator: who the workers are, and what they have sent.
+"""The gate between workers and coordinator: it admits the workers, and keeps their answers.
 
 The messages of other processes are rejected, and reports that do not account for every row and
 answer. A message that is repeated, because its reply was lost, changes nothing. Pure state.
@@ -10,10 +10,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 from simulator import __version__
 from simulator.control.answers.fresh import Arrivals
-from simulator.control.script import MOST_ANSWER_BYTES, Rejected, Script, row_count
+from simulator.control.script import MOST_ANSWER_BYTES, Rejected, Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.control.workers.fold_tasks import SharedFoldTasks
-from simulator.data.query import Answer
+from simulator.data.answer import Answer
+from simulator.data.ranges import sum_rows
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.folding import FoldReply, FoldRequest
 from simulator.protocol.messages import (
@@ -68,16 +69,16 @@ def _check_rows(report: WorkerReport, task: InsertTask, *, whole: bool, by_time:
     if not all(any(item in r for r in task.timed) for item in report.written or ()):
         raise _reject(report, "written rows that are not its own")
     by_end = report.written if by_time and report.written is not None else task.timed
-    planned = row_count(by_end) + row_count(task.prefill)
-    rows = report.rows + report.prefill_rows + row_count(report.uncertain)
+    planned = sum_rows(by_end) + sum_rows(task.prefill)
+    rows = report.rows + report.prefill_rows + sum_rows(report.uncertain)
     if whole and rows != planned:
         raise _reject(report, f"{rows} rows of {planned}, and no error")
 
 
 def _check_changes(report: WorkerReport, task: ChangeTask) -> None:
     corrected = sum(times.rows for times in report.changes if times.name == CORRECTIONS)
-    if corrected != row_count(task.correct):
-        raise _reject(report, f"{corrected} corrected rows of {row_count(task.correct)}")
+    if corrected != sum_rows(task.correct):
+        raise _reject(report, f"{corrected} corrected rows of {sum_rows(task.correct)}")
     requests = {times.name: times.count for times in report.changes}
     updates = sum(len(retag.values) for retag in task.retags)
     for name, wanted in ((DELETION, len(task.delete_ms)), (TAGS, updates)):
@@ -136,12 +137,14 @@ class Gate:
         self.arrivals = Arrivals()
 
     def take(self, message: Message, uid: str) -> None:
-        """Apply a message that the journal has."""
+        """Apply a message, now or from the journal, without holding its worker."""
         match message:
             case Registration():
                 self._register(message, uid)
             case Arrival():
                 self._arrive(message, uid)
+            case Heartbeat():
+                self.beat(message, uid)
             case WorkerReport():
                 self.report(message, uid)
             case SentBatches() | FreshAnswers():
@@ -200,7 +203,7 @@ class Gate:
             self.run.journal.note(report, uid)
 
     def take_part(self, message: SentBatches | FreshAnswers, uid: str) -> None:
-        """Keep a part of what a worker reports of rows that arrive."""
+        """Keep a part of a worker's report about rows that arrive."""
         self._admit(message.index, uid)
         if not self.script.spec.load.fresh_ms:
             raise Rejected(f"worker {message.index}: this run has no queries about fresh rows")
@@ -210,7 +213,7 @@ class Gate:
             self.run.journal.note(message, uid)
 
     async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
-        """Merge a worker's folded rows; hold the worker, and return what to fold next."""
+        """Merge a worker's folded rows; hold the worker, and return its next task."""
         self._admit(message.index, uid)
         if message.folded:
             await self.fold_tasks.take(message.index, message.folded)
@@ -218,7 +221,7 @@ class Gate:
 
     def knows(self, message: AnswerQuestion, uid: str) -> tuple[bool, ...]:
         """Return a flag for each of these answers to a query: True if it is known here."""
-        kept, sent = self._answering(message, uid)
+        kept, sent = self._find_answers(message, uid)
         found = [_which(each) for each in message.answers]
         new = {which for which in found if which in kept} - sent
         if new:
@@ -228,13 +231,13 @@ class Gate:
 
     def answer(self, message: AnswerRows, uid: str) -> None:
         """Keep the rows of answers for their comparison with the truth: all of them, or none."""
-        kept, sent = self._answering(message, uid)
+        kept, sent = self._find_answers(message, uid)
         new = {_which(each): each.rows for each in message.answers if _which(each) not in kept}
         self._keep(message.query, {which: json.dumps(new[which]).encode() for which in new})
         sent.update(_which(each) for each in message.answers)
         self.run.journal.note(message, uid)
 
-    def _answering(
+    def _find_answers(
         self, message: AnswerQuestion | AnswerRows, uid: str
     ) -> tuple[Mapping[tuple[int, str], bytes], set[tuple[int, str]]]:
         """Return the answers to a query that are kept, and those that this worker has sent."""

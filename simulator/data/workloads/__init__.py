@@ -2,7 +2,7 @@
 
 from simulator.data.workloads.base import Workload
 from simulator.data.workloads.cpu import Cpu
-from simulator.data.workloads.dashboard.workload import Dashboard
+from simulator.data.workloads.dashboard import Dashboard
 from simulator.data.workloads.declared import Declared
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File

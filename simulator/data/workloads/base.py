@@ -121,15 +121,22 @@ class Workload(ABC):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the named queries over the stored tables that are always the same."""
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return all query types by name, those that vary first.
+        """Return the query types with random parameters, by name.
 
         Aligned: windows of time begin and end at multiples of the query's bucket. Random windows
         end at `until_ms` at the latest; None: at the end of the data.
         """
-        return {name: always(query) for name, query in self.queries(tables).items()}
+        return {}
+
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return all query types by name: random ones, then those that are always the same."""
+        fixed = {name: always(query) for name, query in self.queries(tables).items()}
+        return {**self.random_types(tables, aligned=aligned, until_ms=until_ms), **fixed}
 
 
 def client_key(table: Table, data: Mapping[str, ColumnData]) -> Array:

@@ -28,14 +28,15 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Coded, ColumnData, Rows
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.query import Query, count_rows
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Precision, Walks
 from simulator.data.workloads.base import EndMs
-from simulator.data.workloads.shared.fleets import DAY_MS, NumberedParams
+from simulator.data.workloads.shared.fleets import NumberedParams
 from simulator.data.workloads.shared.host_queries import lastpoint
 from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
+from simulator.data.workloads.shared.windows import DAY_MS
 
 WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
 
@@ -94,13 +95,12 @@ class Cpu(Hosts):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""
         (cpu,) = tables
-        return {**lastpoint(cpu), "count-cpu": AggregateQuery(cpu, (Aggregate(Function.COUNT),))}
+        return {**lastpoint(cpu), "count-cpu": count_rows(cpu)}
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return TSBS's types under its names, the type of one host, and the number of rows."""
+        """Return TSBS's types under its names, and the type of one host."""
         (cpu,) = tables
         drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
-        own = drawn.of_tsbs() | drawn.single_lastpoint()
-        return {**own, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
+        return drawn.of_tsbs() | drawn.single_lastpoint()

@@ -7,7 +7,7 @@ that share the distribution evenly (its quantiles), or are scaled.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -19,17 +19,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.choice import Choose, Skew, choice
 from simulator.data.mixer import below, draw, fractions, key_of
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    Function,
-    NewestQuery,
-    OneOf,
-    Query,
-    Selection,
-)
+from simulator.data.query import NewestQuery, OneOf, Query, Selection, count_rows
 from simulator.data.query_type import QueryType
-from simulator.data.ranges import RowRange
 from simulator.data.schema import (
     FLOATS,
     INTEGERS,
@@ -93,7 +84,7 @@ class DeclaredTable(Frozen):
     interval_ms: int
     columns: tuple[DrawnColumn, ...]
     skew: Skew | None = None
-    """How each row draws its series; None: each series has a row in every interval."""
+    """Law by which each row draws its series; None: each series has a row in every interval."""
 
 
 class DeclaredParams(Params):
@@ -121,8 +112,8 @@ class Declared(Workload):
         super().__init__(params, seed, start_ms)
         self._declared = {each.name: each for each in params.tables}
         self.tables = tuple(map(_table, params.tables))
-        self._drawing = lru_cache(maxsize=None)(self._drawing_of)
-        self._choosing = lru_cache(maxsize=None)(self._choosing_of)
+        self._drawing = lru_cache(maxsize=None)(self._make_drawing)
+        self._choosing = lru_cache(maxsize=None)(self._make_choice)
 
     @property
     def precision(self) -> Precision | None:
@@ -132,10 +123,6 @@ class Declared(Workload):
             return None
         has_steps = all(each.step or each.values for each in drawn)
         return Precision.GRID if has_steps else Precision.FULL
-
-    def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
-        """Return None: NULLs are drawn, and not counted."""
-        return None
 
     def size(self, table: Table) -> int:
         """Return the number of rows."""
@@ -147,8 +134,8 @@ class Declared(Workload):
             return -(-duration_ms * declared.series // declared.interval_ms)
         return declared.series * -(-duration_ms // declared.interval_ms)
 
-    def _choosing_of(self, table: str, name: str) -> Choose:
-        """Return what chooses a series for each row of a table; `name` makes its key."""
+    def _make_choice(self, table: str, name: str) -> Choose:
+        """Return the choice of a series for each row of a table; `name` makes its key."""
         declared = self._declared[table]
         key, rows = key_of(self.seed, name), self._rows_of(declared)
         return choice(key, declared.series, skew=declared.skew, rows=rows)
@@ -179,7 +166,7 @@ class Declared(Workload):
                 found[column.name] = self._drawing(table.name, column.name)(rows, series)
         return found
 
-    def _drawing_of(self, table: str, column: str) -> Callable[[Rows, Rows], ColumnData]:
+    def _make_drawing(self, table: str, column: str) -> Callable[[Rows, Rows], ColumnData]:
         """Return the function that draws a column from the numbers of rows and of their series."""
         declared = self._declared[table]
         one = next(each for each in declared.columns if each.name == column)
@@ -207,18 +194,16 @@ class Declared(Workload):
             found |= {f"{begin}{name}": query for name, query in _queries(table).items()}
         return found
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the fixed queries, and one about a random series, as skewed as the rows."""
+        """Return queries about the newest row of a random series, as skewed as the rows."""
         found: dict[str, QueryType] = {}
-        always = super().query_types(tables, aligned=aligned, until_ms=until_ms)
-        for name, each in always.items():
-            query = each.instance(0)
+        for name, query in self.queries(tables).items():
             if isinstance(query, NewestQuery):
                 one = f"{name.removesuffix(_PER_SERIES)}{_OF_ONE}"
                 found[one] = self._newest_of_one(one, query)
-        return found | always
+        return found
 
     def _newest_of_one(self, name: str, query: NewestQuery) -> QueryType:
         """Return the type that asks a query about one series; instance 0 as of the last row."""
@@ -348,8 +333,7 @@ def _texts(one: DrawnColumn) -> Array:
 
 
 def _queries(table: Table) -> Mapping[str, Query]:
-    count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-    asked: dict[str, Query] = {"count": count}
+    asked: dict[str, Query] = {"count": count_rows(table)}
     numbers = [c.name for c in table.fields if c.type in INTEGERS | FLOATS]
     tags = [tag.name for tag in table.tags]
     groups = [name for name in tags if name not in table.key] or tags

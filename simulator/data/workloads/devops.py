@@ -38,10 +38,10 @@ from collections.abc import Mapping, Sequence
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
-from simulator.data.workloads.shared.fleets import HOUR_MS, NumberedParams
+from simulator.data.workloads.shared.fleets import NumberedParams
 from simulator.data.workloads.shared.host_queries import HostQueries, lastpoint
 from simulator.data.workloads.shared.telemetry import Telemetry
-from simulator.data.workloads.shared.windows import count_queries
+from simulator.data.workloads.shared.windows import HOUR_MS, count_queries
 
 _HIGHEST = {  # name -> hosts, hours
     **{f"{hosts}-host-1-hr": (hosts, 1) for hosts in (1, 2, 4, 8, 16, 32)},
@@ -89,10 +89,9 @@ class Devops(Telemetry):
         """Return fixed queries over all of the data."""
         return list_fixed_queries({table.base: table for table in tables})
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the types of the document and of TSBS, and the fixed queries."""
+        """Return the types of the document and of TSBS."""
         (cpu,) = (table for table in tables if table.base == "cpu")
-        drawn = list_drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
-        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
+        return list_drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))

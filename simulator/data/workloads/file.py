@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.query import NewestQuery, Query, count_rows
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import (
     FLOATS,
@@ -103,7 +103,7 @@ class BadCells(Frozen):
     """Line and content of the first few."""
 
     def describe(self) -> str:
-        """Return what was found, what it means for the data, and what to do, in one sentence."""
+        """Return the problem, its consequence for the data, and the remedy, in one sentence."""
         cases = ", ".join(self.first) + (", ..." if self.count > len(self.first) else "")
         one = self.count == 1
         if self.column:
@@ -129,7 +129,7 @@ class Nanoseconds(StrEnum):
     STOP = "stop"
     """They are bad cells."""
     CUT = "cut"
-    """They are stored without what is finer."""
+    """They are cut to microseconds."""
     KEEP = "keep"
     """The finer part is stored in a separate column."""
 
@@ -314,8 +314,7 @@ class File(Workload):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return queries that fit any table: on its first numeric fields and its first tag."""
         (table,) = tables
-        count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-        asked: dict[str, Query] = {f"count-{table.base}": count}
+        asked: dict[str, Query] = {f"count-{table.base}": count_rows(table)}
         numbers = [c.name for c in self.params.columns if c.summable and c.role is Role.FIELD]
         tag = table.tags[0].name if table.tags else None
         asked |= field_queries(table, numbers, tag)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, key_of
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query, count_rows
 from simulator.data.ranges import LANE_BITS, LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, TimeUnit, Type
 from simulator.data.walks import Precision
@@ -152,7 +152,7 @@ class Iot(Workload):
         mean = Aggregate(Function.AVG, "temperature")
         lowest = Aggregate(Function.MIN, "temperature")
         return {
-            "count-events": AggregateQuery(events, (Aggregate(Function.COUNT),)),
+            "count-events": count_rows(events),
             "temperature-min-max": AggregateQuery(events, (highest, lowest)),
             "temperature-stats": AggregateQuery(events, (highest, mean, lowest)),
             "temperature-stats-per-device": AggregateQuery(

@@ -27,7 +27,7 @@ bits with full precision.
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,20 +42,15 @@ from simulator.data.query import (
     Function,
     Query,
     Selection,
+    count_rows,
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import (
-    DAY_MS,
-    HOUR_MS,
-    compute_wanted_series,
-    random_shares,
-    texts,
-)
-from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
+from simulator.data.workloads.shared.fleets import compute_wanted_series, random_shares, texts
+from simulator.data.workloads.shared.windows import DAY_MS, FUNCTIONS, HOUR_MS, Windows
 
 MOST_SCALE = 1 << 20
 OCCURRING = 1 - 1 / math.e
@@ -135,7 +130,6 @@ class Metaquery(Workload):
             distinct_times=True,
         )
         self.tables = (table,)
-        self._texts = lru_cache(maxsize=None)(self._draw_texts)
 
     @property
     def precision(self) -> Precision:
@@ -163,7 +157,7 @@ class Metaquery(Workload):
             return Values(rows * self.params.step_ms + self.start_ms)
         key = key_of(self.seed, f"{_TABLE}.{column.name}")
         if column.role is Role.TAG:
-            return Coded(below(key, rows, self.params.scale), self._texts())
+            return Coded(below(key, rows, self.params.scale), self._texts)
         return random_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
@@ -172,23 +166,23 @@ class Metaquery(Workload):
         chosen = selection.places(lambda t: -((self.start_ms - t) // step), points)
         return None if 2 * len(chosen) > points else np.arange(chosen.start, chosen.stop)
 
-    def _draw_texts(self) -> Array:
+    @cached_property
+    def _texts(self) -> Array:
         return texts([_TAG % number for number in range(self.params.scale)])
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""
         (table,) = tables
-        count = (Aggregate(Function.COUNT),)
         return {
-            "tag-values": AggregateQuery(table, count, by=_TAGS[:1]),
+            "tag-values": AggregateQuery(table, (Aggregate(Function.COUNT),), by=_TAGS[:1]),
             "cardinality": DistinctQuery(table, _TAGS),
-            f"count-{table.base}": AggregateQuery(table, count),
+            f"count-{table.base}": count_rows(table),
         }
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's types, and the number of rows."""
+        """Return the document's types."""
         (table,) = tables
         end = self.start_ms + self.params.points * self.params.step_ms
         until = end if until_ms is None else min(end, until_ms)
@@ -199,13 +193,11 @@ class Metaquery(Workload):
                 for name, function in FUNCTIONS.items()
             },
             "field-keys": impossible("it reads the database's catalogue, not the rows"),
-            **super().query_types(tables, aligned=aligned, until_ms=until_ms),
         }
 
 
 def _by_tag(table: Table, name: str, function: Function, windows: Windows) -> QueryType:
-    def instance(parameters: RandomParameters, number: int) -> Query:
-        window = windows.drawn(parameters, number, _HOURS, HOUR_MS)
+    def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
         asked = (Aggregate(function, "val"),)
         return AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS, selection=window)
 

@@ -27,12 +27,13 @@ from pydantic import Field, model_validator
 
 from simulator.data.block import ColumnData, Rows, Values
 from simulator.data.mixer import below, key_of
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery, Selection
+from simulator.data.query import Query, RowsQuery, Selection, count_rows
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS, random_shares
+from simulator.data.workloads.shared.fleets import random_shares
+from simulator.data.workloads.shared.windows import DAY_MS
 
 TABLES_PER_SCALE = 50
 POINTS = 50
@@ -139,10 +140,10 @@ class MultiMeasurement(Workload):
         """Return none: every query is about random tables."""
         return {}
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's type, and what can be asked in its place."""
+        """Return the document's type, and types that can be asked in its place."""
 
         def drawn(name: str, query: Callable[[Table], Query]) -> QueryType:
             parameters = RandomParameters(self.seed, name)
@@ -163,8 +164,5 @@ class MultiMeasurement(Workload):
                 "measurement-rows",
                 lambda table: RowsQuery(table, tuple(c.name for c in table.columns), everything),
             ),
-            "count-measurement": drawn(
-                "count-measurement",
-                lambda table: AggregateQuery(table, (Aggregate(Function.COUNT),)),
-            ),
+            "count-measurement": drawn("count-measurement", count_rows),
         }

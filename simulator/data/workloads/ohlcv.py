@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import chosen_rows, walks_at
+from simulator.data.fleet import select_rows, walks_at
 from simulator.data.mixer import below, draw, key_of
 from simulator.data.query import (
     Aggregate,
@@ -41,13 +41,14 @@ from simulator.data.query import (
     OneOf,
     Query,
     Selection,
+    count_rows,
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Drifting, Precision, Walks
 from simulator.data.workloads.base import Params, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import DAY_MS, HOUR_MS, MINUTE_MS
 
 OPENING_MS = 14 * HOUR_MS + 30 * MINUTE_MS
 MINUTES = 390
@@ -229,7 +230,7 @@ class Ohlcv(Workload):
         """Return the bars of the selection's stocks and times; None if most bars are."""
         bars = self.params.bars
         chosen = selection.places(self._ticks_before, bars)
-        return chosen_rows({"symbol": self._symbols}, selection, chosen, bars)
+        return select_rows({"symbol": self._symbols}, selection, chosen, bars)
 
     def _ticks_before(self, instant_ms: int) -> int:
         """Return how many bars of a stock begin before an instant."""
@@ -243,16 +244,16 @@ class Ohlcv(Workload):
         (bars,) = tables
         of_close = tuple(Aggregate(f, "close") for f in (Function.MIN, Function.MAX, Function.AVG))
         return {
-            "count-bars": AggregateQuery(bars, (Aggregate(Function.COUNT),)),
+            "count-bars": count_rows(bars),
             "close-stats": AggregateQuery(bars, of_close),
             "close-stats-per-day": AggregateQuery(bars, of_close, ("symbol",), DAY_MS),
             "newest-per-symbol": NewestQuery(bars, ("symbol",), ("close", "volume")),
         }
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return queries of one random stock in random windows, and the fixed queries.
+        """Return queries of one random stock in random windows.
 
         Windows begin at midnight, a multiple of every bucket, so that `aligned` changes nothing.
         """
@@ -261,7 +262,6 @@ class Ohlcv(Workload):
         return {
             "1-symbol-1-day": self._window(bars, "1-symbol-1-day", 1, HOUR_MS, until_ms),
             "1-symbol-1-month": self._window(bars, "1-symbol-1-month", *month, until_ms),
-            **super().query_types(tables, aligned=aligned, until_ms=until_ms),
         }
 
     def _window(

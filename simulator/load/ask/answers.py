@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.data.answer import answer, canonical
 from simulator.data.fresh import FreshType
 from simulator.data.hashes import convert_stored_values
-from simulator.data.query import AggregateQuery, Output, Statement, answer, canonical
+from simulator.data.query import AggregateQuery, Output, Statement
 from simulator.data.schema import FLOATS
 from simulator.errors import BenchError, MismatchError, RunError
 from simulator.load.client import AnswerName, Rows
@@ -37,16 +38,6 @@ class Asked(NamedTuple):
     statement: Statement
 
 
-class KeptAnswers(Protocol):
-    """Keeps the answers to one query type until they are reported."""
-
-    def keep(self, asked: Asked, rows: Raw, began_ns: int, ended_ns: int) -> int:
-        """Keep the rows of an answer; return how many values are kept."""
-
-    def reported(self, report: Report) -> int:
-        """Report what is kept; return how many answers were reported in all."""
-
-
 class DifferentAnswers:
     """The different answers to one type; equal answers are kept once."""
 
@@ -70,8 +61,8 @@ class DifferentAnswers:
         self._values += max(len(rows), 1) * len(statement.outputs)
         return self._values if len(self._kept) > 1 else 0
 
-    def reported(self, report: Report) -> int:
-        """Report what is kept; return how many different answers were reported in all."""
+    def report_kept(self, report: Report) -> int:
+        """Report the kept answers; return how many different ones were reported in all."""
         for first in range(0, len(self._kept), MOST_ANSWERS):
             found: dict[AnswerName, Rows] = {}
             for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
@@ -167,7 +158,7 @@ class EveryAnswer:
     def keep(
         self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
     ) -> int:
-        """Keep an answer, and pack what is kept once it is enough for a part; return 0."""
+        """Keep an answer; pack the kept ones once they are enough for a part; return 0."""
         self._outputs = asked.statement.outputs
         self._kept.append((asked.instance, began_ns, ended_ns, rows))
         self.count += 1
@@ -187,13 +178,13 @@ class EveryAnswer:
         except (TypeError, ValueError):
             return False
 
-    def reported(self, report: Report) -> int:
+    def report_kept(self, report: Report) -> int:
         """Return the number of answers, which `parts` reports."""
         del report
         return self.count
 
     def _pack(self) -> None:
-        """Pack what is kept."""
+        """Pack the kept answers."""
         heads = [(since, began, ended, len(rows)) for since, began, ended, rows in self._kept]
         rows = [row for *_, found in self._kept for row in found]
         outputs = self._outputs
@@ -230,7 +221,7 @@ class EveryAnswer:
         return keys, np.array([places, *columns], np.int64)
 
     def parts(self, index: int, ticks: Ticks) -> Iterator[FreshAnswers]:
-        """Yield what worker `index` reports; the last part may be empty."""
+        """Yield the report of worker `index`; the last part may be empty."""
         self._pack()
         for number, (count, heads, keys, values) in enumerate(self._parts):
             yield FreshAnswers(
@@ -244,6 +235,10 @@ class EveryAnswer:
                 keys=tuple(keys),
                 values=values,
             )
+
+
+KeptAnswers: TypeAlias = DifferentAnswers | EveryAnswer
+"""Keeps the answers to one query type until they are reported."""
 
 
 def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:

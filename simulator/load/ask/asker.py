@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,14 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import RunError
-from simulator.load.ask.answers import Asked, DifferentAnswers, KeptAnswers, Raw, Report
+from simulator.load.ask.answers import Asked, DifferentAnswers, KeptAnswers, Moving, Raw, Report
 from simulator.load.ask.callers import Callers
 from simulator.load.connecting import Stopped
 from simulator.load.durations import Durations, encode_together
 from simulator.load.meter import StageMeter
-from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
+from simulator.load.pace import FASTEST, Pace, Timetable, paces_of, wait_until
 from simulator.modules.contract import Database, Session
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
@@ -31,19 +32,6 @@ Record: TypeAlias = Callable[[int, int], None]
 """Takes the wait of a run, and when it ended, in ns."""
 
 
-class TypeStatements(Protocol):
-    """The statements of one query type, each with the number of its instance."""
-
-    def first(self) -> Asked:
-        """Return the first run's instance."""
-
-    def warmup(self, run: int) -> Asked:
-        """Return the instance of a warm-up run."""
-
-    def timed(self, run: int) -> Asked:
-        """Return the instance of a timed run."""
-
-
 class Asker:
     """Runs one query type."""
 
@@ -52,7 +40,7 @@ class Asker:
         database: Database,
         callers: Callers,
         name: str,
-        statements: TypeStatements,
+        statements: "Statements",
         answers: KeptAnswers,
         *,
         task: Ask,
@@ -106,7 +94,7 @@ class Asker:
                 wait_until(due_ns, stop)
             self.once(stop, report, due_ns)
         self._callers.wait_for_all()
-        for kept in timetable.kept():
+        for kept in timetable.list_kept():
             self.keep(kept.until_ns - began_ns, kept.late_ns, kept.each)
         elapsed_s = (self._ended_ns - began_ns) / 1e9
         return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
@@ -135,15 +123,15 @@ class Asker:
             if due_ns == NEVER_NS:
                 break
             wait_until(due_ns, stop)
-            # By when it was due: a stage may end before the run begins.
+            # The due time decides on the stage, which may end before the run begins.
             record = partial(meter.record, due_ns)
             scheduled_ns = None if timetable.free_until_ns else due_ns
             self.once(stop, report, scheduled_ns, record)
         self._callers.wait_for_all()
         cpu_s = self._callers.cpu_s() - cpu_s
-        # What follows would disturb the others.
+        # The report would disturb the others.
         wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
-        for kept in timetable.kept():
+        for kept in timetable.list_kept():
             self.keep(kept.until_ns - start_ns, kept.late_ns, kept.each)
             meter.keep(kept)
         times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
@@ -196,7 +184,7 @@ class Asker:
         self._unsent.add(self.waits.at_least(late_ns), each)
 
     def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
-        """Return what was measured in a time, once the answers are reported."""
+        """Return the measurements of a time, once the answers are reported."""
         waits, unsent = self.waits, self._unsent
         return QueryTimes(
             name=self.name,
@@ -210,7 +198,7 @@ class Asker:
             due_s=self._due_s,
             unsent=unsent.count,
             unsent_s=unsent.sum_ns / 1e9,
-            answers=self._answers.reported(report),
+            answers=self._answers.report_kept(report),
             warmup_runs=self._warmup_runs,
         )
 
@@ -244,7 +232,7 @@ class Asker:
                 if record:
                     record(waited_ns, ended_ns)
                 if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
-                    self._answers.reported(report)
+                    self._answers.report_kept(report)
 
         self._callers.call(call)
 
@@ -307,3 +295,7 @@ class RenderedStatements:
     def timed(self, run: int) -> Asked:
         """Return the instance of a timed run."""
         return self._timed[run % len(self._timed)]
+
+
+Statements: TypeAlias = RenderedStatements | Moving
+"""The statements of one query type, each with the number of its instance."""

@@ -18,9 +18,10 @@ from simulator.load.client import CollectorClient
 from simulator.load.connecting import connect, session_of
 from simulator.load.connections import Connections
 from simulator.load.durations import Durations, encode_durations
-from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of, wait_until
+from simulator.load.pace import Pace, Timetable, paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.modules.contract import Database, Session
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import Ask, RunSpec, Work
 
@@ -63,7 +64,7 @@ class Turns:
         self.waits = Durations()
         """Waits of all queries, including the warm-up."""
         self._measured_ns = self._ended_ns = 0
-        """When the measured part began, and when its last answer came; 0: not yet."""
+        """Start of the measured part, and time of its last answer; 0: not yet."""
         self._cpu_s = 0.0
 
     def ask(self, stop: threading.Event, report: Report) -> None:
@@ -88,14 +89,14 @@ class Turns:
             next(asked).once(stop, report, scheduled_ns, record, timed=timed)
         self._callers.wait_for_all()
         turns = list(islice(asked, len(self._turns)))
-        for kept in timetable.kept():
+        for kept in timetable.list_kept():
             late_ns = kept.late_ns[kept.unsent_ns >= measured_ns]
             for turn, asker in enumerate(turns):
                 asker.keep(kept.until_ns - measured_ns, late_ns[turn :: len(turns)], kept.each)
         if not self._measured_ns:
             self._measure()
         self._cpu_s = self._callers.cpu_s() - self._cpu_s
-        wait_until(pace.end_ns(measured_ns), stop)  # what follows would disturb the others
+        wait_until(pace.end_ns(measured_ns), stop)  # reports would disturb the others
 
     def _record(self, waited_ns: int, _: int) -> None:
         self.waits.record(waited_ns)
@@ -111,7 +112,7 @@ class Turns:
         self._cpu_s = self._callers.cpu_s()
 
     def times(self, report: Report) -> list[QueryTimes]:
-        """Return what was measured, in the order of the types, once the answers are reported."""
+        """Return the measurements, in the order of the types, once the answers are reported."""
         elapsed_s = (self._ended_ns - self._measured_ns) / 1e9
         return [asker.times(elapsed_s, report, self._cpu_s) for asker in self._askers]
 
@@ -121,7 +122,7 @@ class Calls:
     """The worker's part of asking queries."""
 
     wait_for_all: Callable[[str], bool]
-    """Waits at a barrier; returns whether the worker takes part in what follows."""
+    """Waits at a barrier; returns whether the worker takes part in the next phase."""
     is_over: Callable[[str], bool]
     """Returns whether the ramp of a query has ended."""
     begin_measured: Callable[[], object]
@@ -157,7 +158,7 @@ class Asking:
                 stop,
                 clock,
                 spec.retry_s,
-                # Without a fault only what has nothing to do with the query passes.
+                # Without a fault, only errors that are unrelated to the query may pass.
                 may_pass=None if spec.fault else database.is_refused_login,
             )
             if spec.fault or spec.retry_s
@@ -233,7 +234,7 @@ class Asking:
         self.times += turns.times(report)
 
     def _ask_fresh(self, task: Ask, callers: Callers) -> None:
-        """Ask in turn about rows that arrive meanwhile, and report every answer."""
+        """Ask in turn about rows that are arriving, and report every answer."""
         spec, database = self._spec, self._database
         types, asked = (
             spec.fresh_types,

@@ -1,12 +1,12 @@
 """The callers that ask over the connections of a worker, and ask again if a query fails."""
 
 import threading
-import time
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from simulator.errors import RunError
 from simulator.load.connections import Connections
+from simulator.load.timings import cpu_clock
 from simulator.modules.contract import Session
 
 _PAUSE_S = 0.05
@@ -69,28 +69,6 @@ Call: TypeAlias = Callable[[Session], None]
 """A caller's use of a connection."""
 
 
-class Callers(Protocol):
-    """The callers of a worker, which starts them one after the other."""
-
-    lock: threading.Lock
-    """Lock for the records of callers."""
-
-    def wait_for_one(self) -> None:
-        """Wait until a caller is free."""
-
-    def call(self, call: Call) -> None:
-        """Run a call with a free caller; its error is raised now, or later."""
-
-    def wait_for_all(self) -> None:
-        """Wait until every caller is free; raise the first failure."""
-
-    def cpu_s(self) -> float:
-        """Return the CPU time of this process; 0 if it includes the database's."""
-
-    def close(self) -> None:
-        """Close their connections."""
-
-
 class OneCaller:
     """The worker itself, over its only connection."""
 
@@ -98,8 +76,10 @@ class OneCaller:
         self, session: Session, persistence: Persistence | None = None, *, embedded: bool = False
     ) -> None:
         """Store the persistence; without it the first failure counts."""
-        self._session, self._persistence, self._embedded = session, persistence, embedded
+        self._session, self._persistence = session, persistence
+        self.cpu_s = cpu_clock(embedded=embedded)
         self.lock = threading.Lock()
+        """Lock for the records of callers."""
 
     def wait_for_one(self) -> None:
         """Do nothing: a call has ended once it returns."""
@@ -125,10 +105,6 @@ class OneCaller:
         """Close the connection."""
         self._session.close()
 
-    def cpu_s(self) -> float:
-        """Return the CPU time of this process; 0 if it includes the database's."""
-        return 0.0 if self._embedded else time.process_time()
-
 
 class SeveralCallers:
     """Callers in threads, one for each connection."""
@@ -137,8 +113,8 @@ class SeveralCallers:
         self, connections: Connections, persistence: Persistence | None, *, embedded: bool
     ) -> None:
         """Start the callers; with `embedded`, this process's CPU time includes the database's."""
-        self._connections, self._embedded = connections, embedded
-        self._persistence = persistence
+        self._connections, self._persistence = connections, persistence
+        self.cpu_s = cpu_clock(embedded=embedded)
         self.lock = threading.Lock()
         self._free = threading.Semaphore(connections.in_flight)
         self._failure: Exception | None = None
@@ -169,7 +145,7 @@ class SeveralCallers:
         """Free the caller, or repeat the call: a lost connection has been replaced by now."""
         persistence = self._persistence
         if error is not None:
-            self._connections.classify(error)  # nobody else asks what it means
+            self._connections.classify(error)  # nothing else looks its meaning up
             if persistence and self._connections.alive and persistence.again(error):
                 self._attempt(call)
                 return
@@ -190,13 +166,13 @@ class SeveralCallers:
         if self._failure:
             raise self._failure
 
-    def cpu_s(self) -> float:
-        """Return the CPU time of this process; 0 if it includes the database's."""
-        return 0.0 if self._embedded else time.process_time()
-
     def close(self) -> None:
         """Close all connections."""
         self._connections.close()
+
+
+Callers: TypeAlias = OneCaller | SeveralCallers
+"""The callers of a worker, which starts them one after the other."""
 
 
 def callers_of(

@@ -23,9 +23,9 @@ class Network:
         """Start the relay; SetupError if the database cannot be reached through one."""
         self.database = self._direct = database
         self._places: dict[Address, Address] = {}
-        """The place of the relay for each server."""
+        """Server -> address of the relay for it."""
         self.spells: FaultSpells | None = None
-        """When it is cut or slow."""
+        """Times at which it is cut or slow."""
         if fault and (weather := fault.network):
             self.spells = FaultSpells(
                 fault, lambda: self._write(weather), lambda: self._write(Weather())
@@ -84,7 +84,7 @@ class Network:
         stream.flush()
 
     def close(self) -> None:
-        """End the relay, and with it what it still cuts."""
+        """End the relay, and any cut that still lasts."""
         if self.spells:
             self.spells.close()
             _pipe(self._relay.stdin).close()

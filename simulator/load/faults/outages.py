@@ -102,7 +102,7 @@ class FaultSpells:
         )
 
     def close(self) -> None:
-        """Undo what still lasts."""
+        """Undo a fault that still lasts."""
         self.over.set()
         if self._thread.is_alive():
             self._thread.join()

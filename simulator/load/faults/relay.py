@@ -68,14 +68,14 @@ class _Network:
 
 
 class _Way:
-    """One direction of a connection: what its source sends reaches the sink when it is due."""
+    """One direction of a connection: bytes of the source reach the sink when they are due."""
 
     def __init__(
         self, network: _Network, source: asyncio.Transport, sink: asyncio.Transport
     ) -> None:
         self._network, self._source, self._sink = network, source, sink
         self._waiting: deque[tuple[float, bytes | None]] = deque()
-        """When each piece is due, and the piece; None: the source has ended."""
+        """Due time of each piece, and the piece; None: the source has ended."""
         self._waiting_bytes = 0
         self._free_s = 0.0
         """Time until which the line is busy with earlier bytes."""

@@ -1,6 +1,5 @@
 """Batches, the origin of their rows, and batches with rows of several tables."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,18 +19,35 @@ class Held:
     """Numbers of the rows."""
 
 
-class Origin(ABC):
-    """The source from which the batches of one block, or of several, are cut.
+class Origin:
+    """Blocks of several tables from which batches are cut, and where each batch begins in them.
 
     Most batches are acknowledged, and their rows are never looked up; so a batch is only a number.
     """
 
-    sent = 0
-    """Batches that were sent; they are sent in order."""
+    def __init__(self, blocks: Sequence[Held], places: Sequence[Sequence[int] | Rows]) -> None:
+        """Store, for each block, where its share of each batch begins, and the last one ends."""
+        self._blocks, self._places = blocks, places
+        self.sent = 0
+        """Batches that were sent; they are sent in order."""
 
-    @abstractmethod
-    def held(self, first: int, stop: int) -> Sequence[Held]:
+    @classmethod
+    def of(cls, block: Held, batch_rows: int) -> "Origin":
+        """Return the origin of batches of `batch_rows` rows; the last one may be smaller."""
+        return cls((block,), (range(0, len(block.rows) + batch_rows, batch_rows),))
+
+    @classmethod
+    def of_one(cls, held: Sequence[Held]) -> "Origin":
+        """Return the origin of a single batch, with all of these rows."""
+        return cls(held, [(0, len(each.rows)) for each in held])
+
+    def list_held(self, first: int, stop: int) -> Sequence[Held]:
         """Return the rows of batches first..stop, by physical table."""
+        parts = (
+            Held(block.table, block.part, block.rows[place[first] : place[stop]])
+            for block, place in zip(self._blocks, self._places, strict=True)
+        )
+        return tuple(each for each in parts if len(each.rows))
 
 
 @dataclass(slots=True)
@@ -45,47 +61,9 @@ class Batch:
     logged: int = -1
     """Number among all batches of the worker, where these are logged."""
 
-    def held(self) -> Sequence[Held]:
+    def list_held(self) -> Sequence[Held]:
         """Return its rows, by physical table."""
-        return self.origin.held(self.number, self.number + 1)
-
-
-class OfBlock(Origin):
-    """Batches of `batch_rows` rows each, of one block; the last one may be smaller."""
-
-    def __init__(self, block: Held, batch_rows: int) -> None:
-        self._block, self._batch_rows = block, batch_rows
-
-    def held(self, first: int, stop: int) -> Sequence[Held]:
-        """Return the rows of batches first..stop, by physical table."""
-        block, step = self._block, self._batch_rows
-        return (Held(block.table, block.part, block.rows[first * step : stop * step]),)
-
-
-class OfBlocks(Origin):
-    """Batches with rows of several blocks: of each block, the rows between two of its places."""
-
-    def __init__(self, blocks: Sequence[Held], places: Sequence[Rows]) -> None:
-        self._blocks, self._places = blocks, places
-
-    def held(self, first: int, stop: int) -> Sequence[Held]:
-        """Return the rows of batches first..stop, by physical table."""
-        parts = (
-            Held(block.table, block.part, block.rows[place[first] : place[stop]])
-            for block, place in zip(self._blocks, self._places, strict=True)
-        )
-        return tuple(each for each in parts if len(each.rows))
-
-
-class OfRecords(Origin):
-    """One batch of a file."""
-
-    def __init__(self, held: Sequence[Held]) -> None:
-        self._held = held
-
-    def held(self, first: int, stop: int) -> Sequence[Held]:
-        """Return the rows of batches first..stop, by physical table."""
-        return self._held if first < stop else ()
+        return self.origin.list_held(self.number, self.number + 1)
 
 
 class Mixer:

@@ -1,4 +1,4 @@
-"""Sends batches, decides what to do when one fails, and counts the failures."""
+"""Sends batches, handles failures, and counts them."""
 
 import queue
 import threading
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from simulator.data.ranges import RowRange, covering
+from simulator.data.ranges import RowRange, cover
 from simulator.errors import RunError
 from simulator.load.connecting import Stopped, WriterConnection
 from simulator.load.meter import Meter
@@ -48,7 +48,7 @@ class Window:
         return self._open
 
     def begin(self, session: Session, send: Send) -> None:
-        """Send without waiting; `ended` returns the outcome, including an error."""
+        """Send without waiting; `await_ended` returns the outcome, including an error."""
 
         def done(error: Exception | None) -> None:
             send.ended_ns = time.perf_counter_ns()
@@ -61,7 +61,7 @@ class Window:
         except Exception as error:  # noqa: BLE001 - the module classifies it
             done(error)
 
-    def ended(self) -> Send:
+    def await_ended(self) -> Send:
         """Wait for a batch that has ended, and return it.
 
         Each batch ends, at the latest by a timeout of its session or when that is closed.
@@ -106,7 +106,7 @@ class Failures:
     def note_uncertain(self, batch: Iterable[Held], cause: str) -> None:
         """Count the rows of a batch with an unknown outcome."""
         for held in batch:
-            self.uncertain += covering(held.rows, held.table)
+            self.uncertain += cover(held.rows, held.table)
             self.uncertain_rows += len(held.rows)
         self.uncertain_batches += 1
         self.uncertain_cause = cause
@@ -163,7 +163,7 @@ class Delivery:
         else:
             before = time.perf_counter_ns()
             if self.log:
-                self.log.sent(batch, before)
+                self.log.note_sent(batch, before)
             try:
                 connection.session.send(batch.payload)
             except Exception as error:  # noqa: BLE001 - the module classifies it
@@ -197,11 +197,11 @@ class Delivery:
     def _deliver_beside(self, batch: Batch, due_ns: int) -> None:
         before = time.perf_counter_ns()
         if self.log:
-            self.log.sent(batch, before)
+            self.log.note_sent(batch, before)
         try:
             self._begin(Send(batch, due_ns))
             while len(self._window) >= self._connection.in_flight:
-                self._end(self._window.ended())
+                self._end(self._window.await_ended())
         finally:
             self._spent.send_ns += time.perf_counter_ns() - before
 
@@ -225,13 +225,13 @@ class Delivery:
             self.end_all()
         finally:
             while self._window:
-                self._count_ended(self._window.ended())
+                self._count_ended(self._window.await_ended())
 
     def end_all(self) -> None:
         """Wait for the batches in flight, and send again those that failed."""
         before = time.perf_counter_ns()
         while self._window:
-            self._end(self._window.ended())
+            self._end(self._window.await_ended())
         self._spent.send_ns += time.perf_counter_ns() - before
 
     def _count_acknowledged(self, send: Send) -> None:
@@ -246,7 +246,9 @@ class Delivery:
         if send.error is None:
             self._count_acknowledged(send)
         elif session.classify(send.error) is Failure.UNKNOWN:
-            self.failures.note_uncertain(send.batch.held(), self._connection.explain(send.error))
+            self.failures.note_uncertain(
+                send.batch.list_held(), self._connection.explain(send.error)
+            )
 
     def _send_again(self, error: Exception, send: Send) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
@@ -285,8 +287,8 @@ class Delivery:
         self._spent.backoff_ns += time.perf_counter_ns() - before
 
     def _count_uncertain(self, batch: Batch, cause: str) -> None:
-        self.failures.note_uncertain(batch.held(), cause)
-        # When a node fails, all batches in flight are uncertain.
+        self.failures.note_uncertain(batch.list_held(), cause)
+        # All batches in flight are uncertain if a node fails.
         most = MAX_UNCERTAIN_SENDS + self._connection.in_flight - 1
         if self.failures.uncertain_batches > most:
             raise RunError(

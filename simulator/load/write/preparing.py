@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, count, repeat, zip_longest
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from simulator.data.block import Block, Rows, edges
-from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, list_written_ranges
+from simulator.data.reader import BLOCK_ROWS, DatasetReader
 from simulator.load.connecting import WriterConnection
 from simulator.load.timings import Stopwatch
-from simulator.load.write.batch import Batch, Held, Mixer, OfBlock, OfBlocks, OfRecords, Origin
+from simulator.load.write.batch import Batch, Held, Mixer, Origin
 from simulator.load.write.records import RecordReader
 from simulator.modules.contract import BATCH, IMPORT, Payload, Session
 
@@ -82,7 +83,7 @@ class Preparer:
         spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
         block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
         blocks = self._reader.blocks(ranges, block_rows, batch_rows)
-        while made := self.made(blocks, mode, batch_rows, ahead_bytes):
+        while made := self.make(blocks, mode, batch_rows, ahead_bytes):
             while made:  # free each payload once it is sent
                 yield made.popleft()
             self._count_sent()
@@ -101,7 +102,7 @@ class Preparer:
         objects = by_driver or connection.session.makes_objects
         return _AHEAD_OBJECTS_BYTES if objects else AHEAD_BYTES
 
-    def made(
+    def make(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
     ) -> deque[Batch]:
         """Return batches of the next blocks, at least `ahead_bytes`; none at the end."""
@@ -125,7 +126,10 @@ class Preparer:
         session = self._connection.session
         if self._mixes and mode == BATCH:
             places = edges(blocks, batch_rows)
-            return self._mix(blocks, places, self._mixer.encode(session, blocks, places))
+            payloads = self._mixer.encode(session, blocks, places)
+            origin = Origin([self._hold(block) for block in blocks], places)
+            self._origins.append(origin)
+            return map(Batch, payloads, repeat(origin), count())
         encoded = [session.encode(block, mode, batch_rows) for block in blocks]
         return self._in_turn(blocks, encoded, batch_rows)
 
@@ -133,7 +137,7 @@ class Preparer:
         self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
     ) -> Iterator[Batch]:
         """Return the batches of blocks, one per table in turn."""
-        origins = [OfBlock(self._held(block), batch_rows) for block in blocks]
+        origins = [Origin.of(self._hold(block), batch_rows) for block in blocks]
         self._origins += origins
         batches = (
             map(Batch, payloads, repeat(origin), count())
@@ -141,15 +145,7 @@ class Preparer:
         )
         return filter(None, chain.from_iterable(zip_longest(*batches)))
 
-    def _mix(
-        self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
-    ) -> Iterator[Batch]:
-        """Return the batches of several tables, each with the rows between two places."""
-        origin = OfBlocks([self._held(block) for block in blocks], places)
-        self._origins.append(origin)
-        return map(Batch, payloads, repeat(origin), count())
-
-    def _held(self, block: Block) -> Held:
+    def _hold(self, block: Block) -> Held:
         return Held(self._places[block.table.name], block.part, block.rows)
 
     def read(self, records: RecordReader) -> Iterator[Batch]:
@@ -160,7 +156,7 @@ class Preparer:
             spent.generate_ns += read - before
             payload = records.payload(self._connection.session, content, held)
             spent.encode_ns += time.perf_counter_ns() - read
-            self._origins.append(origin := OfRecords(held))
+            self._origins.append(origin := Origin.of_one(held))
             yield Batch(payload, origin, 0)
             self._count_sent()
             before = time.perf_counter_ns()
@@ -168,13 +164,13 @@ class Preparer:
     def files(self, blocks: Iterable[Block], folder: Path) -> list[Batch]:
         """Write blocks to files, and return a batch for each."""
         batches = [
-            Batch(payload, OfRecords([Held(self._places[block.table.name], block.part, rows)]), 0)
+            Batch(payload, Origin.of_one([replace(self._hold(block), rows=rows)]), 0)
             for block, payload, rows in write_files(self._connection.session, blocks, folder)
         ]
         self._origins += [batch.origin for batch in batches]
         return batches
 
-    def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
+    def list_written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
         """Return the rows of `ranges` that were sent since the start, uncertain ones included."""
         self._count_sent()
         found: list[RowRange] = []
@@ -187,6 +183,6 @@ class Preparer:
 
     def _count_sent(self) -> None:
         for origin in self._origins:
-            for held in origin.held(0, origin.sent):
+            for held in origin.list_held(0, origin.sent):
                 self._sent[held.table, held.part] += len(held.rows)
         self._origins.clear()

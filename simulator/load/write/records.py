@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, numbers_between
+from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, RunError
 from simulator.load.write.batch import Held
 from simulator.modules.contract import BATCH, Envelope, Payload, Session

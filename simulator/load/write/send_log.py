@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, runs_of
+from simulator.data.reader import DatasetReader
 from simulator.load.write.batch import Batch
 from simulator.protocol.arrivals import NEVER_NS, RUN_COLUMNS, SentBatches, Ticks
 from simulator.protocol.numbers import MOST_NUMBERS, pack
@@ -25,19 +25,19 @@ class SendLog:
         self._newest: tuple[int, int] | None = None
         """The table and number of the last row that was acknowledged."""
 
-    def sent(self, batch: Batch, now_ns: int) -> None:
+    def note_sent(self, batch: Batch, now_ns: int) -> None:
         """Note that a batch is about to be sent for the first time."""
         batch.logged = number = len(self._sent)
         self._sent.append(now_ns)
         self._acknowledged.append(NEVER_NS)
-        for held in batch.held():
+        for held in batch.list_held():
             for first, count, step in runs_of(held.rows):
                 self._runs.extend((number, held.table, first, count, step))
 
     def note_acknowledged(self, batch: Batch, now_ns: int) -> None:
         """Note the acknowledgement of a batch."""
         self._acknowledged[batch.logged] = now_ns
-        held = batch.held()[-1]
+        held = batch.list_held()[-1]
         self._newest = held.table, int(held.rows[-1])
 
     def newest_ms(self) -> int | None:
@@ -48,7 +48,7 @@ class SendLog:
         return self._reader.begin_ms([RowRange(start=row, stop=row + 1, table=table)])
 
     def parts(self, index: int, ticks: Ticks, measured_ns: int) -> Iterator[SentBatches]:
-        """Yield what worker `index` reports; the last part may be empty."""
+        """Yield the report of worker `index`; the last part may be empty."""
         batches = np.array([self._sent, self._acknowledged], np.int64)
         runs = np.frombuffer(self._runs, np.int64).reshape(-1, _RUN).T if self._runs else _NONE
         starts = range(0, max(batches.shape[1], 1), _PART_BATCHES)

@@ -7,19 +7,20 @@ from itertools import chain, islice
 from pathlib import Path
 
 from simulator.data.block import Block
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.errors import RunError
 from simulator.load.connecting import OpenSession, Stopped, WriterConnection, open_here
 from simulator.load.durations import encode_durations
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter
-from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
+from simulator.load.pace import FASTEST, Pace, Timetable, wait_until
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
 from simulator.load.write.delivery import Delivery, Failures
 from simulator.load.write.preparing import Preparer
 from simulator.modules.contract import BATCH, Database
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.spec import LoadStage, Several
 
 
@@ -48,7 +49,7 @@ class Sender:
         self.preparer = Preparer(reader, self._connection, self.spent)
         self.delivery = Delivery(self._connection, self.spent, stop, clock, retry_s)
         self.measured_ns = self.meter.start_ns
-        """When the measured part began; 0: the warm-up is not over."""
+        """Start of the measured part; 0: the warm-up is not over."""
         self._when_measured: Callable[[], object] = int
         self._is_end_known = False
         """True if `measure_from` has set the end of the warm-up."""
@@ -170,7 +171,7 @@ class Sender:
                 if not self.measured_ns and due >= meter.measured_ns:
                     self._measure()
                 deliver(batch, due)
-        for kept in timetable.kept():
+        for kept in timetable.list_kept():
             meter.keep(kept)
         if not self.measured_ns:
             self.spent.end_warmup()

@@ -1,7 +1,7 @@
 """The sending process of a worker, which has its connections, with --fault kill-worker.
 
 Driver, connections, encoded batches and batches in flight are lost when it is killed, as in an
-application. The worker draws the rows, and records what was acknowledged.
+application. The worker draws the rows, and records the acknowledgements.
 """
 
 import multiprocessing

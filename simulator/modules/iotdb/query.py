@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.data.answer import in_units
 from simulator.data.block import Array
 from simulator.data.own_query import Instant, TextQuery, Value
 from simulator.data.query import (
@@ -25,7 +26,6 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
-    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type

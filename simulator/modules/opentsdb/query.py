@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from simulator.data.answer import in_units
 from simulator.data.query import (
     AggregateQuery,
     OneOf,
@@ -22,7 +23,6 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
     Statement,
-    in_units,
     outputs,
 )
 from simulator.data.schema import Column, Table, TimeUnit

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.data.answer import in_units
 from simulator.data.block import Array
 from simulator.data.query import (
     AggregateQuery,
@@ -19,7 +20,6 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Selection,
-    in_units,
 )
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.modules.contract import Unsupported

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.data.answer import in_units
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
-from simulator.data.query import in_units
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.columns import LevelCache
 from simulator.encode.lineprotocol import LineProtocol

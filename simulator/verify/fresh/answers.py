@@ -1,4 +1,4 @@
-"""Compares answers about fresh rows with what could be seen: exactly, although rows are in flight.
+"""Compares answers about fresh rows with the rows that could be seen, also those in flight.
 
 An answer lies between two sets of rows. It has every row that was acknowledged before it began,
 where the database promises that, and no row that was not sent before it ended.
@@ -33,7 +33,7 @@ _Cells: TypeAlias = NDArray[Any]
 
 
 class Wrong(NamedTuple):
-    """A wrong answer: what it had to lie between, and what it was."""
+    """A wrong answer, and the limits that it had to lie between."""
 
     expected: str
     found: str
@@ -124,7 +124,7 @@ def _take(compared: "_Compared", found: FreshOutcome) -> None:
     if compared.counts_rows:
         found.began_ns.append(compared.began_ns)
         found.ended_ns.append(compared.ended_ns)
-        found.seen_ns.append(compared.seen_ns())
+        found.seen_ns.append(compared.find_seen_ns())
 
 
 class _Ordered:
@@ -147,7 +147,7 @@ class _Ordered:
             found[:, group] = np.searchsorted(self._instants[own], at, "right")
         return found
 
-    def running(self, values: NDArray[Any], of: np.ufunc, counts: _Cells) -> _Cells:
+    def accumulate_to(self, values: NDArray[Any], of: np.ufunc, counts: _Cells) -> _Cells:
         """Return the least or greatest value of the first rows of each group; 0 without rows."""
         values, found = values[self.order], np.zeros(counts.shape, values.dtype)
         for group, own in self:
@@ -181,7 +181,7 @@ class _Compared:
         shape = len(own), len(self._keys)
         self._times = np.zeros(shape, np.int64)
         np.add.at(self._times, (answer, group), 1)
-        """How often each group is in each answer."""
+        """Number of times that each group is in each answer."""
         self._values = [self._cells(column[of_own], answer, group) for column in part.values]
         acknowledged = _Ordered(window.group, window.acknowledged_ns, shape[1])
         sent = _Ordered(window.group, window.sent_ns, shape[1])
@@ -209,8 +209,8 @@ class _Compared:
         values, has = self._window.values, counts > 0
         for cells, of in zip(ends, (np.minimum, np.maximum), strict=True):
             given = self._as_field(cells)
-            outer = self._sent.running(values, of, self._most)
-            inner = self._acknowledged.running(values, of, self._least)
+            outer = self._sent.accumulate_to(values, of, self._most)
+            inner = self._acknowledged.accumulate_to(values, of, self._least)
             beyond = (of(given, outer) != outer) | self._is_null(cells)
             short = (self._least > 0) & (of(given, inner) != given)
             yield has & (beyond | short), self._describe_extreme(given, inner, outer)
@@ -218,7 +218,7 @@ class _Compared:
     def _of_newest(self) -> Iterator[tuple[_Cells, _Describe]]:
         times, cells = self._values
         has, window = self._times > 0, self._window
-        newest = self._acknowledged.running(window.times, np.maximum, self._least)
+        newest = self._acknowledged.accumulate_to(window.times, np.maximum, self._least)
         missed = (self._least > 0) & (~has | (times < newest))
         yield missed, self._describe_stale(times, newest)
         row = self._rows_at(times)
@@ -254,7 +254,7 @@ class _Compared:
         column = self._type.field
         return cells.view(np.float64) if column and column.type in FLOATS else cells
 
-    def seen_ns(self) -> Numbers:
+    def find_seen_ns(self) -> Numbers:
         """Return the time by which as many rows as each answer counts were acknowledged; 0: none.
 
         An answer is assumed to have all rows of unknown outcome, so that no delay looks shorter.

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Block
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.fresh import FreshType
 from simulator.data.ranges import LANE_BITS, RowRange, numbers_between, runs_of
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,
@@ -49,7 +50,7 @@ class TimedBatches:
 
     @classmethod
     def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "TimedBatches":
-        """Return what workers have reported, after rows that were stored before (RUN_COLUMNS).
+        """Return the batches of workers, after rows that were stored before (RUN_COLUMNS).
 
         ValueError if something is damaged.
         """
@@ -91,7 +92,7 @@ class AnswerLog:
 
     @classmethod
     def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "AnswerLog":
-        """Return what a worker has reported; ValueError if it is damaged."""
+        """Return the answers of a worker; ValueError if they are damaged."""
         since_ms, began_ns, ended_ns, rows = unpack(part.answers, len(ANSWER_COLUMNS))
         columns = 1 + len(fresh_type.outputs) - len(fresh_type.tags)
         values = unpack(part.values, columns)
@@ -130,7 +131,7 @@ class ArrivalWindow:
 def select_stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Columns:
     """Return the stored rows that are not before an instant, in ms since 1970: RUN_COLUMNS."""
     found = [np.empty((len(RUN_COLUMNS), 0), np.int64)]
-    times = reader.only_times()
+    times = reader.narrow(())
     for item in filter(len, dataset.ranges):
         table = times.tables[item.table]
         since = since_ms * table.time_unit.per_second // 1000
@@ -144,7 +145,7 @@ def _last_rows(reader: DatasetReader, table: Table, item: RowRange, since: int) 
     count, taken = len(item), _TAIL_ROWS
     while True:
         rows = numbers_between([item], max(count - taken, 0), count)
-        is_since = reader.drawn(table, rows).data[table.time.name].values() >= since
+        is_since = reader.draw_rows(table, rows).data[table.time.name].values() >= since
         if taken >= count or not is_since[0]:
             return rows[is_since]
         taken *= 4
@@ -168,7 +169,7 @@ class ArrivingRows:
     def window(self, fresh_type: FreshType, since_ms: int, ended_ns: int) -> ArrivalWindow:
         """Return the rows that a query since an instant may find until its end."""
         table = fresh_type.query.table
-        reader = self._reader.reading([fresh_type.query])
+        reader = self._reader.narrow([fresh_type.query])
         since = since_ms * table.time_unit.per_second // 1000
         runs, last = self._runs_of(reader.place(table))
         sent = self.sent
@@ -177,7 +178,7 @@ class ArrivingRows:
         rows = np.repeat(first, count) + np.repeat(step, count) * _places(count)
         of_batch = np.repeat(batch, count)
         parts = [*_by_lane(rows)]
-        blocks = [reader.drawn(reader.table(table.name), rows[part]) for part in parts]
+        blocks = [reader.draw_rows(reader.table(table.name), rows[part]) for part in parts]
         order = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
         times = _join([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
         kept = times >= since
@@ -202,9 +203,9 @@ class ArrivingRows:
             ends = first[runs] + step[runs] * (count[runs] - 1)
             times = np.zeros(len(runs), np.int64)
             own = self._reader.tables[place].only(())
-            reader = self._reader.only_times()
+            reader = self._reader.narrow(())
             for of_lane in _by_lane(ends):
-                block = reader.drawn(own, ends[of_lane])
+                block = reader.draw_rows(own, ends[of_lane])
                 times[of_lane] = block.data[own.time.name].values()
             self._last[place] = runs, times
         return self._last[place]

@@ -7,21 +7,21 @@ compared by their hash, in passes, so that memory is bounded.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, hash_stored
+from simulator.data.dataset import Dataset
+from simulator.data.hashes import block_hashes
 from simulator.data.mixer import Hashes
-from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.query import RowsQuery, count_rows
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.stored.checks import compare_types, uncountable
-from simulator.verify.stored.reader import STREAM_ROWS
+from simulator.verify.stored.reader import stream_hashes
 from simulator.verify.stored.statistics import TableStatistics
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
@@ -104,8 +104,7 @@ class Accountant:
 
     def account(self) -> Account:
         """Read the table, once in each pass and again for rows that were never sent."""
-        count = AggregateQuery(self._table, (Aggregate(Function.COUNT),))
-        ((rows,),) = self._statistics.of(count).rows
+        ((rows,),) = self._statistics.of(count_rows(self._table)).rows
         found, passes = Account(), int(rows) // self._pass_rows + 1
         for number in range(passes):
             self._compare(found, number, passes)
@@ -113,7 +112,8 @@ class Accountant:
 
     def _compare(self, found: Account, number: int, passes: int) -> None:
         """Compare the rows with hashes that belong to this pass."""
-        mine = (hashes[hashes % np.uint64(passes) == number] for hashes, _ in self._read())
+        read = stream_hashes(self._session, self._statement)
+        mine = (hashes[hashes % np.uint64(passes) == number] for hashes, _ in read)
         stored, copies = np.unique(
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
@@ -137,10 +137,6 @@ class Accountant:
         found.doubled += int(further[known].sum())
         if not known.all():
             self._count_unknown(found, stored[~known])
-
-    def _read(self) -> Iterator[tuple[Hashes, list[tuple[Any, ...]]]]:
-        for raw in self._session.stream(self._statement, STREAM_ROWS):
-            yield hash_stored(self._statement.outputs, raw), [*map(tuple, raw)]
 
     def _list_expected(
         self, silent: Counter[int]
@@ -169,12 +165,13 @@ class Accountant:
         """Count rows that were never sent: foreign ones, and torn ones (some points of a row)."""
         never_null = [place for place, c in enumerate(self._table.columns) if not c.nullable]
         kinds = Counter[bool]()
-        for hashes, rows in self._read():
+        for hashes, raw in stream_hashes(self._session, self._statement):
             for index in np.flatnonzero(np.isin(hashes, unknown)).tolist():
-                torn = any(rows[index][place] is None for place in never_null)
+                row = tuple(raw[index])
+                torn = any(row[place] is None for place in never_null)
                 kinds[torn] += 1
                 if not torn and len(found.first) < _MOST_SHOWN:
-                    found.first.append(str(rows[index]))
+                    found.first.append(str(row))
         found.torn += kinds[True]
         found.foreign += kinds[False]
 
@@ -201,12 +198,12 @@ class SentHashes:
         hit = self._stored[places] == hashes
         for counts, chosen in ((self.uncertain, is_uncertain), (self.certain, ~is_uncertain)):
             found, rows = np.unique(places[hit & chosen], return_counts=True)
-            missing = self._missing(found)
+            missing = self._find_missing(found)
             counts[found] += rows
-            self.left -= int((missing & ~self._missing(found)).sum())
+            self.left -= int((missing & ~self._find_missing(found)).sum())
         return np.asarray(hit)
 
-    def _missing(self, places: _Numbers) -> NDArray[np.bool_]:
+    def _find_missing(self, places: _Numbers) -> NDArray[np.bool_]:
         known = self.certain[places] + self.uncertain[places]
         return np.asarray(known < self._copies[places])
 
@@ -241,7 +238,7 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
 
 
 def account_check(name: str, account: Account, *, promised: bool) -> Check:
-    """Return whether what was acknowledged is stored, as promised, and nothing else is."""
+    """Return whether all acknowledged rows are stored, as promised, and no others."""
     is_kept = not account.lost or not promised
     return Check(
         name=f"{name}: every row",

@@ -1,4 +1,4 @@
-"""Checks of stored rows: what was expected and found, and whether they agree. Pure."""
+"""Checks of stored rows: expected and found values, and whether they agree. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def compare_value(table: Table, label: str, expected: Any, found: Any, slack: fl
 
 
 def outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
-    """Return what equal answers agree in: row count and outcomes, not the last digits of sums."""
+    """Return the row count and the outcomes, in which equal answers agree (sums may not)."""
     return checks[0].found, [check.ok for check in checks]
 
 

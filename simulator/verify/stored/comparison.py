@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Block
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, hash_stored
-from simulator.data.query import (
-    RowsQuery,
-)
+from simulator.data.dataset import Dataset
+from simulator.data.hashes import block_hashes
+from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.contract import Alike, Database, Session, Unsupported
@@ -31,8 +30,8 @@ from simulator.verify.stored.checks import (
     list_gone,
     uncountable,
 )
-from simulator.verify.stored.counts import StoredCounts
-from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, windows_of
+from simulator.verify.stored.reader import StoredRows, stream_hashes, windows_of
+from simulator.verify.stored.statistics import StoredCounts
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.stored.whole_tables import (
     HASHES,
@@ -137,7 +136,7 @@ class _Comparison:
 
     def maybe_of(self, table: Table) -> NDArray[np.int64]:
         """Return the numbers of a table's rows that may be absent."""
-        place = [item.name for item in self.reader.tables].index(table.name)
+        place = self.reader.place(table)
         mine = [item.numbers() for item in self.uncertain if item.table == place]
         return np.concatenate([np.empty(0, np.int64), *mine])
 
@@ -219,22 +218,22 @@ class _Comparison:
         for table in tables:
             truth = tasks.truth(statistics_of(table))
             error = self.counts.compare_twice(table, truth, self.checks)
-            stored = tasks.stored(table) if apart else self._read_fingerprint(table)
-            rows = self._fingerprints(table, tasks.expected(table), stored)
+            stored = tasks.fingerprint_stored(table) if apart else self._read_fingerprint(table)
+            rows = self._fingerprints(table, tasks.fingerprint_expected(table), stored)
             self.checks += [*self._explain_uncounted(error, rows), rows]
 
     def _read_fingerprint(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows of a table."""
         statement = self.database.render(RowsQuery(table))
         stored = Fingerprint()
-        for raw in self.session.stream(statement, STREAM_ROWS):
-            stored.add(hash_stored(statement.outputs, raw))
+        for hashes, _ in stream_hashes(self.session, statement):
+            stored.add(hashes)
         return stored
 
     def _fingerprints(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
         """Compare fingerprints, and name rows that differ."""
         name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
-        buckets = expected.differing(stored)
+        buckets = expected.find_differing(stored)
         if not len(buckets):
             return Check(name=name, expected=rows, found=rows, ok=True)
         missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
@@ -339,8 +338,7 @@ class _Comparison:
                 expected.setdefault(int(hashes[index]), []).append(int(block.rows[index]))
         extra: list[Any] = []
         found: Counter[int] = Counter()
-        for raw in self.session.stream(statement, STREAM_ROWS):
-            hashes = hash_stored(statement.outputs, raw)
+        for hashes, raw in stream_hashes(self.session, statement):
             for index in np.flatnonzero(np.isin(buckets_of(hashes), buckets)).tolist():
                 key = int(hashes[index])
                 found[key] += 1

@@ -1,13 +1,16 @@
 """The stored rows of tables, read by windows of time, several at once where a server answers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.hashes import hash_stored
-from simulator.data.query import RowsQuery, Selection
+from simulator.data.mixer import Hashes
+from simulator.data.query import RowsQuery, Selection, Statement
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
-from simulator.modules.contract import Database, Unsupported
+from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.folding import StoredWindow
 from simulator.verify.truth.fingerprint import Fingerprint
 
@@ -52,7 +55,7 @@ def whole_of(dataset: Dataset, reader: DatasetReader, place: int) -> TimeWindow 
     return TimeWindow(None, None, first, last)
 
 
-STREAM_ROWS = 20_000
+_STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
 """Fewest rows of a window, if their times are evenly spread."""
 MOST_WINDOWS = 8
@@ -82,6 +85,14 @@ def takes_windows(database: Database, table: Table) -> bool:
     return True
 
 
+def stream_hashes(
+    session: Session, statement: Statement
+) -> Iterator[tuple[Hashes, Sequence[Sequence[Any]]]]:
+    """Yield the rows that a statement finds, portion by portion, each after their hashes."""
+    for raw in session.stream(statement, _STREAM_ROWS):
+        yield hash_stored(statement.outputs, raw), raw
+
+
 class StoredRows:
     """Reads windows, each by a separate connection; for several threads."""
 
@@ -99,8 +110,8 @@ class StoredRows:
         statement = self._database.render(RowsQuery(table, selection=chosen))
         found = Fingerprint()
         with self._database.connect() as session:
-            for raw in session.stream(statement, STREAM_ROWS):
+            for hashes, _ in stream_hashes(session, statement):
                 if not wanted():
                     return None
-                found.add(hash_stored(statement.outputs, raw))
+                found.add(hashes)
         return found

@@ -6,15 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.data.block import Rows
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, hash_stored
+from simulator.data.dataset import Dataset
+from simulator.data.hashes import block_hashes
 from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.modules.contract import Database, Session
 from simulator.verify.stored.accounting import PASS_ROWS, SentHashes
-from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
+from simulator.verify.stored.reader import stream_hashes, takes_windows
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
@@ -59,7 +60,7 @@ def absent_rows(
         [np.empty(0, np.uint64)],
     )
     maybe = np.concatenate([each.numbers() for each in mine])
-    for numbers, own in _sent(reader, statements[0], parts):
+    for numbers, own in _hash_sent(reader, statements[0], parts):
         is_unsure = np.isin(numbers, maybe)
         known.add(own, is_unsure)
         rows.append(numbers[is_unsure])
@@ -99,15 +100,11 @@ def _rows_of(table: Table, span: TimeSpan) -> RowsQuery:
 
 def _hash_found(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
     """Return the hashes of the rows that are found, sorted, and how many rows have each."""
-    found = (
-        hash_stored(statement.outputs, raw)
-        for statement in statements
-        for raw in session.stream(statement, STREAM_ROWS)
-    )
+    found = (hashes for statement in statements for hashes, _ in stream_hashes(session, statement))
     return np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
 
 
-def _sent(
+def _hash_sent(
     reader: DatasetReader, statement: Statement, ranges: Sequence[RowRange]
 ) -> Iterator[tuple[Rows, Hashes]]:
     """Yield the numbers and the hashes of rows."""

@@ -7,9 +7,10 @@ altered, or that changed places with another one, is in no sum and may be no ext
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from simulator.data.answer import Answer, answer
 from simulator.data.block import Block
 from simulator.data.dataset import Dataset
-from simulator.data.query import AggregateQuery, Answer, Query, RowsQuery, answer
+from simulator.data.query import AggregateQuery, Query, RowsQuery
 from simulator.data.schema import Table
 from simulator.modules.contract import Alike, Database, Session, Unsupported
 from simulator.protocol.verdict import Check, VerifyMode
@@ -66,7 +67,7 @@ class SeriesCounts:
             self._leave_out(query, f"is too much for the server: {error}")
             return None
         stored = answer(statement.outputs, rows)
-        differing = _differing(truth.answer, stored)
+        differing = _find_differing(truth.answer, stored)
         return Check(
             name=f"{query.table.name}: {_label(query)}",
             expected=_counts(truth.answer, differing),
@@ -82,7 +83,7 @@ def _label(query: AggregateQuery) -> str:
     return f"rows by {', '.join(query.by)}"
 
 
-def _differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
+def _find_differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
     """Return the combinations of tags with other counts."""
     both = {*expected.rows} ^ {*found.rows}
     return sorted({tuple(row[:-1]) for row in both}, key=_format_tags)
@@ -152,7 +153,7 @@ class RowHashes:
 
 
 def list_unseen(database: Database, tables: Sequence[Table], level: VerifyMode) -> Iterator[str]:
-    """Yield what the hashes of the database, or its stored rows, do not show."""
+    """Yield differences that the hashes of the database, or its stored rows, do not show."""
     hashing = database.row_hash
     has_floats = Alike.ZEROS.concerns(tables)
     if level is VerifyMode.HASHES and hashing and hashing.unseen and has_floats:

@@ -1,7 +1,7 @@
-"""A cube: what queries need to know of the rows, by tags and buckets of time.
+"""A cube: the facts about rows that queries need, by tags and buckets of time.
 
 A block becomes a run: parallel arrays over the groups that occur in it. Runs are merged once they
-have more groups than what is merged already, so memory and work follow the number of groups. The
+have more groups than the merged ones, so memory and work follow the number of groups. The
 cube of the whole equals the merged cubes of its parts, however it is divided.
 """
 
@@ -36,7 +36,7 @@ _RUN_GROUPS = 64
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The rows that a cube folds, the grouping, and what it keeps of each group."""
+    """The rows that a cube folds, the grouping, and the measures of each group."""
 
     table: Table
     by: tuple[str, ...]
@@ -81,10 +81,10 @@ def roll(run: GroupRun, keys: Sequence[Numbers], measures: Sequence[Measure]) ->
     groups = Groups.of([number_dimension(key) for key in keys], len(run))
     arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
     rows = add_up(run.rows, groups.members, groups.size)
-    return _occurring(GroupRun(groups.keys, rows, tuple(arrays)))
+    return _keep_occurring(GroupRun(groups.keys, rows, tuple(arrays)))
 
 
-def _occurring(run: GroupRun) -> GroupRun:
+def _keep_occurring(run: GroupRun) -> GroupRun:
     return run if run.rows.all() else run.take(np.flatnonzero(run.rows))
 
 
@@ -122,7 +122,7 @@ class Cube:
         groups = Groups.of(self._dimensions(block, chosen), rows)
         counts = count_groups(groups.members, groups.size)
         arrays = (m.fold(block, chosen, groups, counts) for m in self.shape.measures)
-        self._append(_occurring(GroupRun(groups.keys, counts, tuple(arrays))))
+        self._append(_keep_occurring(GroupRun(groups.keys, counts, tuple(arrays))))
 
     def _dimensions(self, block: Block, chosen: Numbers | None) -> list[Dimension]:
         shape = self.shape
@@ -198,7 +198,7 @@ class Cube:
                 raise ValueError(f"a group has no value of {tag}")
 
     def append(self, parts: Arrays) -> None:
-        """Merge what an equal cube folded of other rows."""
+        """Merge the fold of other rows by an equal cube."""
         if not parts:
             return
         keys = [parts[name] for name in parts if name.startswith("key ")]

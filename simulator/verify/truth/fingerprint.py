@@ -41,7 +41,7 @@ class Fingerprint:
         """The number of rows, and the sum of their hashes modulo 2**64."""
         return int(self.counts.sum()), int(self.sums.sum())
 
-    def differing(self, other: "Fingerprint") -> NDArray[np.int64]:
+    def find_differing(self, other: "Fingerprint") -> NDArray[np.int64]:
         """Return the buckets in which the two differ."""
         return np.flatnonzero((self.counts != other.counts) | (self.sums != other.sums))
 
@@ -78,11 +78,11 @@ class EveryRow:
         self.found.add(hashing.of(block) if hashing else block_hashes(self._outputs, block))
 
     def append(self, parts: Arrays) -> None:
-        """Merge what another fold of the same query has folded."""
+        """Merge another fold of the same query."""
         self.found.append(parts)
 
     def parts(self) -> Arrays:
-        """Return what was folded."""
+        """Return the fold."""
         return self.found.parts()
 
     def form(self) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """The truth of many queries over a dataset, folded by several threads and processes.
 
-Rows to fold, drawn or stored, are cut into tasks, and each counts once. What another process has
-taken and not brought back is folded here in the end: a lost or slow process costs time, never the
-truth. What comes back later is not merged again. Threads share the tasks: NumPy releases
-the interpreter while it draws and counts, and holds it in `ufunc.at`, a small part of the time.
+Rows to fold, drawn or stored, are cut into tasks, and each counts once. A task that another
+process has taken and not brought back is folded here in the end: a lost or slow process costs time,
+never the truth. A task that comes back later is not merged again. Threads share the tasks: NumPy
+releases the interpreter while it draws and counts, and holds it in `ufunc.at`, a small part of the
+time.
 """
 
 import itertools
@@ -16,10 +17,11 @@ from functools import partial
 from typing import TypeAlias
 
 from simulator.data.block import Rows
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.derived import innermost
 from simulator.data.query import EVERYTHING, Query, RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.host import usable_cores
 from simulator.protocol.folding import StoredWindow
@@ -77,7 +79,7 @@ class FoldTasks:
         self._stored: dict[int, Fingerprint] = defaultdict(Fingerprint)
         reader = DatasetReader(dataset)
         needed = {reader.place(innermost(query).table) for query in queries}
-        self._reader = reader.reading(queries)
+        self._reader = reader.narrow(queries)
         self._total = Oracle(queries, signless=signless)
         self._left = deque(rows for rows in dataset.ranges if rows and rows.table in needed)
         self._rows = FOLD_TASK_ROWS
@@ -192,11 +194,11 @@ class FoldTasks:
         """Return the true answer, once all tasks are folded."""
         return self._total.truth(query)
 
-    def expected(self, table: Table) -> Fingerprint:
+    def fingerprint_expected(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the dataset's rows, once all tasks are folded."""
         return self._total.fingerprint(table)
 
-    def stored(self, table: Table) -> Fingerprint:
+    def fingerprint_stored(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows, once all tasks are folded."""
         return self._stored[self._reader.place(table)]
 
@@ -227,7 +229,7 @@ def truths(
         rows = _find_rows(query, dataset, reader)
         if rows is not None and len(rows) <= budget:
             budget -= len(rows)
-            found[query] = _compute_truth(query, reader.reading([query]), rows)
+            found[query] = _compute_truth(query, reader.narrow([query]), rows)
     others = [query for query in dict.fromkeys(queries) if query not in found]
     if others:
         tasks = FoldTasks(others, dataset)
@@ -248,5 +250,5 @@ def _compute_truth(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
     oracle = Oracle([query])
     table = innermost(query).table
     for start in range(0, len(rows), VERIFY_BLOCK_ROWS):
-        oracle.add(reader.drawn(table, rows[start : start + VERIFY_BLOCK_ROWS]))
+        oracle.add(reader.draw_rows(table, rows[start : start + VERIFY_BLOCK_ROWS]))
     return oracle.truth(query)

@@ -1,4 +1,4 @@
-"""Measures: what a cube keeps of the rows of each group, in parallel arrays.
+"""Measures: the facts that a cube keeps of the rows of each group, in parallel arrays.
 
 A measure folds rows into such arrays, and merges the arrays of several parts.
 """
@@ -44,7 +44,7 @@ class Measure(ABC):
 
     @abstractmethod
     def join_with(self, other: Any) -> "Measure":
-        """Return a measure of the same subject that keeps what both keep."""
+        """Return a measure of the same subject that keeps the facts of both."""
 
     @abstractmethod
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:

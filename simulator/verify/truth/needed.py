@@ -7,8 +7,8 @@ place of the table, its rows the type "*", its hashed rows the type "#", and its
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery
+from simulator.data.reader import DatasetReader
 from simulator.data.row_hash import RowHash
 from simulator.data.schema import Role, Table, Type
 from simulator.protocol.folding import QueryName

@@ -13,20 +13,18 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from simulator.data.answer import Answer, answer, canonical
 from simulator.data.block import Block, Values
 from simulator.data.derived import ConditionSpells, DerivedTable, innermost
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Answer,
     Condition,
     DistinctQuery,
     Function,
     NewestQuery,
     Query,
     RowsQuery,
-    answer,
-    canonical,
     outputs,
 )
 from simulator.data.schema import Column, Table, Type, dtype_of
@@ -170,16 +168,16 @@ class Oracle:
         return other
 
     def parts(self) -> list[Arrays]:
-        """Return what was folded."""
+        """Return the fold."""
         return [fold.parts() for fold in self.folds]
 
     def merge(self, parts: Sequence[Arrays]) -> None:
-        """Merge what another oracle of the same queries has folded."""
+        """Merge the fold of another oracle of the same queries."""
         for fold, part in zip(self.folds, parts, strict=True):
             fold.append(part)
 
     def to_bytes(self) -> bytes:
-        """Return what was folded, for `from_bytes` in another process."""
+        """Return the fold, for `from_bytes` in another process."""
         return to_bytes(self.folds)
 
     def from_bytes(self, content: bytes) -> list[Arrays]:

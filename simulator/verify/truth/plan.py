@@ -64,7 +64,7 @@ _KEPT = {Function.COUNT: (), Function.AVG: (Function.SUM,)}
 
 
 def combine(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """Return measures that keep what any of these keeps, one for each subject."""
+    """Return measures that keep the facts of all these, one for each subject."""
     found: dict[str, Measure] = {}
     for measure in measures:
         same = found.get(measure.subject)
@@ -92,7 +92,7 @@ def shapes(queries: Iterable[CubeQuery]) -> tuple[Shape, ...]:
 
 
 def _form(shape: Shape) -> tuple[object, ...]:
-    """Return what is equal in shapes that differ only in the values of their selections."""
+    """Return a key that is equal for shapes that differ only in values of their selections."""
     selection = shape.selection
     tags = tuple(one.column for one in selection.one_of)
     window = selection.since is None, selection.until is None

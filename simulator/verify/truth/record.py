@@ -41,7 +41,7 @@ class _Head(Frozen):
 
 
 def to_bytes(folds: Sequence[Fold]) -> bytes:
-    """Return what was folded."""
+    """Return the folds as bytes."""
     named, contents = list[_Named](), list[bytes]()
     for place, fold in enumerate(folds):
         for name, array in fold.parts().items():
@@ -52,7 +52,7 @@ def to_bytes(folds: Sequence[Fold]) -> bytes:
 
 
 def from_bytes(folds: Sequence[Fold], content: bytes) -> list[Arrays]:
-    """Return what equal folds folded of other rows; ValueError if it cannot be merged."""
+    """Return the parts of equal folds of other rows; ValueError if they cannot be merged."""
     line, _, _ = content.partition(b"\n")
     head = _Head.model_validate_json(line, strict=True)
     if head.queries != _digest(folds):

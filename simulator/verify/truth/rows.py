@@ -27,7 +27,7 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
     found = []
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
-        found.append(_matching(block.data[one.column], np.isin, values))
+        found.append(_match(block.data[one.column], np.isin, values))
     found += [satisfies(block, compared) for compared in selection.compared]
     found += [_COMPARE[operator](_times(block), limit) for operator, limit in selection.limits]
     return reduce(np.logical_and, found) if found else None
@@ -35,7 +35,7 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
 
 def satisfies(block: Block, compared: Condition) -> NDArray[np.bool_]:
     """Return whether a comparison holds in each row."""
-    return _matching(_operand(block, compared), _COMPARE[compared.operator], compared.value)
+    return _match(_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
 
 def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
@@ -63,7 +63,7 @@ def _operand(block: Block, compared: Condition) -> ColumnData:
     return Values(quotients, valid)
 
 
-def _matching(
+def _match(
     column: ColumnData, matches: Callable[[Array, Any], Array], operand: Any
 ) -> NDArray[np.bool_]:
     """Return whether each item matches; a grid that is smaller than the block is tried once."""

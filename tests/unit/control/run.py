@@ -11,8 +11,8 @@ from simulator.control.script import Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.control.workers.endpoints import application
 from simulator.control.workers.gate import Gate
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.load.durations import encode_durations
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import (

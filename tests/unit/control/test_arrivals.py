@@ -32,7 +32,7 @@ def test_parts_are_taken_in_order_and_once():
     kept.take(answered(0, 5))
     kept.take(answered(1, 7, last=True))
 
-    assert [each.part for each in kept.sent()] == [0, 1, 2]
+    assert [each.part for each in kept.list_sent()] == [0, 1, 2]
     assert (kept.has_sent(0), kept.has_sent(1)) == (True, False)
     assert kept.count_answered("fresh-count", 1) == 12
     assert [each.count for each in kept.answers("fresh-count")] == [5, 7]

@@ -8,11 +8,11 @@ from types import MappingProxyType
 import pytest
 
 from simulator.control.database.background import MOST_CHANGES, BackgroundWatch
-from simulator.control.database.explaining import MOST_STATEMENTS, explain_queries
+from simulator.control.database.query_plans import MOST_STATEMENTS, explain_queries
 from simulator.control.database.work import DatabaseWork, _complete
-from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.errors import RunError
 from simulator.modules.contract import QueryPlan

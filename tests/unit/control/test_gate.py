@@ -7,7 +7,7 @@ import pytest
 from simulator import __version__
 from simulator.control.script import Rejected
 from simulator.control.workers import coordinator
-from simulator.data.query import Answer
+from simulator.data.answer import Answer
 from simulator.data.ranges import RowRange, lane_range
 from simulator.load.durations import encode_durations
 from simulator.protocol.folding import FoldRequest
@@ -132,7 +132,7 @@ def test_only_the_registered_process_speaks_for_a_worker(insert, kind):
     with pytest.raises(Rejected, match="worker 0 is registered by another process"):
         within_a_moment(_sent(insert, kind, everything(0)[kind], STRANGER))
 
-    assert (insert.run.reports, insert.run.beats, insert.run.waiting("insert")) == ({}, {}, 0)
+    assert (insert.run.reports, insert.run.beats, insert.run.count_waiting("insert")) == ({}, {}, 0)
 
 
 @pytest.mark.parametrize("kind", everything(0))
@@ -144,7 +144,7 @@ def test_a_worker_that_has_not_registered_is_not_admitted(kind, index):
     with pytest.raises(Rejected, match=f"worker {index} has not registered"):
         within_a_moment(_sent(gate, kind, everything(index)[kind], uid_of(index)))
 
-    assert (gate.run.reports, gate.run.beats, gate.run.waiting("insert")) == ({}, {}, 0)
+    assert (gate.run.reports, gate.run.beats, gate.run.count_waiting("insert")) == ({}, {}, 0)
 
 
 # --- barriers -----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_an_arrival_may_be_repeated_in_every_state(insert):
     assert register(insert, 0)
 
     assert insert.run.released_s == released_s
-    assert insert.run.waiting("insert") == 2
+    assert insert.run.count_waiting("insert") == 2
 
 
 # --- heartbeats ---------------------------------------------------------------------------------

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from simulator.control.answers.judge import Judge
-from simulator.data.dataset import DatasetReader
+from simulator.data.answer import Answer
 from simulator.data.derived import derive
 from simulator.data.own_query import OwnQuery, ParameterSource, make_own_types
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Answer,
     Condition,
     Function,
     Operator,
@@ -20,6 +19,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import workload_class
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import digest_of
@@ -91,6 +91,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
     ]
 
     monkeypatch.setattr("simulator.control.answers.judge._MOST_OWN_VALUES", 5)
+    judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
     (found,) = judge.list_unchecked(make_own_types(load.own, STORED), lambda _: given)
     assert [each.rows is None for each in found.digests] == [False, False, True]
 

@@ -13,8 +13,8 @@ from simulator.control.journal import Began, Journal, Steadied, TablesPrepared
 from simulator.control.progress.follower import Follower
 from simulator.control.progress.phases import EventWriter
 from simulator.control.workers import coordinator
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
+from simulator.data.reader import DatasetReader
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.protocol.arrivals import FreshAnswers, SentBatches

@@ -4,12 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.fleet import FleetTable
+from simulator.data.fleet import select_fleet_rows
 from simulator.data.query import OneOf, Selection
 
 HOSTS = np.array([b"a", b"b", b"c", b"d", b"e"])
 REGIONS = np.array([b"x", b"y", b"x", b"y", b"z"])
-FLEET = FleetTable({"host": HOSTS, "region": REGIONS}, len(HOSTS), ticks=7, start=-20, interval=10)
+TAGS = {"host": HOSTS, "region": REGIONS}
+
+
+def candidates(selection):
+    return select_fleet_rows(TAGS, selection, ticks=7, start=-20, interval=10)
 
 
 def one_of(tag, values):
@@ -25,18 +29,18 @@ def one_of(tag, values):
 )
 def test_candidates_are_the_rows_of_the_hosts_and_ticks(tags, since, until):
     selection = Selection(tuple(tags), since=since, until=until)
-    rows = FLEET.candidates(selection)
+    rows = candidates(selection)
     expected = [
         row
         for row in range(35)
         if (since is None or row // 5 * 10 - 20 >= since)
         and (until is None or row // 5 * 10 - 20 < until)
-        and all(FLEET.tags[tag.column][row % 5].decode() in tag.values for tag in tags)
+        and all(TAGS[tag.column][row % 5].decode() in tag.values for tag in tags)
     ]
 
     assert (rows is None and len(expected) > 35 / 2) or rows.tolist() == expected
 
 
 def test_most_of_the_table_is_not_named():
-    assert FLEET.candidates(Selection(until=10)).tolist() == list(range(15))
-    assert FLEET.candidates(Selection(until=20)) is None
+    assert candidates(Selection(until=10)).tolist() == list(range(15))
+    assert candidates(Selection(until=20)) is None

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Texts, Values, replace
-from simulator.data.changes import corrected, in_unit, portion, retagged, retags_of, since
-from simulator.data.dataset import DatasetReader
+from simulator.data.changes import correct, in_unit, portion, retags_of, since, update_tags
 from simulator.data.query import OneOf, Selection
 from simulator.data.ranges import LANE_ROWS, RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey, TimeUnit
 from simulator.data.workloads import workload_class
 from tests.unit import specs
@@ -33,7 +33,7 @@ def made(workload="iot", ranges=(), **params):
 def drawn(dataset, item=None, place=0):
     reader = DatasetReader(dataset)
     item = item or dataset.ranges[0]
-    block = reader.drawn(reader.tables[place], item.numbers())
+    block = reader.draw_rows(reader.tables[place], item.numbers())
     return {name: column.values().tolist() for name, column in block.data.items()}
 
 
@@ -69,7 +69,7 @@ def test_a_time_is_the_first_instant_that_is_not_before_it(time_ms, unit, expect
 @pytest.mark.parametrize("workload", ["iot", "cpu"])
 def test_corrected_rows_differ_in_their_fields_alone(workload):
     before = made(workload)
-    changed = corrected(before, [RowRange(start=0, stop=ROWS, take=1, every=4)])
+    changed = correct(before, [RowRange(start=0, stop=ROWS, take=1, every=4)])
     old, new = drawn(before), drawn(changed)
     table = DatasetReader(before).tables[0]
     fields = {column.name for column in table.fields}
@@ -83,8 +83,8 @@ def test_corrected_rows_differ_in_their_fields_alone(workload):
 
 
 def test_the_last_correction_of_a_row_counts_and_parts_of_a_block_agree_with_the_whole():
-    once = corrected(made(), [RowRange(start=0, stop=100)])
-    twice = corrected(once, [RowRange(start=50, stop=150)])
+    once = correct(made(), [RowRange(start=0, stop=100)])
+    twice = correct(once, [RowRange(start=50, stop=150)])
     fields = {each.name for each in DatasetReader(once).tables[0].fields}
     first, second = drawn(once), drawn(twice)
     for name in fields:
@@ -96,11 +96,11 @@ def test_the_last_correction_of_a_row_counts_and_parts_of_a_block_agree_with_the
 
 
 def test_a_reader_of_some_columns_draws_the_same_corrections():
-    dataset = corrected(made(), [RowRange(start=0, stop=50)])
+    dataset = correct(made(), [RowRange(start=0, stop=50)])
     reader = DatasetReader(dataset)
     (query,) = [q for n, q in reader.queries().items() if n == "temperature-min-max"]
-    (table,) = reader.reading([query]).tables
-    block = reader.reading([query]).drawn(table, np.arange(ROWS))
+    (table,) = reader.narrow([query]).tables
+    block = reader.narrow([query]).draw_rows(table, np.arange(ROWS))
     assert block.data["temperature"].values().tolist() == drawn(dataset)["temperature"]
 
 
@@ -158,7 +158,7 @@ def test_tags_of_some_series_are_updated_to_values_that_the_table_may_hold():
     before = fleet()
     (retag,) = retags_of(before, 0.5)
     assert (retag.tag, retag.by, len(retag.values)) == ("region", "hostname", 3)
-    old, new = drawn(before), drawn(retagged(before, [retag]))
+    old, new = drawn(before), drawn(update_tags(before, [retag]))
     for row, name in enumerate(old["hostname"]):
         wanted = retag.values.get(name.decode(), old["region"][row].decode())
         assert new["region"][row].decode() == wanted
@@ -170,18 +170,18 @@ def test_tags_of_some_series_are_updated_to_values_that_the_table_may_hold():
 
 
 def test_a_reader_without_the_name_of_the_series_knows_updated_tags_all_the_same():
-    dataset = retagged(fleet(), retags_of(fleet(), 0.5))
+    dataset = update_tags(fleet(), retags_of(fleet(), 0.5))
     reader = DatasetReader(dataset)
     table = reader.tables[0].only({"region"})
     reader.tables = (table,)
-    block = reader.drawn(table, np.arange(60))
+    block = reader.draw_rows(table, np.arange(60))
     assert {*block.data} == {"region", "time"}
     assert block.data["region"].values().tolist() == drawn(dataset)["region"]
 
 
 def test_rows_are_not_named_by_the_value_of_a_tag_that_was_updated():
     before = fleet()
-    changed = DatasetReader(retagged(before, retags_of(before, 0.5)))
+    changed = DatasetReader(update_tags(before, retags_of(before, 0.5)))
     (table,) = changed.tables
     by_host = Selection(one_of=(OneOf("hostname", ("host_1",)),))
     by_region = Selection(one_of=(OneOf("region", ("eu-central-1",)),))

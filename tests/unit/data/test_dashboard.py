@@ -7,8 +7,14 @@ from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, Function, OneOf, RowsQuery
 from simulator.data.query_type import askable
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, META, whole_clusters
-from simulator.data.workloads.dashboard.workload import Dashboard, DashboardParams
+from simulator.data.workloads.dashboard import (
+    CLUSTER_HOSTS,
+    DATA,
+    META,
+    Dashboard,
+    DashboardParams,
+    whole_clusters,
+)
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.verify.truth.oracle import Oracle
 

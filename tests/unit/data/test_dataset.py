@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simulator.data.block import Values
-from simulator.data.dataset import Dataset, DatasetReader, PartsBy
+from simulator.data.dataset import Dataset, PartsBy
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merge, share
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -228,10 +229,12 @@ def test_an_unknown_workload_names_the_nearest():
 def test_a_reader_of_a_key_made_by_the_client_draws_what_it_is_made_of():
     whole = DatasetReader(dataset(primary_key=PrimaryKey.CLIENT))
     (table,), rows = whole.tables, np.arange(20)
-    some = whole.reading([RowsQuery(table, ("id",))]).drawn(table, rows)
+    some = whole.narrow([RowsQuery(table, ("id",))]).draw_rows(table, rows)
 
     assert {*some.data} == {"id", *table.key}
-    assert np.array_equal(some.data["id"].values(), whole.drawn(table, rows).data["id"].values())
+    assert np.array_equal(
+        some.data["id"].values(), whole.draw_rows(table, rows).data["id"].values()
+    )
 
 
 @given(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from iotbench.measurements.insert.workload_file import read_workload
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.data.walks import Precision
 from tests.unit.specs import dataset
@@ -45,7 +45,7 @@ def reader(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def block(reader):
-    return reader.drawn(reader.tables[0], np.arange(ROWS))
+    return reader.draw_rows(reader.tables[0], np.arange(ROWS))
 
 
 def values(block, name):
@@ -55,7 +55,7 @@ def values(block, name):
 def test_a_row_is_the_same_however_it_is_drawn(reader, block):
     table = reader.tables[0]
     few = np.array([7, 8, 9999, 40_000])
-    alone = reader.drawn(table.only({"normal", "note"}), few)
+    alone = reader.draw_rows(table.only({"normal", "note"}), few)
     turns = [
         each for turn in reader.blocks([RowRange(start=0, stop=ROWS)], 640, 64) for each in turn
     ]
@@ -143,13 +143,13 @@ def skewed(tmp_path, skew):
 def test_rows_of_a_skewed_table_draw_their_series_each_at_a_time_of_its_own(tmp_path, skew):
     reader = skewed(tmp_path, skew)
     (table,) = reader.tables
-    block = reader.drawn(table, np.arange(ROWS))
+    block = reader.draw_rows(table, np.arange(ROWS))
     few = np.array([7, 8, 9999, 40_000])
 
     assert (reader.sizes, reader.series(0), table.distinct_times) == ((ROWS,), 0, True)
     assert values(block, "time").tolist() == [*range(0, 600_000, 10)]
     for column in table.columns:
-        alone = reader.drawn(table, few).data[column.name].values()
+        alone = reader.draw_rows(table, few).data[column.name].values()
         assert (alone == values(block, column.name)[few]).all(), column.name
     pairs = {*zip(values(block, "meter").tolist(), values(block, "zone").tolist(), strict=True)}
     assert len(pairs) == 100  # a series keeps its tags
@@ -164,7 +164,7 @@ def test_a_skewed_table_has_no_row_after_its_duration(tmp_path):
     params = read_workload(str(path)).model_dump(mode="json")
     read = DatasetReader(dataset(workload="declared", params=params))
     (size,) = read.sizes
-    last = read.drawn(read.tables[0], np.array([size - 1])).data[odd.time.name].values()
+    last = read.draw_rows(read.tables[0], np.array([size - 1])).data[odd.time.name].values()
 
     assert (size, 599_900 <= last[0] < 600_000) == (8572, True)
 

@@ -17,8 +17,9 @@ from iotbench.rows.files.names import table_name
 from iotbench.rows.files.prepare import prepare_file, reopen
 from iotbench.rows.files.request import FilesRequest, conflicts
 from simulator.data.block import Coded, Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey, Role, Type
 from simulator.data.workloads.file import File, FileReading
 from simulator.errors import ConfigError

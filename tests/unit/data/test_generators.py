@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded
-from simulator.data.dataset import DatasetReader
 from simulator.data.derived import innermost
 from simulator.data.hashes import block_hashes
 from simulator.data.query import DistinctQuery, RowsQuery, Selection, outputs
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Role, Type, dtype_of
 from tests.unit.data.generated import (
     CASES,

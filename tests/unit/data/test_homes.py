@@ -270,8 +270,8 @@ def test_a_configuration_has_10_to_19_kib_of_all_characters():
     assert kib[10:].min() > 0.7 * len(data) / 10
     assert np.flatnonzero(letters).tolist() == sorted(CONFIG_LETTERS)
     assert np.abs(letters[[*CONFIG_LETTERS]] / len(data.content) * 86 - 1).max() < 0.01
-    assert len({*data.listed()}) == len(data)
-    assert len({text[-64:] for text in data.listed()}) == len(data)
+    assert len({*data.to_list()}) == len(data)
+    assert len({text[-64:] for text in data.to_list()}) == len(data)
 
 
 def changes(homes=7, interval_ms=60_000, hours=100):

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, TEMPERATURES, Iot, IotParams
 from tests.unit import specs

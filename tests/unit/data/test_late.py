@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.dataset import Correction, DatasetReader
+from simulator.data.dataset import Correction
 from simulator.data.late import GROUPS, Late, LateOrder
 from simulator.data.query import Selection
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import GENERATORS, WORKLOADS
 from tests.unit import specs
 
@@ -16,7 +17,7 @@ HOUR_MS = 3_600_000
 
 
 def order_of(rows, of, total, rows_by, seed=1):
-    return LateOrder.fitting(Late(rows=rows, of=of, by_ms=1), total, rows_by, seed, "events")
+    return LateOrder.fit(Late(rows=rows, of=of, by_ms=1), total, rows_by, seed, "events")
 
 
 @st.composite
@@ -110,8 +111,8 @@ def test_every_workload_has_the_same_rows_and_about_its_share_of_them_late(name)
         whole = order.groups * order.group_rows
         count = min(max(3 * order.group_rows * GROUPS, 1), whole, order.total)
         numbers = np.arange(count)
-        block, rows = reader.drawn(table, numbers), order.rows_at(numbers)
-        same = plain.drawn(table, np.sort(rows))
+        block, rows = reader.draw_rows(table, numbers), order.rows_at(numbers)
+        same = plain.draw_rows(table, np.sort(rows))
         back = np.argsort(np.argsort(rows))
         for column, found in block.data.items():
             assert found.values().tolist() == same.data[column].take(back).values().tolist()
@@ -154,7 +155,7 @@ def test_the_rows_of_a_selection_are_found_where_they_are_sent():
     window = Selection(since=1_767_225_600_000 + HOUR_MS, until=1_767_225_600_000 + 2 * HOUR_MS)
     rows = reader.candidates(table, window)
     assert rows is not None
-    whole = reader.drawn(table, np.arange(reader.sizes[0]))
+    whole = reader.draw_rows(table, np.arange(reader.sizes[0]))
     times = whole.data["time"].values()
     wanted = np.flatnonzero((times >= window.since) & (times < window.until))
 
@@ -168,7 +169,7 @@ def test_corrected_rows_stay_those_of_their_places():
     corrections = (Correction(number=1, ranges=ranges),)
     corrected = plain.model_copy(update={"corrections": corrections, "ranges": ranges})
     readers = (DatasetReader(each) for each in (plain, corrected))
-    before, after = (each.drawn(each.tables[0], np.arange(4000, 7000)) for each in readers)
+    before, after = (each.draw_rows(each.tables[0], np.arange(4000, 7000)) for each in readers)
 
     kept = [c for c in before.data if c != "temperature"]
     assert all((before.data[c].values() == after.data[c].values()).all() for c in kept)

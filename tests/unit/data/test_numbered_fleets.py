@@ -8,7 +8,7 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import RowsQuery, outputs
 from simulator.data.walks import Precision
 from simulator.data.workloads.cpu import Cpu
-from simulator.data.workloads.dashboard.workload import Dashboard
+from simulator.data.workloads.dashboard import Dashboard
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.homes.tables import CONFIG
 from simulator.data.workloads.homes.workload import Homes

@@ -6,17 +6,15 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from simulator.data.answer import Answer, answer, canonical
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Answer,
     DistinctQuery,
     Function,
     NewestQuery,
     Output,
     RowsQuery,
-    answer,
-    canonical,
     outputs,
 )
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type

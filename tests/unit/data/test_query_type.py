@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import (
     Instant,
     OwnQuery,
@@ -24,6 +23,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import RandomParameters, always, before, impossible
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.devops import Devops, DevopsParams

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.digits import join
-from simulator.data.octets import copy, overlapping
+from simulator.data.octets import copy, view_items
 from tests.fuzzing import try_cases
 
 
@@ -41,7 +41,7 @@ def test_one_long_item_among_short_ones():
 
 
 def test_items_overlap_and_end_with_the_content():
-    items = overlapping(np.arange(5, dtype=np.uint8), 3)
+    items = view_items(np.arange(5, dtype=np.uint8), 3)
 
     assert [item.tobytes() for item in items] == [b"\0\1\2", b"\1\2\3", b"\2\3\4"]
     with pytest.raises(IndexError):

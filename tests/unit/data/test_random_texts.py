@@ -14,14 +14,14 @@ def texts(numbers, lengths, key=1):
 
 def test_a_text_depends_on_its_key_number_and_length_only():
     lengths = (np.arange(300) % 97 + 1) * 1024
-    whole = texts(range(300), lengths).listed()
+    whole = texts(range(300), lengths).to_list()
 
     assert [len(text) for text in whole] == lengths.tolist()
     assert len({*whole}) == 300
     for some in ([0], [17, 18, 200], [*range(90, 300)]):
-        assert texts(some, lengths[some]).listed() == [whole[number] for number in some]
-    assert texts([5], [4 << 20]).listed()[0][:6144] == whole[5]
-    assert not {text[:64] for text in texts(range(300), lengths, key=2).listed()} & {
+        assert texts(some, lengths[some]).to_list() == [whole[number] for number in some]
+    assert texts([5], [4 << 20]).to_list()[0][:6144] == whole[5]
+    assert not {text[:64] for text in texts(range(300), lengths, key=2).to_list()} & {
         text[:64] for text in whole
     }
 
@@ -39,4 +39,4 @@ def test_every_letter_is_as_likely_at_every_place():
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_few_texts_and_empty_ones_are_texts(size):
-    assert texts(range(size), [0] * size).listed() == [b""] * size
+    assert texts(range(size), [0] * size).to_list() == [b""] * size

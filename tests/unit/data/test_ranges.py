@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from simulator.data.ranges import (
     RowRange,
-    covering,
+    cover,
     distribute,
     first_rows,
     lane_range,
@@ -81,7 +81,7 @@ def test_a_row_is_found_by_its_place(span, takes, low, high):
 def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low, rows):
     for item in distribute(span[0], sum(span), takes):
         batch = item.numbers()[low : low + rows]
-        found = covering(batch, item.table)
+        found = cover(batch, item.table)
         assert rows_of(found) == [(0, row) for row in batch.tolist()]
         assert len(found) <= 2
         assert all(part in item for part in found)

@@ -13,7 +13,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.columns import LIMIT, LevelCache
 from simulator.encode.objects import InstantType, Objects
-from simulator.encode.rows import Frame, Share, Spans, blank, cut, laid_out, pack
+from simulator.encode.rows import Frame, Share, Spans, blank, cut, lay_out, pack
 from tests.fuzzing import try_cases
 
 
@@ -69,7 +69,7 @@ def tables(draw):
 @try_cases(500)
 def test_rows_are_laid_out_without_padding(table, batch_rows):
     shares, rows = table
-    laid = laid_out(shares, len(rows))
+    laid = lay_out(shares, len(rows))
     batches = [rows[start : start + batch_rows] for start in range(0, len(rows), batch_rows)]
 
     assert cut(laid, batch_rows) == list(map(b"".join, batches))
@@ -82,7 +82,7 @@ def test_rows_are_laid_out_without_padding(table, batch_rows):
 def test_rows_are_taken_in_any_order(table, data):
     shares, rows = table
     order = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
-    laid = laid_out([share.take(np.array(order)) for share in shares], len(order))
+    laid = lay_out([share.take(np.array(order)) for share in shares], len(order))
 
     assert laid.content.tobytes() == b"".join(rows[place] for place in order)
 
@@ -93,7 +93,7 @@ def test_shares_are_packed_into_one(table):
     shares, rows = table
     one = pack([share for share in shares if isinstance(share, Share)], len(rows))
     if all(isinstance(share, Share) for share in shares):
-        assert laid_out([one], len(rows)).content.tobytes() == b"".join(rows)
+        assert lay_out([one], len(rows)).content.tobytes() == b"".join(rows)
         lengths = {len(row) for row in rows}
         assert (one.used is None) == (len(lengths) == 1 and lengths != {0})
 
@@ -101,7 +101,7 @@ def test_shares_are_packed_into_one(table):
 def test_a_null_takes_no_byte():
     valid = np.array([True, False, True])
     shares = [constant(b"ab"), padded([b"c", b"de", b""], 2), spans([b"f", b"gh", b"i"])]
-    laid = laid_out([constant(b"|"), *(blank(share, valid) for share in shares)], 3)
+    laid = lay_out([constant(b"|"), *(blank(share, valid) for share in shares)], 3)
 
     assert laid.content.tobytes() == b"|abcf||abi"
 

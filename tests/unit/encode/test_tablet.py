@@ -49,7 +49,7 @@ def vendors(batch, start, stop):
     columns = batch.table.columns[1:]
     lists = []
     for column in columns:
-        values = objects(batch.data[column.name].slice(start, stop))
+        values = objects(batch.data[column.name].take(slice(start, stop)))
         if column.role is Role.TAG:
             values = [None if value is None else str(value) for value in values]
         lists.append(values)
@@ -85,7 +85,7 @@ def expect_vendors(batch, batch_rows):
     in_block = [None in objects(column) for column in data]
     for tablet, start in zip(tablets, starts, strict=True):
         stop = min(start + batch_rows, len(batch))
-        in_tablet = [None in objects(column.slice(start, stop)) for column in data]
+        in_tablet = [None in objects(column.take(slice(start, stop))) for column in data]
         times, values = vendors(batch, start, stop)
         assert tablet.times == times
         assert tablet.rows == stop - start

@@ -455,7 +455,7 @@ def test_a_worker_that_is_stopped_at_the_barrier_reports_why(served, client_of):
     collector, answers = served(2), []
     made = a_worker(client_of, collector.port, spec_of(2))
     thread = running(made, answers)
-    collector.waited_for(lambda run: run.waiting("insert") == 1)
+    collector.waited_for(lambda run: run.count_waiting("insert") == 1)
 
     made.stop(CAUSE)
     thread.join(10)

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import RunError
 from simulator.load.connecting import Stopped
@@ -70,7 +70,7 @@ def test_each_physical_table_has_one_file_with_all_its_rows_in_order(tmp_path, p
     assert len(files) == len(expected) == sender.meter.sends
     sizes = {held.payload.size_bytes for held in files}
     assert sizes == {len(content) for _, content in expected.values()}
-    held = {(each.table, row) for batch in files for each in batch.held() for row in each.rows}
+    held = {(each.table, row) for batch in files for each in batch.list_held() for row in each.rows}
     assert held == {(item.table, row) for item in RANGES for row in item.numbers().tolist()}
 
 
@@ -80,8 +80,8 @@ def test_what_was_written_follows_from_the_files(tmp_path):
     sender.start()
     sender.send(files[:1], 0)
 
-    (held,) = files[0].held()
-    sent = sender.preparer.written(RANGES)
+    (held,) = files[0].list_held()
+    sent = sender.preparer.list_written(RANGES)
     assert sent == tuple(each for each in RANGES if each.table == held.table)
     assert (sender.spent.generate_ns, sender.spent.encode_ns) == (0, 0)
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from iotbench.measurements.shared.distribution import RunLoad, Split, worker_plans
 from simulator.data.block import Block, Values, edges
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.ranges import merge
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.load.write.sender import Sender, Stopped
 from simulator.modules.contract import BATCH, SINGLE, Capabilities, Failure, Payload
@@ -168,7 +169,7 @@ def test_workers_together_send_every_row_once():
     for worker in range(3):
         database = Database()
         sender, ranges = insert(database, workers=3, worker=worker)
-        assert merge(sender.preparer.written(ranges)) == merge(ranges)
+        assert merge(sender.preparer.list_written(ranges)) == merge(ranges)
         sent += database.sent
 
     assert any(len(data) == 9 for data in sent)
@@ -195,7 +196,7 @@ def test_the_rows_that_were_sent_until_a_stop_are_known(workers):
     database = Database(stop=stop, stop_after=17)
     sender, ranges = insert(database, workers=workers, stop=stop)
 
-    written = sender.preparer.written(ranges)
+    written = sender.preparer.list_written(ranges)
     found = sorted((r.table, n) for r in written for n in r.numbers().tolist())
     assert found == rows_of(database.sent, PLACES)
     assert len(found) == 17 * 50

@@ -72,12 +72,11 @@ def test_only_the_longest_silences_are_kept():
 def test_a_meter_follows_them_if_it_is_asked_to():
     meter = Meter(START_NS, outages=Outages(START_NS))
     meter.record(START_NS + SECOND, START_NS + 3 * SECOND, 10, 0)
-    found = meter.acknowledged(seconds)
+    found = meter.report_acknowledged(seconds)
 
     assert found.waits_by_second == ((1, int(buckets_of(np.array([2 * SECOND]))[0]), 1),)
     assert [(each.began_s, each.ended_s) for each in found.silences[:1]] == [(7.0, 10.0)]
     plain = Meter(START_NS)
     plain.record(START_NS, START_NS + MS, 10, 0)
-    assert (plain.acknowledged(seconds).silences, plain.acknowledged(seconds).waits_by_second) == (
-        (), (),
-    )  # fmt: skip
+    reported = plain.report_acknowledged(seconds)
+    assert (reported.silences, reported.waits_by_second) == ((), ())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.errors import RunError
 from simulator.load.write.records import RecordReader
 from simulator.protocol.records import RecordFormat, RecordsFile

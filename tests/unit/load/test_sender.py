@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
 from simulator.load.connecting import Stopped
@@ -557,7 +557,7 @@ def test_wide_rows_are_not_made_far_ahead():
     sender = Sender(Null(NullOptions()), reader(), threading.Event())
     blocks = iter([block, block])
 
-    assert len(sender.preparer.made(blocks, BATCH, 1000, preparing.AHEAD_BYTES)) == 8
+    assert len(sender.preparer.make(blocks, BATCH, 1000, preparing.AHEAD_BYTES)) == 8
     assert next(blocks) is block
 
 
@@ -653,4 +653,4 @@ def test_what_is_due_at_the_start_of_a_schedule_is_prepared_before(rate, waits):
     sender.send(batches, 10, Pace(rate))
 
     assert (sender.meter.last_ns - sender.meter.start_ns > 0.2e9) is waits
-    assert sender.preparer.written(ranges) == tuple(ranges)
+    assert sender.preparer.list_written(ranges) == tuple(ranges)

@@ -8,8 +8,8 @@ from queue import SimpleQueue
 import psutil
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
 from simulator.load.connecting import FailedElsewhere, Stopped

@@ -16,11 +16,12 @@ from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
 from simulator.load.connecting import Stopped
 from simulator.load.meter import Meter, StageMeter
-from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
+from simulator.load.pace import Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
 from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
@@ -90,7 +91,7 @@ def test_every_batch_that_falls_due_in_a_stage_is_counted_in_it(loads, batch, to
         while (due_ns := table.due_ns(now_ns, batch)) != NEVER_NS:
             now_ns = max(now_ns, due_ns) + took_ns
             meter.record(due_ns, now_ns, batch, 0)
-        for kept in table.kept():
+        for kept in table.list_kept():
             meter.keep(kept)
         measured = meter.stages(lambda ns: ns / S)
         assert sum(each.count + each.unsent for each in measured) == meter.sends + meter.unsent
@@ -161,7 +162,7 @@ def test_a_rate_far_too_high_leaves_billions_unsent_in_little_memory():
     table = Timetable([Pace(1e9, 0.0, 60.0)], 0, 0)
     assert table.due_ns(0) == 0
     assert table.due_ns(61 * S) == NEVER_NS
-    (kept,) = table.kept()
+    (kept,) = table.list_kept()
 
     assert len(kept.late_ns) <= 1 << 17
     assert len(kept.late_ns) * kept.each == pytest.approx(60e9, rel=1e-4)
@@ -281,7 +282,7 @@ def test_queries_that_did_not_begin_are_at_least_as_slow_as_the_fastest_one():
     table = Timetable(paces(stages_of((1, 1.0, 4.0)), 0), 0, 0)
     assert table.due_ns(0) == 0
     assert table.due_ns(1000 * MS) == NEVER_NS  # those at 250, 500 and 750 ms did not begin
-    (kept,) = table.kept()
+    (kept,) = table.list_kept()
     meter.keep(kept)
     (only,) = meter.times(lambda ns: ns / S)
 

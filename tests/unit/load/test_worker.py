@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from simulator.clock import OwnClock
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import worker

@@ -6,8 +6,8 @@ from iotbench.config.targets.config import Target
 from iotbench.measurements.change.options import ChangeOptions
 from iotbench.measurements.change.plan import change_run, option_problems
 from simulator.data.changes import Deleting
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
 from simulator.modules.influxdb.database import InfluxOptions

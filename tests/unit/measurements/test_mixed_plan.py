@@ -9,8 +9,8 @@ from iotbench.config.input.quantities import Mix, parse_mix
 from iotbench.config.targets.config import Target
 from iotbench.measurements.mixed.plan import MOST_INSTANCES, option_problems, plan_mixed_runs
 from iotbench.measurements.query.options import MixedOptions
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
 from simulator.modules.duckdb.database import DuckDbOptions
@@ -67,7 +67,7 @@ def test_new_rows_come_after_the_rows_of_all_lanes_also_in_time():
 
     reader, until_ms = DatasetReader(STORED), spec.load.until_ms
     stored = [block for item in STORED.ranges for turn in reader.blocks([item]) for block in turn]
-    new = [reader.drawn(reader.tables[0], item.numbers(0, 100)) for t in spec.inserts
+    new = [reader.draw_rows(reader.tables[0], item.numbers(0, 100)) for t in spec.inserts
            for item in t.timed]  # fmt: skip
     assert max(block.data["timestamp"].values().max() for block in stored) < until_ms
     assert min(block.data["timestamp"].values().min() for block in new) == until_ms
@@ -185,7 +185,7 @@ def test_the_time_of_every_other_workload_rises(workload):
     reader = DatasetReader(dataset(workload=workload, start_ms=1_700_000_000_123))
     for place, table in enumerate(reader.tables):
         size = reader.sizes[place] if reader.sizes else 10_000
-        block = reader.drawn(table, RowRange(start=0, stop=min(size, 10_000)).numbers())
+        block = reader.draw_rows(table, RowRange(start=0, stop=min(size, 10_000)).numbers())
         times = block.data[table.time.name].values()
         assert (np.diff(times) >= 0).all()
         middle = RowRange(start=len(times) // 2, stop=len(times), table=place)

@@ -17,8 +17,8 @@ from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
 from iotbench.measurements.shared.plan import StoredBefore, Wanted, expect_stored
 from iotbench.measurements.verify.kind import VerifyKind, VerifyOptions
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot

@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery, outputs
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import UnstorableError
 from simulator.modules import MODULES, database_class
@@ -79,7 +79,7 @@ def test_full_doubles_are_storable_where_numbers_are_binary():
 def test_times_are_compared_with_the_options_of_the_target(days_ago, problem):
     start_ms = int(time.time()) * 1000 - days_ago * DAY_MS
     reader = DatasetReader(dataset(params={"tick_ms": 1000}, start_ms=start_ms))
-    block = reader.drawn(reader.tables[0], np.arange(10))
+    block = reader.draw_rows(reader.tables[0], np.arange(10))
     graphite = database_class("graphite")
 
     with pytest.raises(UnstorableError, match=problem):

@@ -1,8 +1,9 @@
 """A run that changes rows: what its tasks leave, and what marks say of it."""
 
 from simulator.data.changes import since
-from simulator.data.dataset import DatasetReader, Retag
+from simulator.data.dataset import Retag
 from simulator.data.ranges import LANE_ROWS, RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.protocol import mark as marks
 from simulator.protocol.mark import Mark, State

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Accounts, Status, VerifyMode

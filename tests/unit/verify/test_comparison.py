@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Coded, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -21,7 +21,7 @@ from simulator.errors import counted
 from simulator.modules.contract import Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify.stored import comparison, counts, whole_tables
+from simulator.verify.stored import comparison, statistics, whole_tables
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
 from tests.unit.stored_rows import execute, store
@@ -209,7 +209,7 @@ def test_answers_that_change_are_distinguished_from_rows_that_are_wrong(
     """Two rows are there twice, until the question is repeated; one may still be then."""
     stored.tamper("INSERT INTO events SELECT * FROM events WHERE rowid < 3")
     monkeypatch.setattr(
-        counts.time,
+        statistics.time,
         "sleep",
         lambda _: stored.tamper(f"DELETE FROM events WHERE rowid > {ROWS + left}"),
     )
@@ -235,7 +235,7 @@ def test_an_error_does_not_hide_what_was_wrong_before(stored, monkeypatch, again
     method = "run" if again else "stream"
     failing = partial(monkeypatch.setattr, SqliteSession, method, fail)
     if again:
-        monkeypatch.setattr(counts.time, "sleep", lambda _: failing())
+        monkeypatch.setattr(statistics.time, "sleep", lambda _: failing())
     else:
         failing()
     verdict = stored.verify(VerifyMode.FULL)
@@ -547,7 +547,7 @@ DISTINCT = "events: distinct (device_id, timestamp, sequence_number)"
 
 
 def test_distinct_keys_of_many_rows_are_not_counted_and_a_swapped_row_is_found(stored, monkeypatch):
-    monkeypatch.setattr(counts, "_MOST_DISTINCT", 400)
+    monkeypatch.setattr(statistics, "_MOST_DISTINCT", 400)
     verified = stored.verify(VerifyMode.COUNTS)
     stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
     stored.tamper("DELETE FROM events WHERE sequence_number = 7")
@@ -561,7 +561,7 @@ def test_distinct_keys_of_many_rows_are_not_counted_and_a_swapped_row_is_found(s
 
 
 def test_distinct_keys_of_many_rows_are_counted_where_no_field_is_summed(stored, monkeypatch):
-    monkeypatch.setattr(counts, "_MOST_DISTINCT", 400)
+    monkeypatch.setattr(statistics, "_MOST_DISTINCT", 400)
     render = stored.database.render
 
     def refuse(query):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from simulator.data.answer import Answer
 from simulator.data.block import Block, Values
 from simulator.data.derived import derive, spells
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Answer,
     Condition,
     DistinctQuery,
     Function,

@@ -92,7 +92,7 @@ def test_order_and_cut_do_not_matter(rows, order):
     parts.add(hash_stored(COLUMNS, rows[:3]))
     parts.add(hash_stored(COLUMNS, rows[3:]))
 
-    assert whole.differing(parts).tolist() == []
+    assert whole.find_differing(parts).tolist() == []
 
 
 @given(rows=tables, other=cells, row=st.integers(0, 9), column=st.integers(0, 7))
@@ -105,7 +105,9 @@ def test_any_changed_value_is_seen(rows, other, row, column):
     changed[target] = tuple(altered)
     before, after = (fingerprint(hash_stored(COLUMNS, found)) for found in (rows, changed))
 
-    assert (len(before.differing(after)) > 0) == (repr(changed) != repr(rows))  # -0.0 is not 0.0
+    assert (len(before.find_differing(after)) > 0) == (
+        repr(changed) != repr(rows)
+    )  # -0.0 is not 0.0
 
 
 @given(rows=tables, row=st.integers(0, 9))
@@ -116,8 +118,8 @@ def test_a_missing_and_a_repeated_row_are_seen(rows, row):
     bucket = buckets_of(hashes[at : at + 1]).tolist()
     whole = fingerprint(hashes)
 
-    assert whole.differing(fingerprint(np.delete(hashes, at))).tolist() == bucket
-    assert whole.differing(fingerprint(np.append(hashes, hashes[at]))).tolist() == bucket
+    assert whole.find_differing(fingerprint(np.delete(hashes, at))).tolist() == bucket
+    assert whole.find_differing(fingerprint(np.append(hashes, hashes[at]))).tolist() == bucket
 
 
 def test_values_that_change_places_are_seen():

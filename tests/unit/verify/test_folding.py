@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
-from simulator.data.dataset import DatasetReader
-from simulator.data.fleet import FleetTable
+from simulator.data.fleet import select_fleet_rows
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -28,6 +27,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -74,7 +74,7 @@ class Fleet(Workload):
 
     def candidates(self, table, selection):
         assert table == CPU
-        return FleetTable({"host": HOSTS}, len(HOSTS), TICKS, 0, 10).candidates(selection)
+        return select_fleet_rows({"host": HOSTS}, selection, TICKS, 0, 10)
 
     def queries(self, tables):
         raise NotImplementedError

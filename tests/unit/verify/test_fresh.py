@@ -6,14 +6,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.query import Statement
 from simulator.data.ranges import lane_range
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import Type
 from simulator.load.ask.answers import EveryAnswer
 from simulator.load.ask.asker import Asked
-from simulator.load.write.batch import Batch, Held, OfBlock
+from simulator.load.write.batch import Batch, Held, Origin
 from simulator.load.write.send_log import SendLog
 from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
@@ -61,12 +61,12 @@ class Run:
                 numbers = lane_range(worker, first, BATCH_ROWS).numbers()
                 sent, acknowledged = now, now + random.randrange(1, 20) * MS
                 batch = Batch(
-                    Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 10), 0
+                    Payload(BATCH_ROWS, "batch", b"", 0), Origin.of(Held(0, 0, numbers), 10), 0
                 )
-                log.sent(batch, sent)
+                log.note_sent(batch, sent)
                 if number != 7:  # its outcome stays unknown
                     log.note_acknowledged(batch, acknowledged)
-                block = READER.drawn(EVENTS, numbers)
+                block = READER.draw_rows(EVENTS, numbers)
                 known = acknowledged if number != 7 else None
                 self.rows += [
                     Row(
@@ -226,18 +226,18 @@ def test_rows_of_workers_that_share_a_lane_are_drawn_in_their_order(monkeypatch)
     logs = [SendLog(reader), SendLog(reader)]
     for number in range(20):
         numbers = np.arange(number * 10, number * 10 + 10)
-        batch = Batch(Payload(10, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 10), 0)
-        logs[number % 2].sent(batch, number)
+        batch = Batch(Payload(10, "batch", b"", 0), Origin.of(Held(0, 0, numbers), 10), 0)
+        logs[number % 2].note_sent(batch, number)
         logs[number % 2].note_acknowledged(batch, number + 1)
     parts = [part for log in logs for part in log.parts(0, SAME, 0)]
     rows = ArrivingRows(reader, TimedBatches.of(parts, np.empty((5, 0), np.int64)))
-    draw = DatasetReader.drawn
+    draw = DatasetReader.draw_rows
 
     def ascending(self, table, numbers):
         assert (np.diff(numbers) > 0).all()
         return draw(self, table, numbers)
 
-    monkeypatch.setattr(DatasetReader, "drawn", ascending)
+    monkeypatch.setattr(DatasetReader, "draw_rows", ascending)
     window = rows.window(fresh_types(reader)["fresh-extremes"], 0, 100)
 
     assert len(window.keys) == 5
@@ -258,14 +258,14 @@ def test_clocks_that_differ_make_no_right_answer_wrong():
 
 def test_rows_that_were_stored_at_the_same_instant_belong_to_the_truth():
     run = Run()
-    times = READER.drawn(EVENTS, DATA.ranges[0].numbers()).data["timestamp"].values()
+    times = READER.draw_rows(EVENTS, DATA.ranges[0].numbers()).data["timestamp"].values()
     since = int(times[-3])
     rows = sum(
         len(range(int(count))) for _, _, _, count, _ in select_stored_since(READER, DATA, since).T
     )
 
     assert rows == sum(
-        int((READER.drawn(EVENTS, item.numbers()).data["timestamp"].values() >= since).sum())
+        int((READER.draw_rows(EVENTS, item.numbers()).data["timestamp"].values() >= since).sum())
         for item in DATA.ranges
     )
     assert select_stored_since(READER, DATA, run.until_ms + 10**6).shape == (5, 0)

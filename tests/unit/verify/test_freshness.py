@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iotbench.results.latency import freshness_ms, least_freshness_ms
-from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Statement
+from simulator.data.reader import DatasetReader
 from simulator.load.ask.answers import EveryAnswer, Moving
-from simulator.load.write.batch import Batch, Held, OfBlock
+from simulator.load.write.batch import Batch, Held, Origin
 from simulator.load.write.send_log import SendLog
 from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
@@ -50,7 +50,7 @@ class Simulated:
         self.acknowledged_ms = self.sent_ms + ACKNOWLEDGED_MS
         self.visible_ms = np.array([visible_ms(at) for at in self.acknowledged_ms])
         rows = np.arange(len(self.sent_ms) * BATCH_ROWS)
-        self.times = READER.drawn(EVENTS, rows).data["timestamp"].values().astype(np.int64)
+        self.times = READER.draw_rows(EVENTS, rows).data["timestamp"].values().astype(np.int64)
         self.window_ms, self.now_ms = window_ms, 0.0
         answers = EveryAnswer("fresh-count", COUNT)
         moving = Moving(database(), COUNT, self.since_ms, answers)
@@ -76,8 +76,8 @@ class Simulated:
             zip(self.sent_ms, self.acknowledged_ms, strict=True)
         ):
             rows = np.arange(number * BATCH_ROWS, (number + 1) * BATCH_ROWS)
-            batch = Batch(Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, rows), 10), 0)
-            log.sent(batch, int(sent * MS))
+            batch = Batch(Payload(BATCH_ROWS, "batch", b"", 0), Origin.of(Held(0, 0, rows), 10), 0)
+            log.note_sent(batch, int(sent * MS))
             log.note_acknowledged(batch, int(acknowledged * MS))
         stored = select_stored_since(READER, dataset(params={"devices": 3}), int(self.times[0]))
         arriving = ArrivingRows(READER, TimedBatches.of(log.parts(0, Ticks(), 0), stored))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.data.answer import Answer
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Answer,
     Condition,
     DistinctQuery,
     Function,

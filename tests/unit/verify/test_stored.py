@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import MismatchError
@@ -95,8 +95,8 @@ def test_each_window_counts_once_wherever_it_is_read():
 
     assert (brought.window, lost.window) == (windows[0], windows[1])
     assert sorted(stored.read) == [2, 3, 4]
-    assert not len(shared.stored(table).differing(print_of(1, 2, 3, 4)))
-    assert shared.expected(table).counts.sum() == 1000
+    assert not len(shared.fingerprint_stored(table).find_differing(print_of(1, 2, 3, 4)))
+    assert shared.fingerprint_expected(table).counts.sum() == 1000
 
 
 @pytest.mark.parametrize("content", [b"", b"{}\n", b"nothing"])

@@ -17,6 +17,7 @@ exclude their start; here all include it. `group-window-transpose-high-card` ask
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,12 +30,18 @@ from simulator.data.query import (
     OneOf,
     Query,
     RowsQuery,
+    Selection,
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.homes.tables import ids
-from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.shared.windows import FUNCTIONS, Windows, count_queries
+from simulator.data.workloads.shared.windows import (
+    FUNCTIONS,
+    HOUR_MS,
+    MINUTE_MS,
+    Windows,
+    count_queries,
+)
 
 _SENSOR = ("home_id", "room_id", "sensor_id")
 _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
@@ -91,29 +98,26 @@ class DrawnQueries:
         }
 
     def _of_a_home(self, name: str) -> QueryType:
-        def instance(parameters: RandomParameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
             chosen = self._first + np.array(parameters.among(number, self._homes, 1))
             one = OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist()))
-            window = self._windows.drawn(parameters, number, 12, HOUR_MS, (one,))
-            mean = Aggregate(Function.AVG, "temperature")
-            return AggregateQuery(self._air, (mean,), bucket=HOUR_MS, selection=window)
+            mean, home = Aggregate(Function.AVG, "temperature"), replace(window, one_of=(one,))
+            return AggregateQuery(self._air, (mean,), bucket=HOUR_MS, selection=home)
 
         return self._windows.type_of(name, 12, HOUR_MS, instance)
 
     def _of_a_room(self, name: str) -> QueryType:
         width, room = 5 * MINUTE_MS, OneOf("room_id", (_ROOM,))
 
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            window = self._windows.drawn(parameters, number, 1, width, (room,))
-            mean = Aggregate(Function.AVG, "co2_level")
+        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
+            mean, chosen = Aggregate(Function.AVG, "co2_level"), replace(window, one_of=(room,))
             table = self._tables["air_quality_room"]
-            return AggregateQuery(table, (mean,), bucket=width, selection=window)
+            return AggregateQuery(table, (mean,), bucket=width, selection=chosen)
 
         return self._windows.type_of(name, 1, width, instance)
 
     def _rows(self, name: str, table: str, columns: tuple[str, ...], hours: int) -> QueryType:
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            window = self._windows.drawn(parameters, number, hours, MINUTE_MS)
+        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
             return RowsQuery(self._tables[table], columns, window)
 
         return self._windows.type_of(name, hours, MINUTE_MS, instance)
@@ -124,8 +128,7 @@ class DrawnQueries:
         if function in ENDS and by != _SENSOR:
             return impossible(_ALIKE)
 
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            window = self._windows.drawn(parameters, number, 6, HOUR_MS)
+        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
             asked = (Aggregate(function, "temperature"),)
             return AggregateQuery(self._air, asked, by=by, bucket=bucket, selection=window)
 

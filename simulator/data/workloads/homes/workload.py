@@ -44,7 +44,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import FleetTable, chosen_members, walks_at
+from simulator.data.fleet import select_fleet_rows, select_members, walks_at
 from simulator.data.mixer import (
     Hashes,
     below,
@@ -76,18 +76,12 @@ from simulator.data.workloads.homes.tables import (
     kinds,
     sensors_of,
 )
-from simulator.data.workloads.shared.fleets import (
-    HOUR_MS,
-    MINUTE_MS,
-    FleetWorkload,
-    NumberedParams,
-    texts,
-)
-from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.shared.fleets import FleetWorkload, NumberedParams, texts
+from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS
 
 MOST_HOMES = 1_000_000
 SENSORS_PER_HOME = 55.5
-"""On average."""
+"""Mean number of sensors."""
 _MOST_LEVELS = 1 << 15
 _CONTACT = np.array([0.0, 1.0])
 _KIND_BOUND = 12  # 1, 4 and 6 divide it
@@ -189,17 +183,12 @@ class Homes(FleetWorkload):
         """Return the rows of the selection's homes, rooms, sensors and times; None if most are."""
         params, tags = self.params, self._tags(table.name)
         if table.name != CONFIG:
-            fleet = FleetTable(
-                tags,
-                len(self._sensors[table.name]),
-                params.ticks,
-                self.start_ms,
-                params.interval_ms,
+            return select_fleet_rows(
+                tags, selection, params.ticks, self.start_ms, params.interval_ms
             )
-            return fleet.candidates(selection)
         changes = self._changes
         seen = selection.places(lambda t: changes.before(t - self.start_ms), changes.rows)
-        homes = chosen_members(tags, selection)
+        homes = select_members(tags, selection)
         if len(homes) == params.scale:
             return None if 2 * len(seen) > changes.rows else np.arange(seen.start, seen.stop)
         return changes.rows_of_homes(homes, seen.start, seen.stop)
@@ -245,20 +234,17 @@ class Homes(FleetWorkload):
         """Return fixed queries over all of the data."""
         return list_fixed_queries({table.base: table for table in tables})
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's query types, and the fixed queries."""
-        until = self.start_ms + self.params.ticks * self.params.interval_ms
-        until = until if until_ms is None else min(until, until_ms)
-        windows = Windows(self.seed, self.start_ms, until, aligned)
+        """Return the document's query types."""
+        windows = self._windows(aligned=aligned, until_ms=until_ms)
         named = {table.base: table for table in tables}
-        drawn = DrawnQueries(named, windows, self.params.scale, self.params.scale_offset)
-        return {**drawn.types(), **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
+        return DrawnQueries(named, windows, self.params.scale, self.params.scale_offset).types()
 
 
 def _detect(hashes: Hashes) -> dict[str, ColumnData]:
-    """Return what a camera detects: each type as likely, and each kind of it."""
+    """Return the objects that a camera detects: types are equally likely, and kinds of a type."""
     counts = np.array([len(each) for each in OBJECTS.values()])
     types, places = np.divmod(scale(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)
     of_type = np.cumsum(counts) - counts

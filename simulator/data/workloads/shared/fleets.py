@@ -13,8 +13,8 @@ from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
+from simulator.data.workloads.shared.windows import HOUR_MS, Windows
 
-MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 MOST_MEMBERS = 100_000_000
 SHARE_LEVELS = 1 << 13
 
@@ -67,6 +67,17 @@ class FleetWorkload(Workload):
     def last_ms(self, rows: int) -> int:
         """Return the end of the data."""
         return self.start_ms + self.params.duration_ms
+
+    @property
+    def _ticks(self) -> int:
+        """Points of a member that are sent."""
+        return self.params.ticks
+
+    def _windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
+        """Return the windows of the fleet's data, of which none passes `until_ms`."""
+        until = self.start_ms + self._ticks * self.params.interval_ms
+        until = until if until_ms is None else min(until, until_ms)
+        return Windows(self.seed, self.start_ms, until, aligned)
 
 
 def compute_wanted_series(given: Any) -> int:
@@ -140,7 +151,7 @@ def longest(tag: Tag) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The members of a fleet: what is drawn once for each of them."""
+    """The members of a fleet, and the values that are drawn once for each of them."""
 
     seed: int
     count: int

@@ -11,6 +11,7 @@ with the number of hosts.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from simulator.data.query import (
     EVERYTHING,
@@ -27,8 +28,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.shared.windows import Windows, too_many
+from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS, Windows, too_many
 
 _BY_MINUTE = {  # name -> fields, hosts, hours
     f"single-groupby-{fields}-{hosts}-{hours}": (fields, hosts, hours)
@@ -96,19 +96,17 @@ class HostQueries:
         if hosts > self._hosts:
             return too_many(hosts, self._hosts, "hosts")
 
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            names = self._of(parameters, number, hosts)
-            window = self._windows.drawn(parameters, number, hours, bucket, (names,))
+        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
+            chosen = replace(window, one_of=(self._of(parameters, number, hosts),))
             highest = self._aggregates(Function.MAX, fields)
-            return AggregateQuery(self._cpu, highest, bucket=bucket, selection=window)
+            return AggregateQuery(self._cpu, highest, bucket=bucket, selection=chosen)
 
         return self._too_few(fields) or self._windows.type_of(name, hours, bucket, instance)
 
     def means(self, name: str, fields: int, hours: int) -> QueryType:
         """Return the type for the mean of the first fields by host and hour."""
 
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            window = self._windows.drawn(parameters, number, hours, HOUR_MS)
+        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
             means = self._aggregates(Function.AVG, fields)
             return AggregateQuery(
                 self._cpu, means, by=("hostname",), bucket=HOUR_MS, selection=window
@@ -142,23 +140,21 @@ class HostQueries:
         return OneOf("hostname", tuple(f"host_{self._first + host}" for host in chosen))
 
     def _busy(self, name: str, hosts: int | None) -> QueryType:
-        def instance(parameters: RandomParameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
             names = () if hosts is None else (self._of(parameters, number, hosts),)
-            window = self._windows.drawn(parameters, number, _BUSY_HOURS, 1, names)
             busy = Condition("usage_user", Operator.MORE, _BUSY_PERCENT)
-            chosen = Selection(window.one_of, (busy,), window.since, window.until)
+            chosen = replace(window, one_of=names, compared=(busy,))
             return RowsQuery(self._cpu, selection=chosen)
 
         return self._windows.type_of(name, _BUSY_HOURS, 1, instance)
 
     def _newest(self, name: str) -> QueryType:
-        def instance(parameters: RandomParameters, number: int) -> Query:
-            hour = self._windows.drawn(parameters, number, 1, MINUTE_MS)
+        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
             return AggregateQuery(
                 self._cpu,
                 self._aggregates(Function.MAX, 1),
                 bucket=MINUTE_MS,
-                selection=Selection(until=hour.until),
+                selection=Selection(until=window.until),
                 newest=_NEWEST_MINUTES,
             )
 

@@ -6,12 +6,12 @@ Row n of a table is (tick, host) = divmod(n, hosts).
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import FleetTable, walks_at
+from simulator.data.fleet import select_fleet_rows, walks_at
 from simulator.data.query import Selection
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Precision, Walks
@@ -25,7 +25,6 @@ from simulator.data.workloads.shared.fleets import (
     texts,
 )
 from simulator.data.workloads.shared.host_queries import HostQueries
-from simulator.data.workloads.shared.windows import Windows
 
 DATACENTERS = {
     "us-east-1": "abce",
@@ -92,7 +91,6 @@ class Hosts(FleetWorkload):
     def __init__(self, params: NumberedParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         self._members = Members(seed, params.scale, params.scale_offset)
-        self._host_tags = lru_cache(maxsize=None)(self._draw_host_tags)
 
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
@@ -116,13 +114,7 @@ class Hosts(FleetWorkload):
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's hosts and times; None if most rows are."""
         tags, params = self._tags(table.name), self.params
-        fleet = FleetTable(tags, params.scale, params.ticks, self.start_ms, params.interval_ms)
-        return fleet.candidates(selection)
-
-    def _windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
-        until = self.start_ms + self.params.ticks * self.params.interval_ms
-        until = until if until_ms is None else min(until, until_ms)
-        return Windows(self.seed, self.start_ms, until, aligned)
+        return select_fleet_rows(tags, selection, params.ticks, self.start_ms, params.interval_ms)
 
     def _queries_of(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
         windows = self._windows(aligned=aligned, until_ms=until_ms)
@@ -138,13 +130,17 @@ class Hosts(FleetWorkload):
 
     def _tags(self, table: str) -> dict[str, Array]:
         """Return tag -> the text of each host."""
-        return self._host_tags()
+        return self._host_tags
 
     def _percentage(self, values: Array) -> ColumnData:
         """Return a share in percent with the fleet's precision."""
         if self.params.precision is Precision.FULL:
             return Values(values)
         return Coded((values * 64).astype(np.int64), PERCENTS)
+
+    @cached_property
+    def _host_tags(self) -> dict[str, Array]:
+        return self._draw_host_tags()
 
     def _draw_host_tags(self) -> dict[str, Array]:
         members, names = self._members, list(DATACENTERS)

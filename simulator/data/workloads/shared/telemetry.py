@@ -5,7 +5,7 @@ Row n of a table is (tick, host) = divmod(n, hosts). `devops` has these tables, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -195,9 +195,6 @@ class Telemetry(Hosts):
             for name, m in self._measurements.items()
         }
         self._own_tags = lru_cache(maxsize=None)(self._draw_own_tags)
-        self._boot_times = lru_cache(maxsize=None)(self._draw_boot_times)
-        self._memory_totals = lru_cache(maxsize=None)(self._draw_memory_totals)
-        self._disk_totals = lru_cache(maxsize=None)(self._draw_disk_totals)
 
     def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
         """Return the measurements in the document's order; `exact`: doubles are on a grid."""
@@ -228,13 +225,13 @@ class Telemetry(Hosts):
         walks = self._measurements[table].walks
         fields = {name: _integers(walks[name], values) for name, values in walked.items()}
         if table == "kernel":
-            fields["boot_time"] = Coded(hosts, self._boot_times())
+            fields["boot_time"] = Coded(hosts, self._boot_times)
         if table == "redis":
             fields["uptime_in_seconds"] = Values(ticks * self.params.interval_ms // 1000)
         return fields
 
     def _disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
-        total, inodes = self._disk_totals()
+        total, inodes = self._disk_totals
         fields: dict[str, ColumnData] = {
             "total": Coded(hosts, total),
             "inodes_total": Coded(hosts, inodes),
@@ -252,10 +249,10 @@ class Telemetry(Hosts):
         return fields
 
     def _memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
-        total = self._memory_totals().take(hosts)
+        total = self._memory_totals.take(hosts)
         parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
         fields: dict[str, ColumnData] = {
-            "total": Coded(hosts, self._memory_totals()),
+            "total": Coded(hosts, self._memory_totals),
             **{name: Values(part) for name, part in parts.items()},
         }
         if "used" in parts:
@@ -267,7 +264,7 @@ class Telemetry(Hosts):
         return fields
 
     def _coarse_memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
-        total = self._memory_totals().take(hosts) >> _MEBIBYTE_BITS
+        total = self._memory_totals.take(hosts) >> _MEBIBYTE_BITS
         parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
         if "used" in parts:
             parts["available"] = parts["free"] = total - parts["used"]
@@ -275,7 +272,7 @@ class Telemetry(Hosts):
             name: parts[name] for name in ("used", "available", "buffered") if name in parts
         }
         return {
-            "total": Coded(hosts, self._memory_totals()),
+            "total": Coded(hosts, self._memory_totals),
             **{name: Coded(part, MEBIBYTES) for name, part in parts.items()},
             **{f"{n}_percent": Coded(6400 * p // total, PERCENTS) for n, p in percents.items()},
         }
@@ -284,13 +281,16 @@ class Telemetry(Hosts):
         tags = self._measurements[table].tags
         return {tag: self._members.tag(f"{table}.{tag}", values) for tag, values in tags.items()}
 
-    def _draw_boot_times(self) -> Array:
+    @cached_property
+    def _boot_times(self) -> Array:
         return self._members.numbers("kernel.boot_time", BOOT_TIMES)
 
-    def _draw_memory_totals(self) -> Array:
+    @cached_property
+    def _memory_totals(self) -> Array:
         return np.array(MEMORY_BYTES).take(self._members.numbers("mem.total", len(MEMORY_BYTES)))
 
-    def _draw_disk_totals(self) -> tuple[Array, Array]:
+    @cached_property
+    def _disk_totals(self) -> tuple[Array, Array]:
         hosts = self.params.scale
         return np.full(hosts, DISK_BYTES), np.full(hosts, DISK_BYTES // INODE_BYTES)
 

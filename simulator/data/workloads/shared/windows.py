@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Selection, count_rows
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.shared.fleets import HOUR_MS
 
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
 """Aggregates as the programs of influxdb-comparisons call them."""
+
+
+Instance: TypeAlias = Callable[[RandomParameters, int, Selection], Query]
+"""Makes an instance of a type from its random parameters, its number and its window of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,40 +28,23 @@ class Windows:
     aligned: bool
     """Windows begin and end at multiples of the query's bucket."""
 
-    def type_of(
-        self,
-        name: str,
-        hours: float,
-        bucket: int,
-        instance: Callable[[RandomParameters, int], Query],
-    ) -> QueryType:
+    def type_of(self, name: str, hours: float, bucket: int, instance: Instance) -> QueryType:
         """Return a type, which is impossible if the data has no window of this length."""
-        step = bucket if self.aligned else 1
-        if -(-self.since // step) * step > self.until - _ms(hours):
+        step, length = bucket if self.aligned else 1, round(hours * HOUR_MS)
+        last = self.until - length
+        if -(-self.since // step) * step > last:
             aligned = ", aligned to its buckets" * self.aligned
             return impossible(
                 f"it asks about {hours:g} h{aligned}, and the data has"
                 f" {(self.until - self.since) / HOUR_MS:g} h"
             )
         parameters = RandomParameters(self.seed, name)
-        return QueryType(lambda number: instance(parameters, number))
 
-    def drawn(
-        self,
-        parameters: RandomParameters,
-        number: int,
-        hours: float,
-        bucket: int,
-        one_of: Sequence[OneOf] = (),
-    ) -> Selection:
-        """Return the random window of an instance, and the members that it asks about."""
-        step = bucket if self.aligned else 1
-        since = parameters.since(number, self.since, self.until - _ms(hours), step)
-        return Selection(one_of=tuple(one_of), since=since, until=since + _ms(hours))
+        def of_window(number: int) -> Query:
+            since = parameters.since(number, self.since, last, step)
+            return instance(parameters, number, Selection(since=since, until=since + length))
 
-
-def _ms(hours: float) -> int:
-    return round(hours * HOUR_MS)
+        return QueryType(of_window)
 
 
 def too_many(asked: int, members: int, what: str) -> QueryType:
@@ -66,8 +54,7 @@ def too_many(asked: int, members: int, what: str) -> QueryType:
 
 def count_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the number of rows of each table; `tables` has them by name."""
-    count = (Aggregate(Function.COUNT),)
-    return {f"count-{name}": AggregateQuery(table, count) for name, table in tables.items()}
+    return {f"count-{name}": count_rows(table) for name, table in tables.items()}
 
 
 ASKED_FIELDS = 2

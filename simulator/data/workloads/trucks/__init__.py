@@ -1,1 +1,1 @@
-"""Workload `trucks`: what a fleet of trucks sends."""
+"""Workload `trucks`: the messages of a fleet of trucks."""

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Rows
+from simulator.data.fleet import WORTHWHILE
 from simulator.data.mixer import below, key_of
 from simulator.data.ranges import RowRange
 from simulator.data.walks import distinct
@@ -38,8 +39,6 @@ _TURNS = 20  # batches sent of which one is late
 _DELAYS = np.array([1, 1, 1, 1, 2, 2, 3, 4])
 _MOST_LATE = 4
 _NUMBER_BITS = 37
-_WORTHWHILE = 2
-"""Drawing a whole table in order is as fast as drawing one row in this many by its number."""
 
 
 @cache
@@ -86,7 +85,7 @@ class Deliveries:
         sends, places = np.divmod(rows, SENT)
         found, send_of = distinct(sends)
         rounds, members = self._rounds(found)
-        batches = self._made(members, rounds - self._first[members])
+        batches = self._find_made(members, rounds - self._first[members])
         orders = below(self._key("order"), number_pairs(members, batches), len(_orders()))
         batches += self._joined[members]
         ticks = batches[send_of] * POINTS
@@ -107,14 +106,14 @@ class Deliveries:
         if stop <= first:
             counts[:] = 0
         total = int(counts.sum())
-        if total * SENT * _WORTHWHILE > self.rows:
+        if total * SENT * WORTHWHILE > self.rows:
             return None
         places = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         rounds = np.repeat(self._first[members] + low, counts) + places
         sends = np.sort(self._sends(rounds, np.repeat(members, counts)))
         return (sends[:, None] * SENT + np.arange(SENT)).ravel()
 
-    def _made(self, members: Rows, ranks: Rows) -> Rows:
+    def _find_made(self, members: Rows, ranks: Rows) -> Rows:
         """Return the batches that members send at these ranks."""
         made = self._present[members]
         turns, places = np.divmod(ranks, _TURNS)

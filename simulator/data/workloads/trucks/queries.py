@@ -30,6 +30,8 @@ TSBS returns the driver, too, which follows from the truck. A row without a tag 
 belongs to another truck, there and here.
 """
 
+from dataclasses import replace
+
 from simulator.data.derived import DerivedTable, derive, spells
 from simulator.data.query import (
     EVERYTHING,
@@ -46,8 +48,13 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import QueryType, RandomParameters
 from simulator.data.schema import Table
-from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, MINUTE_MS
-from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.shared.windows import (
+    DAY_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    Windows,
+    count_queries,
+)
 from simulator.data.workloads.trucks.tables import FLEETS, FUEL, LOAD, STATUS, TRUCK
 
 _POSITION = ("longitude", "latitude")
@@ -83,9 +90,8 @@ def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             selection=_where(f"avg_{STATUS}", Operator.LESS, 1),
         ),
         "breakdown-frequency": _breakdowns(diagnostics),
-        **{f"count-{table.base}": AggregateQuery(table, (_COUNT,))
-           for table in (readings, diagnostics)},
-    }  # fmt: skip
+        **count_queries({table.base: table for table in (readings, diagnostics)}),
+    }
 
 
 def list_drawn_types(
@@ -156,11 +162,10 @@ def _periods(
 
 
 def _stationary(readings: Table, windows: Windows) -> QueryType:
-    def instance(parameters: RandomParameters, number: int) -> Query:
-        fleet = _fleet(parameters, number)
-        window = windows.drawn(parameters, number, _PERIOD_HOURS, _PERIOD_MS, (fleet,))
+    def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
+        chosen = replace(window, one_of=(_fleet(parameters, number),))
         mean = (Aggregate(Function.AVG, "velocity"),)
-        trucks = derive("trucks", AggregateQuery(readings, mean, ("name",), selection=window))
+        trucks = derive("trucks", AggregateQuery(readings, mean, ("name",), selection=chosen))
         return RowsQuery(trucks, ("name",), _where("avg_velocity", Operator.LESS, 1))
 
     return windows.type_of("stationary-trucks", _PERIOD_HOURS, _PERIOD_MS, instance)
@@ -169,10 +174,9 @@ def _stationary(readings: Table, windows: Windows) -> QueryType:
 def _long_drives(
     name: str, readings: Table, windows: Windows, hours: int, periods: int
 ) -> QueryType:
-    def instance(parameters: RandomParameters, number: int) -> Query:
-        fleet = _fleet(parameters, number)
-        window = windows.drawn(parameters, number, hours, _PERIOD_MS, (fleet,))
-        trucks = derive("trucks", _drives(_periods(readings, "velocity", selection=window)))
+    def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
+        chosen = replace(window, one_of=(_fleet(parameters, number),))
+        trucks = derive("trucks", _drives(_periods(readings, "velocity", selection=chosen)))
         return RowsQuery(trucks, ("name", "count"), _where("count", Operator.MORE, periods))
 
     return windows.type_of(name, hours, _PERIOD_MS, instance)

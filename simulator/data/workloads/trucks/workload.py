@@ -1,4 +1,4 @@
-"""Trucks that send what they measure late, out of order and with gaps: TSBS, use case `iot`.
+"""Trucks that send measurements late, out of order and with gaps: TSBS, use case `iot`.
 
 Two tables, `readings` (seven fields) and `diagnostics` (three), with eight tags: a point per truck
 and interval, of which 89.1 % are sent. Rows are numbered in the order of sending, so time does not
@@ -23,7 +23,7 @@ Where the document's text and code leave something open, or do not fit here, we 
   elevations below 500.
 - `fuel_state` falls by 0.0005 in each interval on average, as in the code, but with a deviation of
   0.0001, and is 1 again when it would be 0. `current_load` changes once in 20 intervals.
-- A day by default, as in TSBS. The start is that of the dataset; TSBS has 2016-01-01.
+- A day by default, as in TSBS. The start is the dataset's; TSBS has 2016-01-01.
 - `distribution=documented`: walks stop at their bounds, start where the code does (velocity, grade
   and status 0, consumption 25, the tank full). `unpinned`: they are reflected, and start anywhere.
 - The tables are no group: a payload that mixes tables needs time that rises.
@@ -42,7 +42,7 @@ from pydantic import Field as Described
 from pydantic import model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import chosen_members, walks_at
+from simulator.data.fleet import select_members, walks_at
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
@@ -50,14 +50,8 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.data.walks import Distribution, Precision, Walks
 from simulator.data.workloads.base import EndMs
-from simulator.data.workloads.shared.fleets import (
-    DAY_MS,
-    MOST_MEMBERS,
-    FleetParams,
-    FleetWorkload,
-    Members,
-)
-from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.shared.fleets import MOST_MEMBERS, FleetParams, FleetWorkload, Members
+from simulator.data.workloads.shared.windows import DAY_MS
 from simulator.data.workloads.trucks.deliveries import POINTS, Absent, Deliveries, number_pairs
 from simulator.data.workloads.trucks.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.trucks.tables import (
@@ -91,7 +85,7 @@ class Nulls(StrEnum):
 
 
 class TrucksParams(FleetParams):
-    """The fleet of trucks, how it grows, and what may be NULL."""
+    """The fleet of trucks, its growth, and its NULLs."""
 
     scale: int = Described(1, ge=1, le=MOST_MEMBERS, description="trucks")
     duration_ms: EndMs = Described(DAY_MS, ge=1, description="end of the data, exclusive")
@@ -185,7 +179,7 @@ class Trucks(FleetWorkload):
         """Return the rows of the selection's trucks and times, and some more; None if most."""
         start, interval = self.start_ms, self.params.interval_ms
         ticks = selection.places(lambda t: -((start - t) // interval), self._ticks)
-        members = chosen_members(self._tags, selection)
+        members = select_members(self._tags, selection)
         return self._sends[table.name].candidates(members, ticks.start, ticks.stop)
 
     @property
@@ -197,19 +191,16 @@ class Trucks(FleetWorkload):
         readings, diagnostics = tables
         return list_fixed_queries(readings, diagnostics)
 
-    def query_types(
-        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    def random_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the types of TSBS under its names, and the numbers of rows."""
-        until = self.start_ms + self._ticks * self.params.interval_ms
-        until = until if until_ms is None else min(until, until_ms)
-        windows = Windows(self.seed, self.start_ms, until, aligned)
+        """Return the types of TSBS under its names."""
+        windows = self._windows(aligned=aligned, until_ms=until_ms)
         readings, diagnostics = tables
-        drawn = list_drawn_types(readings, diagnostics, windows, self.params.scale)
-        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
+        return list_drawn_types(readings, diagnostics, windows, self.params.scale)
 
     def _absences(self, table: Table) -> list[Absent]:
-        """Return what is NULL among the table's fields, and among its tags."""
+        """Return the NULLs of the table's fields, and of its tags."""
         found = []
         for columns, rows in ((table.fields, _NULL_FIELD_ROWS), (table.tags, _NULL_TAG_ROWS)):
             names = tuple(column.name for column in columns if column.nullable)

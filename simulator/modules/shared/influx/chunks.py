@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from simulator.data.answer import in_units
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -19,7 +20,6 @@ from simulator.data.query import (
     NewestQuery,
     Output,
     RowsQuery,
-    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type

@@ -9,7 +9,8 @@ from iotbench.results.metrics import insert_metrics, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.durations import encode_durations
-from simulator.load.pace import NEVER_NS, Pace, Timetable
+from simulator.load.pace import Pace, Timetable
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import Outcome
 from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WorkerReport
@@ -56,7 +57,7 @@ def test_a_rate_that_the_database_keeps_up_with_is_reported_within_one_batch(
         while (due_ns := table.due_ns(now_ns, batch)) != NEVER_NS:
             now_ns = due_ns  # of several connections one is free
             ends.append(due_ns / 1e9 + took_s)
-        (kept,) = table.kept()
+        (kept,) = table.list_kept()
         assert not len(kept.unsent_ns)
         reports.append(
             worker(place, rows=batch * (len(ends) - 1), started=10.0, ended=10.0 + ends[-1],

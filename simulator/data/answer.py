@@ -1,0 +1,114 @@
+"""Answers in canonical form, which compare with == to the truth.
+
+`answer` converts the rows that a driver returns.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, assert_never
+
+import numpy as np
+
+from simulator.data.query import Output
+from simulator.data.schema import TimeUnit, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in canonical form: int, float, str, bool or None; rows sorted."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def answer(columns: Sequence[Output], raw: Iterable[Sequence[Any]]) -> Answer:
+    """Return the canonical answer made of raw driver rows.
+
+    Raises ValueError if a row has a different number of columns or a value of a different type.
+    """
+    names = tuple(column.name for column in columns)
+    rows: list[tuple[Any, ...]] = []
+    for row in raw:
+        if len(row) != len(columns):
+            msg = f"expected {len(columns)} columns ({', '.join(names)}), got {len(row)}"
+            raise ValueError(msg)
+        rows.append(tuple(canonical(c, v) for c, v in zip(columns, row, strict=True)))
+    rows.sort(key=lambda row: tuple((value is not None, value) for value in row))
+    return Answer(names, tuple(rows))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def canonical(column: Output, value: Any) -> Any:
+    """Return one value in canonical form (see Answer); ValueError if it cannot be one."""
+    if value is None:
+        return None
+    try:
+        return _convert(column, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{column.name}: expected {column.type}, got {value!r}") from error
+
+
+def _convert(column: Output, value: Any) -> Any:
+    match column.type:
+        case Type.INT16 | Type.INT32 | Type.INT64:
+            return _whole(value) if column.ticks == 1 else _in_units(value, column)
+        case Type.FLOAT32:
+            return _finite(float(np.float32(value) if column.shortened else value))
+        case Type.FLOAT64:
+            return _finite(float(value))
+        case Type.BOOL:
+            if value not in (0, 1):
+                raise ValueError("neither true nor false")
+            return bool(value)
+        case Type.TEXT:
+            return value.decode() if isinstance(value, bytes) else str(value)
+        case Type.TIMESTAMP:
+            return _in_units(value, column)
+        case _:
+            assert_never(column.type)
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _whole(value: Any) -> int:
+    number = int(value)
+    if number != value:
+        raise ValueError("not a whole number")
+    return number
+
+
+def _in_units(value: Any, column: Output) -> int | float:
+    """Return a time in the table's unit; one between two units as a float between them."""
+    if isinstance(value, datetime):
+        found = instant(value, column.unit)
+    elif column.ticks == 1 and isinstance(value, int):
+        return value
+    else:
+        found = Fraction(value) / column.ticks
+    if found.denominator == 1:
+        return int(found)
+    near = float(found)
+    return near if not near.is_integer() else near + 0.5
+
+
+def in_units(ticks: int, ticks_per_unit: int) -> int | Decimal:
+    """Return a time in a coarser unit, exactly."""
+    units, rest = divmod(ticks, ticks_per_unit)
+    return Decimal(ticks) / ticks_per_unit if rest else units
+
+
+def instant(value: datetime, unit: TimeUnit) -> Fraction:
+    """Return a datetime in a unit since 1970, exactly; one without a zone is in UTC."""
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    microseconds = (aware - _EPOCH) // timedelta(microseconds=1)
+    return Fraction(microseconds * unit.per_second, 10**6)

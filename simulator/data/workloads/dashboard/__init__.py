@@ -1,1 +1,0 @@
-"""Workload `dashboard`: a fleet of hosts in clusters, and the panels of a dashboard."""
