@@ -130,7 +130,7 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         return 0 if worker.run() else 1
 
 
-def _load() -> None:
+def load() -> None:
     """Import what most runs need, once for all forks."""
     for name in _LOADED_BY_RUNS:
         importlib.import_module(name)
@@ -160,7 +160,7 @@ def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
     if arguments.role == _FORK_SERVER:
-        _load()
+        load()
         role = fork(socket.socket(fileno=0))
         if role is None:
             return 0

@@ -16,6 +16,7 @@ from unittest import mock
 from iotbench.commands.main import _run
 from iotbench.execution.local import runner
 from iotbench.execution.local.forks import Forks
+from tests import forking
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,13 @@ class Finished:
 
 
 class KeptForks(Forks):
-    """Starts the processes of several commands: to load their program takes half a second."""
+    """Starts the processes of several commands; its own process is a fork, too."""
 
     _given: tuple[dict[str, str], Path] | None = None
     """Environment and folder of the process that forks, if there is one."""
+
+    def __init__(self) -> None:
+        forking.load_program()  # not yet with the environment of a command
 
     def __enter__(self) -> Self:
         environment = {n: v for n, v in os.environ.items() if n != "PYTEST_CURRENT_TEST"}
@@ -45,6 +49,9 @@ class KeptForks(Forks):
             super().__enter__()
             self._given = given
         return self
+
+    def _start_server(self, stdin: int, program: Sequence[str] = ()) -> Any:
+        return forking.start(stdin)
 
     def __exit__(self, *_: object) -> None:
         """Leave the process to the next command."""

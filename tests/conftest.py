@@ -139,12 +139,14 @@ _TYPICAL_S = {
 def _group_of(item: pytest.Item) -> str:
     """Return what one process runs: the tests of a server, or of a file without one.
 
-    On a cluster each test or class may run in another process.
+    Half of all tests need PostgreSQL, which starts quickly: those of each suite are a group. On a
+    cluster each test or class may run in another process.
     """
     if item.path.parent.name == "e2e":
         cls = item.getparent(pytest.Class)
         return cls.nodeid if cls else item.nodeid
-    return _server_of(item) or str(item.path)
+    name = _server_of(item)
+    return f"{name}, {item.path.parent.name}" if name == "postgres" else name or str(item.path)
 
 
 def _server_of(item: pytest.Item) -> str | None:

@@ -20,6 +20,16 @@ def living_with(variable: str, value: str) -> list[psutil.Process]:
     return found
 
 
+def living_in(folder: Path) -> list[psutil.Process]:
+    """Return the living processes with this working directory, except those of other users."""
+    found = []
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):
+            if Path(f"/proc/{pid}/cwd").readlink() == folder:
+                found.append(psutil.Process(pid))
+    return [*filter(alive, found)]
+
+
 def alive(process: psutil.Process) -> bool:
     """Return whether a process has not ended."""
     with contextlib.suppress(psutil.Error):

@@ -19,20 +19,41 @@ OF_POSTGRESQL = (
     "test_own_faults.py", "test_uncertain.py", "test_windows.py",
 )  # fmt: skip
 """Suites in which a stand-in for a relative of PostgreSQL shows what PostgreSQL does."""
+OF_ITS_CLASS = (*OF_POSTGRESQL, "test_changes.py", "test_foreign.py")
+"""The same for a module that derives from that of PostgreSQL."""
+OF_THE_SERVER = (
+    "test_changes.py", "test_connections.py", "test_counts.py", "test_foreign.py", "test_fresh.py",
+    "test_groups.py", "test_smallest_step.py", "test_windows.py",
+)  # fmt: skip
+"""Suites in which another engine of the same MySQL shows what InnoDB does."""
+REPEATED = {
+    "cockroachdb": OF_ITS_CLASS,
+    "yugabyte_sql": OF_ITS_CLASS,
+    "cratedb": OF_POSTGRESQL,
+    "cratedb_pg": OF_POSTGRESQL,
+    "mysql_myisam": OF_THE_SERVER,
+    "mariadb": ("test_altered_columns.py", "test_updated.py"),
+    "timescaledb": ("test_updated.py",),
+}
+"""Target -> suites in which it shows what MySQL or PostgreSQL does."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Make the tests rare that repeat what other targets show."""
-    target = item.callspec.params.get("target") if hasattr(item, "callspec") else None
-    if isinstance(target, Target) and _is_repeated(target, item.path.name):
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    target = params.get("target")
+    is_again = isinstance(target, Target) and _is_repeated(target, item.path.name)
+    if is_again or (params.get("server_name"), params.get("engine")) == ("mariadb", "MyISAM"):
         item.add_marker(pytest.mark.rare)
 
 
 def _is_repeated(target: Target, file: str) -> bool:
     """MySQL shows what MyISAM does, and MariaDB's other engine what that server does."""
+    if target.by_address:
+        return False
     if target is TARGETS["mariadb_myisam"]:
-        return not target.by_address
-    return target.stand_in and target.server == "postgres" and file in OF_POSTGRESQL
+        return True
+    return any(target is TARGETS[name] and file in files for name, files in REPEATED.items())
 
 
 @pytest.fixture(autouse=True)

@@ -110,23 +110,22 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("mode", [VerifyMode.COUNTS, VerifyMode.FULL])
 @pytest.mark.parametrize(("target", "altered"), CASES)
-def test_a_column_of_another_type_is_a_mismatch_that_names_both(request, target, altered, mode):
+def test_a_column_of_another_type_is_a_mismatch_that_names_both(request, target, altered):
     statement, described = altered
     database = target.open(request)
     dataset = specs.dataset(ranges=(RowRange(start=0, stop=200),))
     store(database, dataset)
-    assert verify(database, dataset, (), mode).status is Status.VERIFIED
+    assert verify(database, dataset, (), VerifyMode.FULL).status is Status.VERIFIED
     database.carry_out(statement)
     if "found double" in described.lower():
         database.carry_out("UPDATE events SET sequence_number = sequence_number + 0.4")
     database.visible(DatasetReader(dataset).tables)
 
-    verdict = verify(database, dataset, (), mode)
-
-    assert verdict.status is Status.MISMATCH
-    assert re.search(re.escape(described) + "(;|$)", verdict.reason), verdict.reason
+    for mode in (VerifyMode.COUNTS, VerifyMode.FULL):
+        verdict = verify(database, dataset, (), mode)
+        assert verdict.status is Status.MISMATCH
+        assert re.search(re.escape(described) + "(;|$)", verdict.reason), verdict.reason
     unfinished = verify_interrupted(database, dataset)
     assert unfinished.status is Status.MISMATCH
     assert described in unfinished.reason

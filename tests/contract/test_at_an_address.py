@@ -12,11 +12,12 @@ from tests import ROOT
 from tests.servers.postgres import ADMIN
 
 pytestmark = pytest.mark.server("postgres")
+FILES = [f"tests/contract/test_{name}.py" for name in ("contract", "kill", "refused")]
 CASES = "every_query or wrong_credential or host_that_does_not_exist or acknowledged_rows"
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "tests/contract", "-n0", "-v", "-rs", *arguments]
+    command = [sys.executable, "-m", "pytest", *FILES, "-n0", "-v", "-rs", *arguments]
     return subprocess.run(
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
         check=False,

@@ -51,7 +51,7 @@ READ_HERE = {
     if target.database.capabilities.in_client and not target.database.capabilities.embedded
 }
 """Targets whose answers come through a socket and are decoded or combined in Python."""
-READ_S = 0.3
+READ_S = 0.15
 """How much longer each read from a socket takes in the test of waiting."""
 IMPORTING = {n: t for n, t in STORING.items() if IMPORT in t.database.capabilities.modes}
 OBJECTS = ("duckdb", "quasardb", "sqlite")
@@ -171,7 +171,7 @@ def test_a_sum_beyond_64_bits_is_exact_or_an_error(target, database):
                 session.run(database.render(query))
 
 
-@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.rare), 4])
 def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, database, parts):
     wide = target.wide(PrimaryKey.CLIENT, parts)
     wide.fill(database)

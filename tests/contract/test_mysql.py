@@ -439,7 +439,11 @@ def test_a_query_that_is_killed_means_not_applied(mysql, mode):
 
 
 @BOTH_ENGINES
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode",
+    [SINGLE, *(pytest.param(n, marks=pytest.mark.rare) for n in (BATCH, VALUES, PREPARED)),
+     TRANSACTION],
+)  # fmt: skip
 def test_a_lock_that_is_not_granted_in_time_means_not_applied(open_mysql, engine, mode):
     wide, database = Wideset(), open_mysql(engine=engine)
     database.create(wide.tables, 10)

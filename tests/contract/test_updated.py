@@ -40,13 +40,12 @@ LATER = {
 EVERY_TYPE = ("iot", "homes", "trucks", "large")
 """Workloads that together have every type in every role, and NULLs.
 
-The others add names only: they are rare, except on SQLite.
+The others add names only: they are rare.
 """
 CASES = [
     pytest.param(
         target, workload, id=f"{name}-{workload}",
-        marks=[] if workload in EVERY_TYPE or name == "sqlite"
-        else [pytest.mark.rare],
+        marks=[] if workload in EVERY_TYPE else [pytest.mark.rare],
     )
     for name, target in TARGETS.items()
     if target.module in ONE_ROW and not target.stand_in

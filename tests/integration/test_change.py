@@ -210,7 +210,7 @@ def test_another_machine_knows_the_changes_from_the_mark_in_the_database(
 def test_rows_are_inserted_meanwhile_and_the_result_says_how_fast(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=20000", "--primary-key=client")
     done = changed(lite, "--delete-oldest=50%", "--correct=5%", "--insert-workers=1",
-                   "--insert-rate=1000", "--duration=5s", "--at=2s", "--batch=100")  # fmt: skip
+                   "--insert-rate=1000", "--duration=3s", "--at=1s", "--batch=100")  # fmt: skip
 
     assert done.code == 0, done.err
     names = [row.get("load") or row["change"] for row in done.json["rows"]]

@@ -91,7 +91,7 @@ def test_no_figure_changes_if_the_clock_of_the_system_steps(
     }  # fmt: skip
     running = cli.start(
         "insert", "--target=sqlite", f"--extra-option=path={file}", "--workers=2", "--runs=1",
-        "--batch=10", "--rate=500", "--duration=5s", "--warmup=1s", "--quiet",
+        "--batch=10", "--rate=500", "--duration=2s", "--warmup=1s", "--quiet",
     )  # fmt: skip
     while not _rows(file) and running.poll() is None:
         time.sleep(0.05)
@@ -110,7 +110,7 @@ def test_no_figure_changes_if_the_clock_of_the_system_steps(
     assert len(read) > 20
     assert [each for each in read if not -0.001 <= each[1] < _LONGEST_S] == []
     assert run["outcome"]["verdict"]["status"] == "verified"
-    assert 4.5 < run["outcome"]["phases_s"]["insert"] < 30
+    assert 1.5 < run["outcome"]["phases_s"]["insert"] < 30
 
 
 def _rows(file: Path) -> int:

@@ -19,7 +19,7 @@ from tests.servers.restarting import restarter
 
 pytestmark = pytest.mark.server("postgres")
 
-RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=8s")
+RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=5s")
 STEADY = (*RATE, "--workers=2")
 Wait = Callable[[Callable[[], Any]], Any]
 
@@ -97,7 +97,7 @@ def test_a_power_cut_takes_what_was_not_synced(
 
             with restarter(pg.folder, partial(power.cut, disk, server)) as command:
                 running = pg.start(
-                    "insert", *STEADY, "--fault=restart-database", "--at=4s",
+                    "insert", *STEADY, "--fault=restart-database", "--at=3s",
                     f"--restart-with={command}",
                 )  # fmt: skip
                 exists = "SELECT to_regclass('events')"
@@ -124,7 +124,7 @@ def test_a_loss_against_the_promise_is_found(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
     """Rows are deleted behind the back of a server that promises to keep them."""
-    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=4s", "--for=500ms")
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=3s", "--for=500ms")
 
     def deleted() -> bool:
         exists = "SELECT to_regclass('events')"
@@ -277,8 +277,8 @@ def test_killed_workers_go_on_and_keep_what_was_acknowledged(
 
 def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
     done = pg.run(
-        "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=2s", "--for=2s",
-        "--every=3s",
+        "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=1s", "--for=1s",
+        "--every=2s",
     )  # fmt: skip
 
     assert done.code == 0, done.err + done.out
@@ -350,7 +350,7 @@ def test_queries_beside_inserts_go_on_after_a_fault(
     with restarter(pg.folder, own.start) as command:
         done = pg.run(
             "mixed", *TARGET, "--insert-rate=1000", "--query-rate=40", "--batch=20",
-            f"--connections={connections}", "--duration=8s", "--fault=kill-database", "--at=3s",
+            f"--connections={connections}", "--duration=5s", "--fault=kill-database", "--at=2s",
             "--for=1s", f"--restart-with={command}",
         )  # fmt: skip
 
@@ -361,7 +361,7 @@ def test_queries_beside_inserts_go_on_after_a_fault(
     assert accounts["foreign"] == accounts["doubled"] == 0
     asked = [each for worker in run["outcome"]["workers"] for each in worker["queries"]]
     assert sum(worker["queries_again"] for worker in run["outcome"]["workers"]) > 0
-    assert sum(each["runs"] for each in asked) > 100
+    assert sum(each["runs"] for each in asked) > 60
     assert all(each["verdict"]["status"] == "verified" for each in run["outcome"]["queries"])
     assert run["outages"][0]["silent_s"] > 1
     assert "queries at faults: " in done.out
@@ -372,7 +372,7 @@ def test_a_cut_network_stops_queries_too(pg: CommandLine) -> None:
     inserted = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=2k")
     done = pg.run(
         "mixed", *TARGET, "--insert-rate=1000", "--query-rate=40", "--batch=20", "--fresh=10s",
-        "--duration=6s", "--fault=cut-network", "--at=2s", "--for=1500ms",
+        "--duration=4s", "--fault=cut-network", "--at=1s", "--for=1500ms",
     )  # fmt: skip
 
     assert (inserted.code, done.code) == (0, 0), done.err + done.out

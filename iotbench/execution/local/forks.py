@@ -74,14 +74,7 @@ class Forks:
         with ExitStack() as stack, other:
             stack.enter_context(self._control)
             self._log = stack.enter_context(TemporaryFile())
-            self._server = subprocess.Popen(
-                [sys.executable, "-P", "-m", "simulator", "fork-server"],
-                stdin=other.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=self._log,
-                env={**os.environ, "PYTHONPATH": _python_path(), "PYTHONIOENCODING": "utf-8"},
-                start_new_session=True,  # the command line handles Ctrl-C
-            )
+            self._server = self._start_server(other.fileno())
             self._open = stack.pop_all()
         return self
 
@@ -92,6 +85,18 @@ class Forks:
         except subprocess.TimeoutExpired:
             self._server.kill()
             self._server.wait()
+
+    def _start_server(
+        self, stdin: int, program: Sequence[str] = ("simulator", "fork-server")
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", *program],
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            env=compose_environment(),
+            start_new_session=True,  # the command line handles Ctrl-C
+        )
 
     def start(self, name: str, role: Sequence[str], files: Mapping[str, int]) -> Fork:
         """Start a process with a role, and pass it open files as options.
@@ -143,6 +148,7 @@ def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]
     )
 
 
-def _python_path() -> str:
-    before = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([str(_ROOT), *([before] if before else [])])
+def compose_environment() -> dict[str, str]:
+    """Return the environment of the processes: ours, and where their program is."""
+    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
