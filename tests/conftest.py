@@ -139,8 +139,8 @@ _TYPICAL_S = {
 def _group_of(item: pytest.Item) -> str:
     """Return what one process runs: the tests of a server, or of a file without one.
 
-    Half of all tests need PostgreSQL, which starts quickly: those of each suite are a group. On a
-    cluster each test or class may run in another process.
+    PostgreSQL has the most tests and starts quickly: those of each suite are a group. On a cluster
+    each test or class may run in another process.
     """
     if item.path.parent.name == "e2e":
         cls = item.getparent(pytest.Class)

@@ -29,18 +29,18 @@ def rows_of(batches: Iterable[Block]) -> list[dict[str, Any]]:
     """The rows as Python values: int, float, str, bool or None."""
     rows = []
     for batch in batches:
-        columns = [
-            [_plain(data, index) for index in range(len(batch))] for data in batch.data.values()
-        ]
+        columns = map(_plain, batch.data.values())
         rows += [dict(zip(batch.data, row, strict=True)) for row in zip(*columns, strict=True)]
     return rows
 
 
-def _plain(data: Any, index: int) -> Any:
-    if data.valid is not None and not data.valid[index]:
-        return None
-    value = data.values()[index].item()
-    return value.decode() if isinstance(value, bytes) else value
+def _plain(data: Any) -> list[Any]:
+    values = data.values().tolist()
+    valid = [True] * len(values) if data.valid is None else data.valid
+    return [
+        (each.decode() if isinstance(each, bytes) else each) if is_valid else None
+        for each, is_valid in zip(values, valid, strict=True)
+    ]
 
 
 def answer_of(query: Query, rows: list[dict[str, Any]]) -> Answer:

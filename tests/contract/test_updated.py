@@ -85,7 +85,8 @@ def test_the_smallest_step_of_each_column_is_found(
             for column in _some(table):
                 for change, back, modes in _changes(database, table, column, execute):
                     moved = execute(change)
-                    for mode in modes:
+                    # test_smallest_step.py shows the same of full verification.
+                    for mode in modes if table is filled[0] else modes[-1:]:
                         verdict = comparison.verify(database, dataset, (), mode)
                         if verdict.status is not Status.MISMATCH:
                             unseen.append((table.name, column.name, mode, verdict.status))

@@ -19,7 +19,7 @@ import pytest
 
 from tests import ROOT
 from tests.commands import Finished, KeptForks, run_here
-from tests.processes import living_in, part_of
+from tests.processes import living_in, living_with, part_of
 
 
 def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> list[Any]:
@@ -129,7 +129,8 @@ class CommandLine:
     def processes(self, role: str = "") -> list[psutil.Process]:
         """The collectors and workers of this command line that are alive."""
         found = []
-        for process in living_in(self.folder):
+        started = living_with("TMPDIR", str(self.temporary))
+        for process in {*started, *living_in(self.folder)}:
             part = part_of(process)
             if part and role in ("", part, part.partition("-")[0]):
                 found.append(process)
