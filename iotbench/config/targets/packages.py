@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,8 +54,10 @@ def _sources(cls: type[Database]) -> Iterator[Path]:
             yield from path.parent.glob("*.py") if in_folder else [path]
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """Yield the top-level names of the packages that a file imports at run time."""
+@cache
+def _imports(path: Path) -> frozenset[str]:
+    """Return the top-level names of the packages that a file imports at run time."""
+    found = set[str]()
     tree = ast.parse(path.read_bytes())
     for statement in tree.body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test).endswith("TYPE_CHECKING"):
@@ -68,4 +71,5 @@ def _imports(path: Path) -> Iterator[str]:
         for name in names:
             package = name.partition(".")[0]
             if package not in sys.stdlib_module_names:
-                yield package
+                found.add(package)
+    return frozenset(found)
