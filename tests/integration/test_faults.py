@@ -163,7 +163,7 @@ def changed(server: Postgres, database: str, statement: str) -> int:
 def test_a_paused_database_goes_on_if_the_command_line_is_killed(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
-    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=1s", "--for=6s")
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=1s", "--for=3s")
     eventually(lambda: all(map(_is_stopped, server.processes())))
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
