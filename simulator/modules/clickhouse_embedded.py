@@ -57,7 +57,7 @@ class ClickhouseEmbedded(ClickhouseTables):
         """Open the folder; all sessions of this process share its engine."""
         if "chdb" not in sys.modules:
             _read_library()
-        import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
+        import chdb  # 0.5 GB, loaded only when it is used
 
         path = str(Path(self.options.path).resolve())
         try:

@@ -5,8 +5,7 @@ PostgreSQL cannot parse (SHOW ..., a session's COPY settings) are not tested.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, ClassVar
@@ -20,11 +19,10 @@ from simulator.modules.contract import (
     IMPORT,
     Failure,
     Payload,
-    ReadCounters,
     Server,
     recognize,
 )
-from simulator.modules.postgres.database import Postgres
+from simulator.modules.postgres.database import Postgres, PostgresWire
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared.sql import language as sql
@@ -73,15 +71,12 @@ class CockroachdbSession(PostgresSession):
 
     copy_format: ClassVar[str] = "WITH BINARY"  # which old and new versions accept
 
-    def __init__(
-        self, connection: Any, dialect_of: Callable[[Table], sql.Dialect], *, copies: bool
-    ) -> None:
-        super().__init__(connection, dialect_of)
-        self._copies = copies
+    copies = True
+    """False if batches are values lists."""
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
         """Return the block encoded; without COPY the batches of a prefill are values lists too."""
-        mode = VALUES if mode == BATCH and not self._copies else mode
+        mode = VALUES if mode == BATCH and not self.copies else mode
         return super().encode(block, mode, batch_rows)
 
     def classify(self, error: Exception) -> Failure:
@@ -133,8 +128,9 @@ class Cockroachdb(Postgres):
         return settings
 
     def open(self, connection: Any) -> PostgresSession:
-        copies = not self.options.use_values_lists
-        return CockroachdbSession(connection, self.dialect_of, copies=copies)
+        session = CockroachdbSession(connection, self.dialect_of)
+        session.copies = not self.options.use_values_lists
+        return session
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none, and check that the server accepts COPY if it is used.
@@ -163,10 +159,7 @@ class Cockroachdb(Postgres):
                 size += int(ranges or 0)
         return size
 
-    @contextmanager
-    def background_work(self) -> Iterator[ReadCounters]:
-        """Count nothing: it has no checkpoints."""
-        yield dict
+    background_work = PostgresWire.background_work  # it has no checkpoints
 
     def describe(self) -> Server:
         """Return the version, the number of stores with replicas, and whether the log is synced."""
@@ -190,9 +183,8 @@ class Cockroachdb(Postgres):
         )
         return Server(str(recognize(banner)), nodes, durability, not unsynced, settings)
 
-    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return nothing: a zone may give a table other replicas than the server has."""
-        return None
+    # A zone may give a table other replicas than the server has.
+    describe_stored = PostgresWire.describe_stored
 
 
 _NODES = (

@@ -54,12 +54,10 @@ class CratedbPgSession(PostgresSession):
 
     explains: ClassVar[str] = "EXPLAIN"
 
-    def __init__(self, connection: Any, dialect_of: Callable[[Table], CrateDialect]) -> None:
-        super().__init__(connection, dialect_of)
-        self._dialect = dialect_of
+    dialect_of: Callable[[Table], CrateDialect]
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        dialect = self._dialect(table)
+        dialect = self.dialect_of(table)
         into = f"INSERT INTO {dialect.name(name)} ({', '.join(dialect.find_inserted())}) VALUES "
         row = dialect.row(
             _VALUES,

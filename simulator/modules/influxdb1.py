@@ -7,18 +7,18 @@ are measurements. The vendor's client, made for InfluxDB 2, serves /ping and /qu
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import partial
+from typing import ClassVar, Literal
 from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.modules.contract import Contents, Existing, Options, Server, TextLanguage
+from simulator.modules.contract import Options, Server, TextLanguage
 from simulator.modules.influxdb.database import (
     OWN_MODES,
     Influxdb,
-    check_names,
     durability,
     open_client,
     wait_until_compacted,
@@ -29,9 +29,6 @@ from simulator.modules.shared.http.client import Http, HttpOptions, basic
 from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Chunk
 from simulator.modules.shared.influx.influxql import QueryFailed, identifier, literal
-
-if TYPE_CHECKING:
-    from simulator.modules.influxdb.wire import Client
 
 
 class Influx1Options(HttpOptions):
@@ -74,12 +71,12 @@ class Influxdb1(Influxdb):
     options: Influx1Options  # type: ignore[assignment]
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work; InfluxDB 2 requires more."""
+        """Return the known problems; InfluxDB 2 has further ones."""
         return super(Influxdb, self).problems(key, parts, mode, batch_rows)
 
     def open(self) -> InfluxSession:
         options = self.options
-        password = options.password.get_secret_value() if options.password else ""
+        password = options.secrets().get("password", "")
         consistency = f"&consistency={options.consistency}" if options.consistency else ""
         write = Write(
             f"/write?db={{database}}&precision={{precision}}{consistency}",
@@ -88,11 +85,8 @@ class Influxdb1(Influxdb):
             prefix=options.prefix,
         )
         headers = {"Authorization": basic(options.user, password)} if options.user else {}
-
-        def client() -> "Client":
-            token = f"{options.user}:{password}" if options.user else ""
-            return open_client(options, org="-", token=token, basic=bool(token))
-
+        token = f"{options.user}:{password}" if options.user else ""
+        client = partial(open_client, options, org="-", token=token, basic=bool(token))
         return Influx1Session(Http(options, headers), write, client)
 
     def translate(self, query: Query) -> Statement:
@@ -103,44 +97,24 @@ class Influxdb1(Influxdb):
 
     # --- databases
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that databases have, whatever they contain."""
-        with self.administration() as session:
-            taken = self._databases(session)
-        return {name: Existing("database") for name in names if name in taken}
+    container = "database"
+
+    def find_containers(self, session: InfluxSession, names: Collection[str]) -> set[str]:
+        return {*names} & {n for chunk in _ask(session, "SHOW DATABASES") for n in chunk["name"]}
+
+    def create_container(self, session: InfluxSession, name: str, *, signed: bool) -> None:
+        span_s = self.options.shard_group_s
+        span = f" SHARD DURATION {span_s}s" if span_s else ""
+        # "autogen" is the name of the policies that the server creates itself.
+        policy = f'DURATION INF REPLICATION 1{span} NAME "autogen"'
+        _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
+
+    def drop_container(self, session: InfluxSession, name: str) -> None:
+        _ask(session, f"DROP DATABASE {identifier(name)}")
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return nothing: a database has no description."""
+        """Return nothing: a database has no place for a signature."""
         return {}
-
-    def contents(self, name: str, found: Existing) -> Contents:
-        """Return the size of a database's shards."""
-        with self.administration() as session:
-            return Contents(None, self._size_of(session, [name]))
-
-    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        check_names(tables)
-        names = self.buckets(tables)
-        span = (
-            f" SHARD DURATION {self.options.shard_group_s}s" if self.options.shard_group_s else ""
-        )
-        with self.administration() as session:
-            taken = self._databases(session)
-            for name in names:
-                if name in taken:
-                    raise self.already_exists(f"database {name}")
-            for name in names:
-                # "autogen" is the name of the policies that the server creates itself.
-                policy = f'DURATION INF REPLICATION 1{span} NAME "autogen"'
-                _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
-
-    def drop(self, names: Collection[str]) -> None:
-        with self.administration() as session:
-            for name in sorted({*names} & self._databases(session)):
-                _ask(session, f"DROP DATABASE {identifier(name)}")
-
-    def _databases(self, session: InfluxSession) -> set[str]:
-        return {name for chunk in _ask(session, "SHOW DATABASES") for name in chunk["name"]}
 
     # --- the server
 
@@ -159,13 +133,8 @@ class Influxdb1(Influxdb):
                 if name.endswith(("CompactionsActive", "CompactionsQueue", "CompactionQueue")):
                     yield from values
 
-    def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the shards: their files and logs, without the index of the series."""
-        with self.administration() as session:
-            return self._size_of(session, self.buckets(tables))
-
-    def _size_of(self, session: InfluxSession, databases: Sequence[str]) -> int:
-        shards = _statistics(session, "shard", databases)
+    def sum_sizes(self, session: InfluxSession, names: Sequence[str]) -> int:
+        shards = _statistics(session, "shard", names)
         return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
 
     def describe(self) -> Server:

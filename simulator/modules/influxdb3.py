@@ -7,7 +7,7 @@ InfluxDB 2 has no method for this API, so that every request is made here.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn
@@ -43,7 +43,7 @@ from simulator.modules.contract import (
     Server,
     TextLanguage,
 )
-from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
+from simulator.modules.influxdb.database import OWN_MODES, Influxdb
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.shared import shapes
@@ -52,11 +52,17 @@ from simulator.modules.shared.http.client import Http, HttpOptions, lines
 from simulator.modules.shared.influx.chunks import SECOND_NS
 from simulator.modules.shared.influx.influxql import QueryFailed
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.texts import SqlTexts
+from simulator.modules.shared.sql.database import SqlTexts
 
 _TIME = "time"
 _DATABASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?")
+_TYPES = {
+    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "int64"),
+    **dict.fromkeys(FLOATS, "float64"),
+    Type.BOOL: "bool",
+    Type.TEXT: "utf8",
+}
 
 
 class Influx3Options(HttpOptions):
@@ -141,7 +147,7 @@ def _tag(column: str, text: bytes) -> bytes:
 
 
 def _as_number(column: Column, name: str) -> str:
-    """Return a column, or the number that a tag is the text of."""
+    """Return a column; a tag that holds a number as text is cast to it."""
     if column.role is not Role.TAG or column.type is Type.TEXT:
         return name
     return f"CAST({name} AS {'DOUBLE' if column.type in FLOATS else 'BIGINT'})"
@@ -178,7 +184,7 @@ class Influxdb3(Influxdb):
     options: Influx3Options  # type: ignore[assignment]
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work; InfluxDB 2 requires more."""
+        """Return the known problems; InfluxDB 2 has further ones."""
         return super(Influxdb, self).problems(key, parts, mode, batch_rows)
 
     # --- connections
@@ -194,20 +200,30 @@ class Influxdb3(Influxdb):
             dialect=_Lines(),
             prefix=options.prefix,
         )
-        token = options.token.get_secret_value() if options.token else ""
+        token = options.secrets().get("token", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return Influx3Session(Http(options, headers), write, _no_client)
 
     # --- databases
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that databases have, whatever they contain."""
-        with self.administration() as session:
-            taken = self._databases(session.http)
-        return {name: Existing("database") for name in names if name in taken}
+    container = "database"
+    field_types = _TYPES
+
+    def find_containers(self, session: InfluxSession, names: Collection[str]) -> set[str]:
+        found = session.http.request("GET", "/api/v3/configure/database?format=json").json()
+        return {*names} & {row["iox::database"] for row in found}
+
+    def create_container(self, session: InfluxSession, name: str, *, signed: bool) -> None:
+        body = json.dumps({"db": name}).encode()
+        session.http.request("POST", "/api/v3/configure/database", body, _JSON)
+
+    def drop_container(self, session: InfluxSession, name: str) -> None:
+        """Drop a database; the server deletes its files later."""
+        path = "/api/v3/configure/database?" + urlencode({"db": name})
+        session.http.request("DELETE", path)
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return nothing: a database has no description."""
+        """Return nothing: a database has no place for a signature."""
         return {}
 
     def columns_in(self, name: str) -> Columns:
@@ -216,51 +232,26 @@ class Influxdb3(Influxdb):
         kinds = ((t, c, "tag" if kind.startswith("Dictionary") else kind) for t, c, kind in rows)
         return {f"{table}.{column}": _API.get(kind, kind) for table, column, kind in kinds}
 
-    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        if tables:
-            yield self.list_columns(tables, _TYPES)
-
     def contents(self, name: str, found: Existing) -> Contents:
         """Return nothing: the server reports files, without the rows that are only in its log."""
         return Contents()
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        check_names(tables)
         for tag in (tag for table in tables for tag in table.tags):
             if tag.type is Type.BOOL:
                 raise SetupError(f"{self.name}: column {tag.name}: a tag must be no boolean")
-        names = self.buckets(tables)
-        for name in names:
+        for name in self.buckets(tables):
             if not _DATABASE.fullmatch(name):
                 raise UnstorableError(
                     f"{self.name}: database {name!r}: InfluxDB 3 accepts letters, digits, _ and -"
                 )
+        super().create(tables, batch_rows)
         with self.administration() as session:
-            http = session.http
-            taken = self._databases(http)
-            for name in names:
-                if name in taken:
-                    raise self.already_exists(f"database {name}")
-            for name in names:
-                body = json.dumps({"db": name}).encode()
-                http.request("POST", "/api/v3/configure/database", body, _JSON)
             for table in tables:
                 name = self.bucket(table)
                 for part in table.names:  # so that a query finds it while it is empty
                     body = json.dumps({"db": name, "table": part, **_columns(table)}).encode()
-                    http.request("POST", "/api/v3/configure/table", body, _JSON)
-
-    def drop(self, names: Collection[str]) -> None:
-        """Drop the databases; the server deletes their files later."""
-        with self.administration() as session:
-            for name in sorted({*names} & self._databases(session.http)):
-                path = "/api/v3/configure/database?" + urlencode({"db": name})
-                session.http.request("DELETE", path)
-
-    @staticmethod
-    def _databases(http: Http) -> set[str]:
-        found = http.request("GET", "/api/v3/configure/database?format=json").json()
-        return {row["iox::database"] for row in found}
+                    session.http.request("POST", "/api/v3/configure/table", body, _JSON)
 
     # --- the server
 
@@ -324,12 +315,6 @@ _OF_A_RUN = re.compile(
 
 
 _JSON = {"Content-Type": "application/json"}
-_TYPES = {
-    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "int64"),
-    **dict.fromkeys(FLOATS, "float64"),
-    Type.BOOL: "bool",
-    Type.TEXT: "utf8",
-}
 
 
 _COLUMNS = (
@@ -362,7 +347,7 @@ class Influx3Session(InfluxSession):
             return [*self._rows(statement)]
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plans of a statement, which the server does not carry out for that."""
+        """Yield the plans of a statement without running it."""
         asked = replace(statement, text=f"{_EXPLAIN} {statement.text}")
         text = "\n".join(f"{row['plan_type']}:\n{row['plan']}" for row in self._answers(asked))
         shape = shapes.of_text(text, lambda line: _OF_A_RUN.sub("", line))

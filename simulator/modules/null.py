@@ -80,7 +80,7 @@ class Null(Database):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Do nothing."""
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return nothing: nothing is stored."""
         return {}
 

@@ -49,7 +49,7 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     language as sql,
 )
-from simulator.modules.shared.sql.database import SqlFile, SqlOptions
+from simulator.modules.shared.sql.database import IndexOptions, SqlFile
 from simulator.modules.shared.waits import wait_until
 
 _POLL_S = 0.05
@@ -73,7 +73,7 @@ _OTHER_JOURNAL = (
 )
 
 
-class SqliteOptions(SqlOptions):
+class SqliteOptions(IndexOptions):
     """Options of the module `sqlite`."""
 
     path: str = Field("results/sqlite.db", description="the database file; its folder must exist")
@@ -116,7 +116,7 @@ class SqliteDialect(sql.Dialect):
         return f"sum({number} >> 32) {_HALVES} sum(({number} & {2**32 - 1}){self.misfit(column)})"
 
     def misfit(self, column: Column) -> str:
-        """Return what adds 1 for a value of another type: a column takes any, and numbers none."""
+        """Return the term that adds 1 for a value of another type, because a column takes any."""
         return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
@@ -171,6 +171,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     )
     comments = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
     columns = "SELECT name, type FROM pragma_table_info({name})"
+    plain_tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     folds_names = True
     remedies: ClassVar[Mapping[str, str]] = {
         "no such table": MISSING,
@@ -231,7 +232,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         return {n: _comment(n) in texts[n.lower()] for n in names if n.lower() in texts}
 
     def sign(self, table: Table, name: str) -> list[str]:
-        """Return nothing: the statement that creates a table signs it."""
+        """Return no statements: CREATE TABLE signs a table."""
         return []
 
     def drop(self, names: Collection[str]) -> None:
@@ -250,7 +251,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             execute("BEGIN IMMEDIATE")
             if signed:
                 names = [n for n, bears in self.find_signed_in(session, names).items() if bears]
-            for statement in (*self.dropping(names), "COMMIT"):
+            for statement in (*self.render_drops(names), "COMMIT"):
                 execute(statement)
             # VACUUM would rewrite, and renumber, the rows of other tables.
             if all(_is_own(name) for name, _ in execute(self.catalogue)):
@@ -319,13 +320,6 @@ class Sqlite(SqlFile["SqliteSession"]):
             durable=synchronous == "extra" or (synchronous == "full" and journal == "wal"),
             settings={"journal_mode": journal, "synchronous": synchronous},
         )
-
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return `server`: tables have no settings; None if a name is a view or virtual table."""
-        is_table = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-        with self.administration() as session:
-            stored = {name for (name,) in session.connection.execute(is_table)}
-        return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def remedy(self, error: Exception) -> str | None:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_TRIGGER":
@@ -397,7 +391,7 @@ class SqliteSession(sql_changes.ChangingSession):
         return self.connection.execute(statement).rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, which SQLite does not carry out for that."""
+        """Yield the plan of a statement without running it."""
         asked = f"EXPLAIN QUERY PLAN {statement.text}"
         depths, lines = {0: 0}, list[str]()
         for number, above, _, what in self.connection.execute(asked, statement.parameters):
@@ -422,7 +416,7 @@ _TEXTS = partial(str, encoding="utf-8", errors="surrogateescape")
 
 
 def _whole(value: Any) -> Any:
-    """Return a sum of integers with halves that were added up apart; any other value unchanged."""
+    """Return the sum of integers from the sums of their halves; any other value unchanged."""
     if isinstance(value, str) and (found := _SUMS_OF_HALVES.fullmatch(value)):
         return (int(found[1]) << 32) + int(found[2])
     return value

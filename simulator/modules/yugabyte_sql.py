@@ -4,19 +4,17 @@ Written from the vendor's documentation; tested on PostgreSQL, of which it is a 
 HASH and the settings yb_... are not tested.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
-from simulator.modules.contract import Failure, ReadCounters, Server, recognize
-from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.contract import Failure, Server, recognize
+from simulator.modules.postgres.database import Postgres, PostgresOptions, PostgresWire
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.sql import language as sql
 
 _SESSION_OPTIONS = (
     "yb_enable_expression_pushdown",
@@ -72,16 +70,13 @@ class YugabyteSqlOptions(PostgresOptions):
 class YugabyteSqlSession(PostgresSession):
     """A connection on which a batch is not always a transaction."""
 
-    def __init__(
-        self, connection: Any, dialect_of: Callable[[Table], sql.Dialect], *, atomic: bool
-    ) -> None:
-        super().__init__(connection, dialect_of)
-        self._atomic = atomic
+    atomic = True
+    """False if a batch is not a transaction."""
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error means: without transactions some rows may be stored."""
         failure = super().classify(error)
-        if failure is Failure.NOT_APPLIED and self.sent and not self._atomic:
+        if failure is Failure.NOT_APPLIED and self.sent and not self.atomic:
             return Failure.UNKNOWN
         return failure
 
@@ -112,9 +107,9 @@ class YugabyteSql(Postgres):
 
     def session_settings(self) -> dict[str, str]:
         """Return the session's settings; without the last, COPY commits every 20,000 rows."""
-        return {**super().session_settings(), **self._chosen(), _COPY_ROWS: "0"}
+        return {**super().session_settings(), **self._list_chosen(), _COPY_ROWS: "0"}
 
-    def _chosen(self) -> dict[str, str]:
+    def _list_chosen(self) -> dict[str, str]:
         """Return the session options that the target sets."""
         given = {name: getattr(self.options, name) for name in _SESSION_OPTIONS}
         return {name: "on" if on else "off" for name, on in given.items() if on is not None}
@@ -123,7 +118,9 @@ class YugabyteSql(Postgres):
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('yb_disable_transactional_writes', true)")
             ((disabled,),) = cursor.fetchall()
-        return YugabyteSqlSession(connection, self.dialect_of, atomic=disabled != "on")
+        session = YugabyteSqlSession(connection, self.dialect_of)
+        session.atomic = disabled != "on"
+        return session
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         found = super().problems(key, parts, mode, batch_rows)
@@ -153,10 +150,7 @@ class YugabyteSql(Postgres):
             ((size,),) = cursor.fetchall()
         return None if size is None else int(size)
 
-    @contextmanager
-    def background_work(self) -> Iterator[ReadCounters]:
-        """Count nothing: the checkpoints that it counts do not write its tables."""
-        yield dict
+    background_work = PostgresWire.background_work  # its checkpoints do not write its tables
 
     def describe(self) -> Server:
         server = super().describe()

@@ -6,7 +6,7 @@ and DROP ... SYNC, and reads the smallest double from CSV as 0. The embedded eng
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -73,11 +73,7 @@ class Clickhouse18(Clickhouse):
     )
     settings: ClassVar[dict[str, str]] = {}
 
-    def find_signed(self, names: Collection[str]) -> dict[str, bool]:
-        return {}  # it has no comments
-
-    def _comment(self, name: str) -> str:
-        return ""
+    comments = ""  # it has none
 
     @property
     def dialect(self) -> Dialect18:

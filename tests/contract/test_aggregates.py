@@ -151,10 +151,10 @@ def test_what_is_made_is_named_and_dropped_whatever_the_options(request, target)
     assert {*kept, "events"} <= {*made}
     assert plain.objects(table) == ["events"]
     database.create([table], 1000)
-    found = plain.existing(made)
+    found = plain.find_existing(made)
     assert {name: each.alike for name, each in found.items()} == dict.fromkeys(made, True)
     plain.drop(made)
-    assert plain.existing(made) == {}
+    assert plain.find_existing(made) == {}
     database.create([table], 1000)  # nothing is in its way
     database.drop(made)
 
@@ -167,7 +167,7 @@ def test_a_table_that_exists_is_kept_and_nothing_is_left_beside_it(request, targ
     write(plain, events(RowRange(start=0, stop=10)), RowRange(start=0, stop=10))
     with pytest.raises(Exception, match="already exists"):
         database.create([table], 1000)
-    assert [*plain.existing(database.objects(table))] == ["events"]
+    assert [*plain.find_existing(database.objects(table))] == ["events"]
     with plain.connect() as session:
         (counted,) = ask(session, plain.render(AggregateQuery(table, COUNT))).rows
     assert counted == (10,)

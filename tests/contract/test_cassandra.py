@@ -37,8 +37,8 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.database import Cassandra
-from simulator.modules.cassandra.durability import durability
 from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.cassandra.server import durability
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

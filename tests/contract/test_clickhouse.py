@@ -326,7 +326,7 @@ def test_too_many_parts_mean_not_applied(old, server, server_database):
     # With a limit of one part, the first INSERT succeeds and the next one is refused.
     server.execute(
         "DROP TABLE readings",
-        old.create_table(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
+        old.define_table(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
         "parts_to_delay_insert = 1, max_bytes_to_merge_at_max_space_in_pool = 1",
         database=server_database,
     )

@@ -298,7 +298,7 @@ def test_drop_removes_every_part_and_may_be_repeated(target, database):
         drop(database, wide.tables)
         drop(database, wide.tables)
         names = [name for table in wide.tables for name in database.objects(table)]
-        assert database.existing(names) == {}
+        assert database.find_existing(names) == {}
 
 
 def _mark(wide: Wideset) -> Mark:

@@ -281,12 +281,12 @@ def test_a_node_that_has_just_started_is_not_believed_to_be_empty(synthetic_crat
     database = Cratedb(CratedbOptions(url=synthetic_crate.url))
     database.create([EVENTS], 10)
     synthetic_crate.crate.without_master = 2
-    assert [*database.existing(["events"])] == ["events"]
+    assert [*database.find_existing(["events"])] == ["events"]
     assert synthetic_crate.crate.without_master == 0
     monkeypatch.setattr(Cratedb, "reconnect_s", 0.0)
     synthetic_crate.crate.without_master = 2
     with pytest.raises(SetupError, match="no master node for 0 s, so it does not know its tables"):
-        database.existing(["events"])
+        database.find_existing(["events"])
 
 
 def test_a_missing_permission_on_system_tables_is_named(synthetic_crate):
@@ -294,7 +294,7 @@ def test_a_missing_permission_on_system_tables_is_named(synthetic_crate):
     database = Cratedb(CratedbOptions(url=synthetic_crate.url))
     database.create([EVENTS], 10)
     asked = (database.describe, lambda: database.size_bytes([EVENTS]),
-             lambda: database.existing(["events"]))  # fmt: skip
+             lambda: database.find_existing(["events"]))  # fmt: skip
     for ask in asked:
         with pytest.raises(SetupError) as caught:
             ask()

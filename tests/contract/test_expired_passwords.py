@@ -11,8 +11,7 @@ from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
 from simulator.modules.contract import Database
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions
-from simulator.modules.mysql.database import MySql
-from simulator.modules.mysql.options import MySqlOptions
+from simulator.modules.mysql.database import MySql, MySqlOptions
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from tests.contract.harness import refusal
 

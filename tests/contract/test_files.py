@@ -56,4 +56,4 @@ def test_drop_gives_the_space_back_and_makes_no_file(opened):
     database.create(wide.tables, 1)
     assert database.size_bytes(wide.tables) < filled
     drop(database, wide.tables)
-    assert database.existing(["readings", "readings_id"]) == {}
+    assert database.find_existing(["readings", "readings_id"]) == {}

@@ -119,7 +119,7 @@ def test_what_others_made_is_refused_and_stays_as_it_is(target: Target, database
     for table in (wide.tables[0], OTHER_MARKS):
         with _made_by_others(database, wide, table) as others:
             before, names = _rows(others, table), others.objects(table)
-            found = others.existing(names)
+            found = others.find_existing(names)
             assert before
             assert found
             for spec in runs(wide, database):
@@ -129,7 +129,7 @@ def test_what_others_made_is_refused_and_stays_as_it_is(target: Target, database
                 for name, each in found.items():
                     assert f"{each.kind} {name} (" in str(refused.value)
             assert _rows(others, table) == before
-            assert others.existing(names) == found
+            assert others.find_existing(names) == found
 
 
 def test_what_is_replaced_by_name_is_ours_from_then_on(target: Target, database: Database):

@@ -584,7 +584,7 @@ def test_every_kind_of_thing_is_refused_or_has_names_of_its_own(request, monkeyp
         made = True
         if kind.shown:
             _expect_refused(database, wide, kind)
-            assert own.existing(own.objects(MARKS)) == {}
+            assert own.find_existing(own.objects(MARKS)) == {}
         else:
             for _ in range(2):
                 prepare(spec, database)
@@ -603,7 +603,7 @@ def test_every_kind_of_thing_is_refused_or_has_names_of_its_own(request, monkeyp
 def _expect_refused(database, wide, kind):
     def look():
         names = [each for table in wide.tables for each in database.objects(table)]
-        return database.existing(names), database.obstacles(wide.tables)
+        return database.find_existing(names), database.obstacles(wide.tables)
 
     before = look()
     found = {**before[0], **before[1]}

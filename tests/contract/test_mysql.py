@@ -13,10 +13,9 @@ from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
-from simulator.modules.mysql.database import MySql
-from simulator.modules.mysql.durability import durability
-from simulator.modules.mysql.options import MySqlOptions
+from simulator.modules.mysql.database import MySql, MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
+from simulator.modules.mysql.server import durability
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

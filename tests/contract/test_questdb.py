@@ -17,7 +17,7 @@ from simulator.modules.contract import BATCH, DRIVER, Failure
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
-from simulator.modules.questdb.query import LINES, check_names, stored
+from simulator.modules.questdb.query import LINES, adapt, check_names
 from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from tests import ROOT
 from tests.contract import devices
@@ -113,7 +113,7 @@ def test_the_lines_are_those_of_the_format():
         b"things rack=0i,on=f 6\n",
         b"things,site=x\\\\\\,\\=\\\ny " + last,
     ]
-    encoder = LineProtocol(stored(table), "things", LINES)
+    encoder = LineProtocol(adapt(table), "things", LINES)
     assert b"".join(encoder.encode(block, 10)) == b"".join(lines)
     assert encoder.encode(block, 1) == lines
 
@@ -129,7 +129,7 @@ def test_the_lines_are_those_of_the_format():
 )
 def test_a_value_that_questdb_cannot_hold_is_refused_with_column_and_limit(kind, item, message):
     table = table_of(field("thing", kind))
-    encoder = LineProtocol(stored(table), "things", LINES)
+    encoder = LineProtocol(adapt(table), "things", LINES)
     with pytest.raises(UnstorableError, match=f"column thing.*{message}"):
         encoder.encode(batch(table, time=[1], thing=[item]), 1)
 
@@ -145,7 +145,7 @@ def test_a_value_that_questdb_cannot_hold_is_refused_with_column_and_limit(kind,
 )
 def test_a_row_before_1970_or_too_late_is_refused(unit, instant):
     table = table_of(field("thing", Type.INT64), unit=unit)
-    encoder = LineProtocol(stored(table), "things", LINES)
+    encoder = LineProtocol(adapt(table), "things", LINES)
     with pytest.raises(UnstorableError, match=f"column time: {instant} is outside of 0"):
         encoder.encode(batch(table, time=[instant], thing=[1]), 1)
 

@@ -135,7 +135,7 @@ def test_another_module_is_refused_before_anything_is_touched(target, database):
     wide = target.wide()
     database.create(wide.tables, 10)
     names = [name for table in wide.tables for name in database.objects(table)]
-    before = database.existing(names)
+    before = database.find_existing(names)
     spec = run_spec(workers=(InsertTask(timed=wide.dataset.ranges),), dataset=wide.dataset)
 
     for module in {*MODULES} - {*right.modules}:
@@ -148,7 +148,7 @@ def test_another_module_is_refused_before_anything_is_touched(target, database):
         assert f"{module}: the server is {right}" in str(refused.value)
         assert f"module: {' or '.join(right.modules)}" in str(refused.value)
 
-    assert database.existing(names) == before
+    assert database.find_existing(names) == before
 
 
 @pytest.mark.server("questdb")

@@ -97,7 +97,8 @@ def test_older_and_newer_versions_get_the_statement_of_their_form(timescaledb, v
     tables = [READINGS, STATES]
     timescaledb.create([EVENTS], 100)
     fetched(timescaledb, "SELECT drop_chunks('events', older_than => 0)")
-    statements = [timescaledb._hypertable(t, t.name, version) for t in tables]
+    make, day_s = timescaledb.dialect.make_hypertable, 86_400
+    statements = [make(t, t.name, version, day_s, indexed=True) for t in tables]
     assert ["by_range" in text for text in statements] == [version != "2.12.2"] * 2
     with timescaledb.connect() as session, session.connection.cursor() as cursor:
         cursor.execute('CREATE TABLE readings ("time" timestamptz)')
@@ -277,12 +278,12 @@ def test_the_apache_edition_is_refused_before_anything_starts(open_timescaledb, 
 
 def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
     # As the vendor writes it; the Community edition is tried by its address.
-    assert open_timescaledb()._compress_chunks(EVENTS, "events") == (
+    assert open_timescaledb().dialect.compress_chunks(EVENTS, "events") == (
         "ALTER TABLE events SET (timescaledb.compress, "
         "timescaledb.compress_orderby = 'timestamp DESC', "
         "timescaledb.compress_segmentby = 'device_id')"
     )
-    assert "segmentby = 'site, \"user\"'" in open_timescaledb()._compress_chunks(
+    assert "segmentby = 'site, \"user\"'" in open_timescaledb().dialect.compress_chunks(
         READINGS, "readings"
     )
 
@@ -327,7 +328,7 @@ def test_what_is_made_is_named_and_dropped_whatever_the_options(request, target)
     assert database.objects(table) == OF_EVENTS
     assert plain.objects(table) == ["events"]
     database.create([table], 1000)
-    kinds = {name: (each.kind, each.alike) for name, each in plain.existing(OF_EVENTS).items()}
+    kinds = {name: (each.kind, each.alike) for name, each in plain.find_existing(OF_EVENTS).items()}
     assert kinds == {
         "events": ("table", True),
         "events_every_60s": ("continuous aggregate", True),
@@ -335,7 +336,7 @@ def test_what_is_made_is_named_and_dropped_whatever_the_options(request, target)
         "events_now": ("function", True),
     }
     plain.drop(OF_EVENTS)
-    assert plain.existing(OF_EVENTS) == {}
+    assert plain.find_existing(OF_EVENTS) == {}
     left = "SELECT relname FROM pg_class WHERE relname LIKE '_materialized_%' AND relkind = 'r'"
     assert fetched(plain, left) == []
 
@@ -346,10 +347,10 @@ def test_a_view_of_somebody_else_is_none_of_the_aggregates(request, target):
     (table,) = events(RowRange(start=0, stop=10)).tables
     with database.connect() as session, session.connection.cursor() as cursor:
         cursor.execute("CREATE VIEW events_every_60s AS SELECT 7 AS mine")
-    assert database.existing(OF_EVENTS)["events_every_60s"].alike is False
+    assert database.find_existing(OF_EVENTS)["events_every_60s"].alike is False
     with pytest.raises(SetupError, match=r'"events_every_60s" already exists'):
         database.create([table], 1000)
-    assert [*database.existing(OF_EVENTS)] == ["events_every_60s"]
+    assert [*database.find_existing(OF_EVENTS)] == ["events_every_60s"]
 
 
 @pytest.mark.parametrize("target", AGGREGATES)

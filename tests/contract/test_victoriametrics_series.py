@@ -86,7 +86,9 @@ def test_rows_of_ours_are_no_series_of_others(database, stored):
     for _ in range(2):
         _insert(database, stored)
     (table,) = DatasetReader(stored).tables
-    assert {each.kind for each in database.existing(database.objects(table)).values()} == {"table"}
+    assert {each.kind for each in database.find_existing(database.objects(table)).values()} == {
+        "table"
+    }
     assert verify(database, stored, (), VerifyMode.FULL).status is Status.VERIFIED
 
 

@@ -54,7 +54,7 @@ def test_where_writes_are_no_transactions_a_failed_send_may_be_stored_in_part(
     conflicting, mode, atomic, meaning
 ):
     with conflicting.connect() as session:
-        session._atomic = atomic
+        session.atomic = atomic
         (payload,) = session.encode(Wideset().batches[0].slice(0, 1), mode, 1)
         with pytest.raises(psycopg2.Error) as caught:
             session.send(payload)
@@ -68,7 +68,7 @@ def test_where_writes_are_no_transactions_a_failed_send_may_be_stored_in_part(
 
 def test_writes_are_transactions_unless_the_server_says_otherwise(open_yugabyte):
     with open_yugabyte().connect() as session:
-        assert session._atomic
+        assert session.atomic
 
 
 def test_the_size_has_the_tables_and_their_indices(open_yugabyte):

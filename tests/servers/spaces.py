@@ -54,7 +54,7 @@ class Names:
         """Note the names; SetupError if one is in use, since tests drop what has these names."""
         self._mine = set()
         names = {name for table in self._tables() for name in database.objects(table)}
-        taken = sorted(database.existing(sorted(names)))
+        taken = sorted(database.find_existing(sorted(names)))
         if taken:
             raise SetupError(
                 f"{database.name}: the server holds {', '.join(taken)}, which the tests would drop;"

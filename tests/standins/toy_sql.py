@@ -15,10 +15,10 @@ from simulator.encode.objects import Objects
 from simulator.modules import contract
 from simulator.modules.contract import MISSING, expect_rows
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
+from simulator.modules.shared.sql.database import IndexOptions, SqlDatabase
 
 
-class Options(SqlOptions):
+class Options(IndexOptions):
     path: str = Field(description="the database file")
 
 

@@ -141,7 +141,7 @@ def test_a_table_that_exists_is_not_touched_where_there_are_no_databases():
         def objects(self, table):
             return [table.name]
 
-        def existing(self, names):
+        def find_existing(self, names):
             return {"events": None} if "events" in names else {}
 
         def drop(self, names):

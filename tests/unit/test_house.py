@@ -22,7 +22,6 @@ FILES = {
     "server.py",
     "texts.py",
     "wire.py",
-    "durability.py",
     "tables.py",
 }
 LONGEST_LINES = 460
@@ -37,7 +36,7 @@ LONGEST_LINES = 460
 def test_the_folder_of_a_database_has_foreseeable_files(folder):
     files = {path.name for path in folder.iterdir() if path.suffix}
 
-    assert {"__init__.py", "database.py", "session.py"} <= files <= FILES
+    assert {"__init__.py", "database.py"} <= files <= FILES
 
 
 @pytest.mark.parametrize("room", ["iotbench", "simulator"])

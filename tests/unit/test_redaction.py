@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from simulator.modules.mongodb.database import MongodbOptions
-from simulator.modules.mysql.options import MySqlOptions
+from simulator.modules.mysql.database import MySqlOptions
 from simulator.modules.postgres.database import WireOptions
 from simulator.modules.shared.conninfo import redact_address
 from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor

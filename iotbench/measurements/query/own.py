@@ -212,7 +212,7 @@ def _text_problems(
     except Unsupported as error:
         yield f"{OPTION}: target {target.name}: {error}"
         return
-    text = language.chosen(query.texts)
+    text = language.choose_text(query.texts)
     if text is None:
         yield (
             f"{OPTION}: {name}: text: there is none for target {target.name}, which takes one of"

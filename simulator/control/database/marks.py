@@ -81,7 +81,7 @@ class MarkTable:
                     rows = []
         except Exception as error:  # noqa: BLE001 - a driver's error
             with suppress(Exception):
-                found = self._database.existing(self._database.objects(TABLE))
+                found = self._database.find_existing(self._database.objects(TABLE))
                 unread = found and self._may_be_ours(found, TABLE, error)
                 self.unread = str(self._database.setup_error(error)) if unread else ""
             return Marks()
@@ -91,7 +91,7 @@ class MarkTable:
     @cached_property
     def _has_spare(self) -> bool:
         """True if a rewrite has begun and not ended."""
-        found = self._database.existing(self._database.objects(SPARE))
+        found = self._database.find_existing(self._database.objects(SPARE))
         return bool(found) and not self._is_foreign(found, SPARE)
 
     def foreign(self) -> dict[str, Existing]:
@@ -99,7 +99,7 @@ class MarkTable:
 
         SetupError if one is like ours and cannot be read: then nothing can be called foreign.
         """
-        found = self._database.existing(self._database.objects(TABLE))
+        found = self._database.find_existing(self._database.objects(TABLE))
         return found if self._is_foreign(found, TABLE) else {}
 
     def _is_foreign(self, found: Mapping[str, Existing], table: Table) -> bool:
@@ -166,7 +166,7 @@ class MarkTable:
 
     def write_last(self, mark: Mark) -> Mark:
         """Write the last mark of a run, and return it once a query has found it."""
-        if not self._database.existing(self._database.objects(TABLE)):
+        if not self._database.find_existing(self._database.objects(TABLE)):
             self.open()  # the user may drop the marks at any time
         written = self._send(mark, look=True)
         if len(self._seconds) > _MOST_ROWS:

@@ -163,7 +163,7 @@ class Ownership:
         if problems := list_reserved(self._tables.values()):
             raise ConfigError(problems)
         names = _all(self._needed)
-        found = self._database.existing(names)
+        found = self._database.find_existing(names)
         obstacles = self._database.obstacles([*self._tables.values()])
         strange = self._foreign(found, self.read()) and self._foreign(
             found, self.read(visible=True)
@@ -225,12 +225,12 @@ class Ownership:
         mine = [claim for claim in claims if claim.table.name in self._tables]
         shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
         former = dict.fromkeys(n for c in mine for n in c.names if n not in shared)
-        found = self._database.existing([*dict.fromkeys((*_all(self._needed), *former))])
+        found = self._database.find_existing([*dict.fromkeys((*_all(self._needed), *former))])
         return found, recognise(self._database, found, mine), mine
 
     def intend(self) -> None:
         """Mark the tables as about to be created, if nothing has their names."""
-        if self._drops or not self._database.existing(_all(self._needed)):
+        if self._drops or not self._database.find_existing(_all(self._needed)):
             self._signed = True
             self._record(self._mark(State.CLEARING).model_copy(update={"intended": True}))
 

@@ -9,7 +9,6 @@ batches of 5,000 rows (medians of 9 pairs).
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any, ClassVar, cast
 from urllib.parse import quote
 
@@ -19,11 +18,11 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import DOCUMENTS, ArangodbSession, number_of
 from simulator.modules.contract import (
     BATCH,
+    DRIVER,
     EXISTS,
     MISSING,
     SINGLE,
@@ -31,6 +30,7 @@ from simulator.modules.contract import (
     Contents,
     Existing,
     Server,
+    all_or_none,
     signature,
 )
 from simulator.modules.shared.client.driver import DriverOptions
@@ -76,7 +76,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             BATCH: "an import of an array of documents, which fails as a whole (complete=true)",
             DOCUMENTS: "with documents=true, an array of documents, each of which is stored or "
             "refused: the document API, as in the reference document",
-            **driver.MODES,
+            DRIVER: "python-arango's import_bulk, which fails as a whole",
         },
         primary_keys={
             PrimaryKey.DB: "_key, counted by the server (traditional)",
@@ -104,7 +104,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     remedies: ClassVar[Mapping[str, str]] = {"Can't connect to host": "check that the server runs"}
 
     def open(self) -> ArangodbSession:
-        from simulator.modules.arangodb import wire  # noqa: PLC0415  # imports the client
+        from simulator.modules.arangodb import wire  # imports the client
 
         options, password = self.options, self.options.secrets().get("password", "")
         user = options.user or "root"
@@ -129,7 +129,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     def objects(self, table: Table) -> list[str]:
         return [*map(queries.collection, table.names)]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that collections or views use."""
         with self.administration() as session:
             collections = cast("list[dict[str, Any]]", session.db.collections())
@@ -160,7 +160,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                     f"{self.name}: {min(wrong)} is a system attribute of the server; rename the "
                     f"column of {table.name}"
                 )
-        with self.administration() as session, ExitStack() as undo:
+        with self.administration() as session, all_or_none() as undo:
             for table in tables:
                 for name in self.objects(table):
                     session.db.create_collection(
@@ -171,8 +171,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                         replication_factor=self.options.replication_factor,
                         schema=_make_signature(name) if table.signed else None,
                     )
-                    undo.callback(session.db.delete_collection, name)
-            undo.pop_all()
+                    undo(session.db.delete_collection, name)
 
     def drop(self, names: Collection[str]) -> None:
         with self.administration() as session:

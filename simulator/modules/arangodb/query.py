@@ -194,7 +194,7 @@ def _filters(query: Query) -> str:
 
 
 def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
-    """Return an aggregate's element of a row; add what it needs to `wanted`."""
+    """Return an aggregate's element of a row; add the partial aggregates to `wanted`."""
 
     # Without groups there is a row even if no document matches: a sum of no values is NULL.
     def a(function: str, expression: str) -> str:
@@ -224,7 +224,7 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
 
 
 def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> str:
-    """Return the element for a sum or a mean; `a` adds to what is aggregated."""
+    """Return the element for a sum or a mean; `a` adds a partial aggregate."""
     value = attribute(column.name)
     number = f"TO_NUMBER({a('SUM', f'{value} != null ? 1 : 0')})"
     mean = ", mean: true" if function is Function.AVG else ""

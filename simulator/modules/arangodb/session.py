@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -11,10 +12,10 @@ from simulator.data.block import Block, Coded, ColumnData
 from simulator.data.query import Statement
 from simulator.data.schema import ID, Column, Table
 from simulator.encode.ndjson import JSON, check_finite
+from simulator.encode.objects import Objects
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
-from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
 from simulator.modules.contract import (
     DRIVER,
@@ -25,6 +26,7 @@ from simulator.modules.contract import (
     RowCountMismatch,
     expect_rows,
 )
+from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 from simulator.modules.shared.http.client import Http, Refused, words
 from simulator.modules.shared.http.database import HttpSession
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = "documents"
 """Insert mode: a batch is an array of documents, each of which is stored or refused."""
+_KEY = "_key"
 _LONGEST_KEY_BYTES = 254
 _KEEP_S: Any = 600
 """Seconds for which the server keeps a cursor between two portions."""
@@ -93,7 +96,7 @@ class ArangodbSession(HttpSession):
         Paths and parameters equal the vendor's `insert(silent=True)`, `insert_many(silent=True)`
         and `import_bulk`.
         """
-        text, objects = _text(table, mode), driver.encoder(table, name)
+        text, objects = _text(table, mode), _encode_objects(table, name)
         collection = quote(queries.collection(name))
         if mode in (SINGLE, DOCUMENTS):
             path = f"document/{collection}?returnNew=0&silent=1&overwrite=0&returnOld=0"
@@ -119,8 +122,7 @@ class ArangodbSession(HttpSession):
         """
         self._mode, self._causes = payload.mode, frozenset()
         if payload.mode == DRIVER:
-            stored = driver.store(self.db, payload.data, sync=bool(self._sync))
-            expect_rows(stored, payload.rows)
+            expect_rows(self._import_bulk(payload.data), payload.rows)
             return
         path, body = payload.data
         reply = self.http.request("POST", path, body)
@@ -134,6 +136,13 @@ class ArangodbSession(HttpSession):
             found = reply.json()
             stored = found["created"] if isinstance(found, dict) and "created" in found else 0
             expect_rows(stored, payload.rows, answer=words(reply.body))
+
+    def _import_bulk(self, batch: DriverBatch) -> int:
+        """Import the documents with the client; return how many the server has created."""
+        into = self.db.collection(batch.into)
+        found = into.import_bulk(batch.rows, halt_on_error=True, sync=bool(self._sync))
+        assert isinstance(found, dict)
+        return int(found["created"])
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
@@ -194,13 +203,27 @@ _STORED = (201, 202)
 def _text(table: Table, mode: str) -> TextEncoder:
     row = []
     for place, column in enumerate(table.columns):
-        style, name = (KEY, "_key") if column == ID else (JSON, column.name)
+        style, name = (KEY, _KEY) if column == ID else (JSON, column.name)
         before = b"{" if place == 0 else b""
         before += json.dumps(name, ensure_ascii=False).encode() + b":"
         after = b"}," if column is table.columns[-1] else b","
         row.append(Slot(column, style, before, after, before + style.null + after))
     around = Frame(b"", b",", b"") if mode == SINGLE else Frame(b"[", b",", b"]")
     return TextEncoder(row, around, table.time_unit)
+
+
+def _encode_objects(table: Table, name: str) -> Encoder:
+    """Return the encoder of dicts for the client; the client's key becomes the _key."""
+    names = [_KEY if column == ID else column.name for column in table.columns]
+    objects = Objects(table.columns, table.time_unit)
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
+        found = [map_rows(names, rows) for rows in objects.encode(block, rows_per_batch)]
+        for document in chain.from_iterable(found) if _KEY in names else ():
+            document[_KEY] = queries.key(document[_KEY].encode())
+        return found
+
+    return batches(queries.collection(name), encode)
 
 
 def _check(column: Column, data: ColumnData) -> None:

@@ -7,7 +7,7 @@ that CQL cannot answer exactly, or not at all, are answered from ranges of token
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,8 +17,8 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
 from simulator.modules.cassandra import query as cql
-from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.cassandra.server import SETTINGS, SYSTEM, ClusterNodes, durability
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.contract import (
     BATCH,
@@ -33,6 +33,7 @@ from simulator.modules.contract import (
     Existing,
     ReadCounters,
     Server,
+    all_or_none,
     recognize,
     signature,
 )
@@ -41,7 +42,6 @@ from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_op
 if TYPE_CHECKING:
     from cassandra.cluster import Cluster
 
-    from simulator.modules.cassandra.server import ClusterNodes
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
@@ -56,7 +56,7 @@ _READ_BACK = {
     "EACH_QUORUM": "LOCAL_QUORUM",
     "ALL": "ONE",
 }
-"""Consistency of writes -> the lowest one of reads that finds every row; ALL for the others."""
+"""Consistency of writes -> the lowest of reads that finds every row; ALL for others."""
 
 
 class Cassandra(Database["CassandraSession"]):
@@ -148,7 +148,7 @@ class Cassandra(Database["CassandraSession"]):
     # --- connecting
 
     def connect(self) -> "CassandraSession":
-        from simulator.modules.cassandra.session import CassandraSession, RowLayout  # noqa: PLC0415
+        from simulator.modules.cassandra.session import CassandraSession, RowLayout
 
         options = self.options
         try:
@@ -167,11 +167,10 @@ class Cassandra(Database["CassandraSession"]):
         return CassandraSession(cluster, session, layout, in_flight, timeout_s)
 
     def _cluster(self) -> "Cluster":
-        from cassandra.auth import PlainTextAuthProvider  # noqa: PLC0415
-        from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster  # noqa: PLC0415
+        from cassandra.auth import PlainTextAuthProvider
+        from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster
 
-        from simulator.modules.cassandra.server import SYSTEM  # noqa: PLC0415
-        from simulator.modules.cassandra.session import QUERIES, profile  # noqa: PLC0415
+        from simulator.modules.cassandra.session import QUERIES, profile
 
         options = self.options
         local = partial(profile, options.local_datacenter or "")
@@ -232,37 +231,35 @@ class Cassandra(Database["CassandraSession"]):
     def objects(self, table: Table) -> list[str]:
         return [*map(cql.table_name, table.names)]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.administration() as session:
             keyspace = self.options.keyspace
-            tables = session.nodes.names_in(keyspace)
-            views = session.nodes.names_in(keyspace, "views")
-        kinds = {name: Existing("materialized view", alike=False) for name in views}
-        kinds |= {name: Existing("table") for name in tables - views}
+            kinds = dict.fromkeys(session.nodes.list_tables(keyspace), Existing("table"))
+            for (name,) in session.nodes.read_schema("views", "view_name", keyspace):
+                kinds[name] = Existing("materialized view", alike=False)
         return {name: kinds[name] for name in names if name in kinds}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         with self.administration() as session:
-            views = session.nodes.list_views(self.options.keyspace)
-        return sorted(f"materialized view {v} on {of}" for v, of in views.items() if of in names)
+            asked = "view_name, base_table_name"
+            views = session.nodes.read_schema("views", asked, self.options.keyspace)
+        return sorted(f"materialized view {view} on {of}" for view, of in views if of in names)
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        comments = self._of_schema("tables", "table_name, comment")
-        known = {name for name, _ in comments}
-        return {n: (n, signature(n)) in comments for n in names if n in known}
+        with self.administration() as session:
+            asked = "table_name, comment"
+            comments = dict(session.nodes.read_schema("tables", asked, self.options.keyspace))
+        return {n: comments[n] == signature(n) for n in names if n in comments}
 
     def columns_in(self, name: str) -> Columns:
-        columns = self._of_schema("columns", "table_name, column_name, type")
+        with self.administration() as session:
+            asked = "table_name, column_name, type"
+            columns = session.nodes.read_schema("columns", asked, self.options.keyspace)
         return {column: kind for each, column, kind in columns if each == name}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         for table in tables:
             yield {c.name: cql.type_name(c, table.time_unit) for c in table.columns}
-
-    def _of_schema(self, kind: str, asked: str) -> list[tuple[str, ...]]:
-        statement = f"SELECT {asked} FROM system_schema.{kind} WHERE keyspace_name = %s"
-        with self.administration() as session:
-            return [tuple(row) for row in session.nodes.rows(statement, self.options.keyspace)]
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size: to count the rows of a table takes as long as to read it."""
@@ -277,21 +274,20 @@ class Cassandra(Database["CassandraSession"]):
             )
             for table, name in names
         }
-        with self.administration() as session, ExitStack() as undo:
-            known = session.nodes.names_in(options.keyspace)
+        with self.administration() as session, all_or_none() as undo:
+            known = session.nodes.list_tables(options.keyspace)
             if in_the_way := sorted(known & set(statements)):
                 raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
             self._create_keyspace(session.nodes)
             for name, statement in statements.items():
                 full = cql.full_name(options.keyspace, name)
-                undo.callback(session.nodes.define, f"DROP TABLE IF EXISTS {full}")
+                undo(session.nodes.define, f"DROP TABLE IF EXISTS {full}")
                 session.nodes.define(statement)
-            undo.pop_all()
 
-    def _create_keyspace(self, nodes: "ClusterNodes") -> None:
+    def _create_keyspace(self, nodes: ClusterNodes) -> None:
         """Create the keyspace; one that exists is left as it is."""
         options, wanted = self.options, self.options.replication_factor
-        present = len(nodes.local)
+        present = len(nodes.local_hosts)
         if wanted > present:
             raise SetupError(
                 f"cassandra: replication_factor={wanted} needs {wanted} nodes, but the datacenter "
@@ -313,7 +309,7 @@ class Cassandra(Database["CassandraSession"]):
     def drop(self, names: Collection[str]) -> None:
         with self.administration() as session:
             keyspace = self.options.keyspace
-            for name in sorted({*names} & session.nodes.names_in(keyspace)):
+            for name in sorted({*names} & session.nodes.list_tables(keyspace)):
                 full = cql.full_name(keyspace, name)
                 session.nodes.define(f"DROP TABLE IF EXISTS {full}")
 
@@ -333,7 +329,7 @@ class Cassandra(Database["CassandraSession"]):
             self._flush_within(session.nodes, tables, 0)
             session.nodes.wait_until_quiet(_COMPACT_S)
 
-    def _flush_within(self, nodes: "ClusterNodes", tables: Sequence[Table], period_ms: int) -> None:
+    def _flush_within(self, nodes: ClusterNodes, tables: Sequence[Table], period_ms: int) -> None:
         for name in names_of(tables):
             full = cql.full_name(self.options.keyspace, name)
             nodes.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
@@ -361,7 +357,7 @@ class Cassandra(Database["CassandraSession"]):
             product = recognize(session.nodes.name_release())
             nodes = session.nodes.settings(SETTINGS)
             replicas = session.nodes.replicas(options.keyspace) or options.replication_factor
-            known = len(session.nodes.known)
+            known = len(session.nodes.hosts)
             logs = session.nodes.writes_log(options.keyspace)
         durable, sentence = durability(nodes, options.consistency, replicas, logs=logs)
         settings = {
@@ -372,9 +368,9 @@ class Cassandra(Database["CassandraSession"]):
         }
         return Server(str(product), known, sentence, durable, settings)
 
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the same: durable_writes is a property of the keyspace."""
-        return server
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the server as it is: durable_writes is a property of the keyspace."""
+        return described
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:

@@ -30,7 +30,7 @@ class PreparedInsert(NamedTuple):
 
 
 def encoder(table: Table, statement: PreparedStatement) -> Encoder:
-    """Return what makes the parameters of each row; a NULL is not set, as it would be deleted."""
+    """Return the encoder of parameters; a NULL is left unset, because it would delete a value."""
     kinds = {type_name(column, table.time_unit) for column in table.columns
              if column.type is Type.TIMESTAMP}  # fmt: skip
     instant = InstantType.NAIVE if "timestamp" in kinds else InstantType.INTEGER

@@ -317,7 +317,7 @@ class Renderer:
         key = self.key_of(table)
         if selection.compared or {one.column for one in selection.one_of} != set(key.partition):
             return False
-        return not selection.limits or key.clustering[:1] == (table.time.name,)
+        return not selection.limits or key.by_time(table)
 
     def _rows(self, query: RowsQuery) -> Scan:
         """Select rows; of the newest ones, as many of each partition as may be among them."""
@@ -326,7 +326,7 @@ class Renderer:
             filtered = not self._in_place(table, query.selection) and query.selection != EVERYTHING
             return self._scan(query, quote_all(names), Collected, by_ranges=filtered)
         limit = ""
-        if self._newest_first(table):
+        if self.key_of(table).by_time(table):
             if query.selection.fixed >= set(self.key_of(table).partition):
                 limit = f" LIMIT {query.newest}"
             elif self.server_aggregates:
@@ -339,19 +339,13 @@ class Renderer:
             many_rows=not limit,
         )
 
-    def _newest_first(self, table: Table) -> bool:
-        """Return whether the rows of a partition are sorted by time."""
-        return self.key_of(table).by_time(table)
-
     def _distinct(self, query: DistinctQuery) -> Scan:
         """Count the rows if the columns contain the key of the only table; else compare rows."""
         key = self.key_of(query.table)
         if query.table.parts == 1 and set(key.columns) <= set(query.columns):
             counted = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
             return self._count(query, counted)
-        of = RowsQuery(query.table)
-        by_name = {output.name: output for output in outputs(of)}
-        wanted = tuple(by_name[name] for name in query.columns)
+        wanted = outputs(RowsQuery(query.table, query.columns))
         apart = set(key.partition) <= set(query.columns)
         return self._scan(query, quote_all(query.columns), partial(Distinct, wanted, apart=apart))
 
@@ -363,7 +357,7 @@ class Renderer:
         """Select the first row of each partition if rows are sorted by time; else all rows."""
         table = query.table
         first = self.server_aggregates and set(query.tags) <= set(self.key_of(table).partition)
-        first = first and self._newest_first(table)
+        first = first and self.key_of(table).by_time(table)
         return self._scan(
             query,
             quote_all((*query.tags, table.time.name, *query.columns)),
@@ -381,7 +375,7 @@ class Renderer:
         if self.server_aggregates and by_partition and query.bucket is None:
             if not needs_time(query):
                 return self._group(query, partials)
-            if self._newest_first(table) and _are_of_newest_rows(table, partials):
+            if self.key_of(table).by_time(table) and _are_of_newest_rows(table, partials):
                 return self._group(query, partials, (table.time.name,))
         columns = dict.fromkeys(each.column for each in partials if each.column)
         time = (table.time.name,) if needs_time(query) else ()
@@ -443,7 +437,7 @@ def _aggregate(table: Table, wanted: Partial) -> str:
 
 
 def _per_unit(unit: TimeUnit) -> str:
-    """Return what turns milliseconds into a unit that is no finer."""
+    """Return the divisor that turns milliseconds into a unit that is no finer."""
     return f" / {1000 // unit.per_second}" if unit.per_second < 1000 else ""
 
 

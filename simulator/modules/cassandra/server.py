@@ -1,18 +1,17 @@
-"""The nodes of a Cassandra cluster: their schema, settings, and background work.
+"""The nodes of a Cassandra cluster: schema, settings and what these mean, background work.
 
 A virtual table (Cassandra 4 and later) describes the node that answers, so every node is asked.
-This file imports the driver, as session.py does.
 """
 
 import time
-from collections.abc import Collection, Mapping
-from typing import Any
-
-from cassandra.cluster import Cluster, Session
-from cassandra.policies import HostDistance
-from cassandra.pool import Host
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from simulator.errors import SetupError
+
+if TYPE_CHECKING:
+    from cassandra.cluster import Cluster, Session
+    from cassandra.pool import Host
 
 SYSTEM = "system"
 """The driver's execution profile for the system tables of a node."""
@@ -26,20 +25,22 @@ _WORK = {"MemtableFlushWriter": "memtable flushes", "CompactionExecutor": "compa
 class ClusterNodes:
     """All nodes of the cluster that a session is connected to."""
 
-    def __init__(self, cluster: Cluster, session: Session) -> None:
+    def __init__(self, cluster: "Cluster", session: "Session") -> None:
         self._cluster = cluster
         self._session = session
 
     @property
-    def known(self) -> list[Host]:
+    def hosts(self) -> list["Host"]:
         """All nodes, those that are down included."""
         return list(self._cluster.metadata.all_hosts())
 
     @property
-    def local(self) -> list[Host]:
+    def local_hosts(self) -> list["Host"]:
         """The nodes of the datacenter that rows are written to."""
+        from cassandra.policies import HostDistance
+
         policy = self._cluster.profile_manager.default.load_balancing_policy
-        return [host for host in self.known if policy.distance(host) == HostDistance.LOCAL]
+        return [host for host in self.hosts if policy.distance(host) == HostDistance.LOCAL]
 
     @property
     def has_virtual_tables(self) -> bool:
@@ -52,7 +53,9 @@ class ClusterNodes:
             return f"ScyllaDB {self.rows('SELECT version FROM system.versions')[0][0]}"
         return f"CQL {self.rows('SELECT release_version FROM system.local')[0][0]}"
 
-    def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
+    def rows(
+        self, text: str, *parameters: Any, node: "Host | None" = None
+    ) -> list[tuple[Any, ...]]:
         """Query the system tables of any node, or of this one, and fetch every row."""
         return list(
             self._session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
@@ -60,7 +63,7 @@ class ClusterNodes:
 
     def from_each(self, text: str) -> list[list[tuple[Any, ...]]]:
         """Return the answer of each node that is up."""
-        return [self.rows(text, node=host) for host in self.known if host.is_up]
+        return [self.rows(text, node=host) for host in self.hosts if host.is_up]
 
     def settings(self, names: Collection[str]) -> list[dict[str, str]]:
         """Return these settings of each node; an empty list if the nodes do not report them."""
@@ -77,41 +80,32 @@ class ClusterNodes:
                 "the node whose schema_version differs"
             )
 
+    def read_schema(self, kind: str, columns: str, keyspace: str) -> list[tuple[Any, ...]]:
+        """Return columns of the schema of a keyspace; `kind` is a table such as "views"."""
+        text = f"SELECT {columns} FROM system_schema.{kind} WHERE keyspace_name = %s"
+        return self.rows(text, keyspace)
+
+    def list_tables(self, keyspace: str) -> set[str]:
+        """Return the names of the tables of a keyspace."""
+        return {name for (name,) in self.read_schema("tables", "table_name", keyspace)}
+
     def replication(self, keyspace: str) -> Mapping[str, str] | None:
         """Return a keyspace's replication; None if the keyspace does not exist."""
-        rows = self.rows(
-            "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
-        )
+        rows = self.read_schema("keyspaces", "replication", keyspace)
         return rows[0][0] if rows else None
 
     def writes_log(self, keyspace: str) -> bool:
         """Return whether the nodes write rows of a keyspace to their logs (durable_writes)."""
-        rows = self.rows(
-            "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
-        )
-        return not rows or rows[0][0] is not False
+        return (False,) not in self.read_schema("keyspaces", "durable_writes", keyspace)
 
     def replicas(self, keyspace: str) -> int | None:
         """Return the replicas in the local datacenter; None where unknown, as on YugabyteDB."""
         replication = self.replication(keyspace) or {}
-        datacenters = {node.datacenter for node in self.local}
+        datacenters = {node.datacenter for node in self.local_hosts}
         for name in (*datacenters, "replication_factor"):
             if name in replication:
                 return int(replication[name])
         return None
-
-    def names_in(self, keyspace: str, kind: str = "tables") -> set[str]:
-        """Return the names of the tables, or views, of a keyspace."""
-        column = f"{kind.removesuffix('s')}_name"
-        statement = f"SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = %s"
-        return {name for (name,) in self.rows(statement, keyspace)}
-
-    def list_views(self, keyspace: str) -> dict[str, str]:
-        """Return the materialized views of a keyspace, and the table of each."""
-        statement = (
-            "SELECT view_name, base_table_name FROM system_schema.views WHERE keyspace_name = %s"
-        )
-        return dict(self.rows(statement, keyspace))
 
     def wait_until_quiet(self, timeout_s: float) -> None:
         """Return once no node flushes or compacts; SetupError on timeout."""
@@ -145,3 +139,58 @@ class ClusterNodes:
                 if name in _WORK:
                     counts[_WORK[name]] += completed
         return counts
+
+
+# --- durability
+
+SETTINGS = (
+    "batch_size_fail_threshold",
+    "commitlog_sync",
+    "commitlog_sync_group_window",
+    "commitlog_sync_period",
+    "commitlog_sync_period_in_ms",
+    "write_request_timeout",
+    "write_request_timeout_in_ms",
+)
+"""The settings of a node that a result holds."""
+
+
+def durability(
+    nodes: Sequence[Mapping[str, str]], consistency: str, replicas: int, *, logs: bool = True
+) -> tuple[bool | None, str]:
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence.
+
+    `logs`: the nodes write rows of the keyspace to their commit logs.
+    """
+    if not logs:
+        return False, "an acknowledged row is in memory, and lost with it (durable_writes=false)"
+    acknowledging = _count_acknowledging(consistency, replicas)
+    if not acknowledging:
+        return False, f"an acknowledged row may exist only as a hint ({consistency})"
+    where = f"is in the commit log of {acknowledging} of {replicas} replicas ({consistency})"
+    kinds = {node.get("commitlog_sync") for node in nodes}
+    if not kinds or None in kinds:
+        return None, f"an acknowledged row {where}; the server does not report when it is synced"
+    if "periodic" not in kinds:
+        how = " and ".join(sorted(str(kind) for kind in kinds))
+        return True, f"an acknowledged row {where}, already synced to disk (commitlog_sync={how})"
+    periods = {
+        node.get("commitlog_sync_period") or node.get("commitlog_sync_period_in_ms", "?") + "ms"
+        for node in nodes
+        if node.get("commitlog_sync") == "periodic"
+    }
+    how = f"commitlog_sync=periodic, every {', '.join(sorted(periods))}"
+    # A restart replays the log up to its last marker, and markers are written every 100 ms.
+    survives = (
+        "is lost if the server's process is killed within 0.1 s, or its machine fails before the "
+        "next sync"
+        if acknowledging == 1
+        else "survives the loss of one machine, but not a power cut of all at once"
+    )
+    return False, f"an acknowledged row {where}, synced to disk later: it {survives} ({how})"
+
+
+def _count_acknowledging(consistency: str, replicas: int) -> int:
+    """Return how many replicas must have a row before it is acknowledged."""
+    fixed = {"ANY": 0, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3, "ALL": replicas}
+    return fixed.get(consistency, replicas // 2 + 1)

@@ -9,9 +9,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.modules.cassandra import query as cql
 from simulator.modules.contract import StatementLanguage
-from simulator.modules.shared.sql.language import Dialect
-
-_DIALECT = Dialect()
+from simulator.modules.shared.sql.language import literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class CqlTexts(StatementLanguage):
         return super().problem(text, columns)
 
     def literal(self, value: Value) -> str:
-        return _DIALECT.text(value) if isinstance(value, str) else repr(self._of(value))
+        return literal(value) if isinstance(value, str) else repr(self._of(value))
 
     def statement(self, query: TextQuery) -> PreparedText:
         """Return the text with a question mark for each value; KeyError without a text."""

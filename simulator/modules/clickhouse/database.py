@@ -117,7 +117,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
 
     def open(self) -> ServerSession:
         options = self.options
-        password = options.password.get_secret_value() if options.password else ""
+        password = options.secrets().get("password", "")
         headers = {"Authorization": basic(options.user, password)}
         settings = {"database": options.database, **self.settings, **self.server_settings()}
         return ServerSession(Http(options, headers), self.dialect, settings)
@@ -184,11 +184,8 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         with self.administration() as session:
 
             def counters() -> Mapping[str, int]:
-                answer = session.execute(
-                    f"SELECT event, value FROM system.events WHERE event IN ({names})"
-                    " FORMAT TabSeparated"
-                )
-                found = dict(line.split("\t") for line in answer.decode().splitlines())
+                events = f"SELECT event, value FROM system.events WHERE event IN ({names})"
+                found = dict(session.ask(events))
                 return {shown: int(found.get(name, 0)) for name, shown in _WORK.items()}
 
             yield counters
@@ -198,5 +195,5 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         if not self.options.cluster:
             return 1
         text = self.dialect.text(self.options.cluster)
-        count = f"SELECT count() FROM system.clusters WHERE cluster = {text} FORMAT TabSeparated"
-        return max(int(session.execute(count)), 1)
+        ((servers,),) = session.ask(f"SELECT count() FROM system.clusters WHERE cluster = {text}")
+        return max(int(servers), 1)

@@ -7,7 +7,13 @@ from simulator.data.query import Aggregate, Function, NewestQuery
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.preaggregated import combine, definition, kept, kept_for, tags_of
+from simulator.modules.shared.sql.preaggregated import (
+    combine,
+    definition,
+    derive_aggregates,
+    name_kept,
+    tags_of,
+)
 
 _DECIMALS = {
     TimeUnit.SECOND: 0,
@@ -172,15 +178,15 @@ class AggregatesDialect(ClickhouseDialect):
         return ClickhouseDialect()
 
 
-def creating(
+def define_aggregates(
     dialect: ClickhouseDialect, table: Table, name: str, interval_s: int
 ) -> dict[str, str]:
-    """Return what keeps the aggregates of one physical table -> the statement that creates it."""
-    of_table, width = kept_for(table, interval_s), interval_s * table.time_unit.per_second
+    """Return each object that keeps aggregates of a physical table, and its CREATE statement."""
+    of_table, width = derive_aggregates(table, interval_s), interval_s * table.time_unit.per_second
     into = of_table.names[table.names.index(name)]
     tags, time = [table.column(tag) for tag in tags_of(table)], table.time
     columns = [(each.name, dialect.declare(each, table.time_unit)) for each in (time, *tags)]
-    columns += [(column, _type(dialect, table, each)) for each, column in kept(table).items()]
+    columns += [(column, _type(dialect, table, each)) for each, column in name_kept(table).items()]
     declared = ", ".join(f"{dialect.name(column)} {kind}" for column, kind in columns)
     order = dialect.names([*(tag.name for tag in tags), time.name])
     behind = f"ENGINE = AggregatingMergeTree ORDER BY ({order})"

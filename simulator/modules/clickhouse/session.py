@@ -8,7 +8,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -192,6 +191,10 @@ class ClickhouseSession(Session):
         with self.in_client():
             return parse_rows(found.decode(), statement.outputs)
 
+    def ask(self, text: str) -> Sequence[Any]:
+        """Run a statement and return its rows, in which every value is a text."""
+        return self.run(Statement(text, ()))
+
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time; return once no part of the table has them any more."""
         older = sql_changes.before(self.dialect, table, until)
@@ -202,17 +205,14 @@ class ClickhouseSession(Session):
 
     def _has_mutated(self, name: str) -> bool:
         """Return whether a table has no mutation left; ServerError if one has failed."""
-        asked = f"{self.dialect.mutations(name)} FORMAT TabSeparated"
-        left, _, reason = self.execute(asked).decode().rstrip("\n").partition("\t")
+        ((left, reason),) = self.ask(self.dialect.mutations(name))
         if reason:
-            raise ServerError(_unescape(reason))
-        return left == "0"
+            raise ServerError(reason)
+        return bool(left == "0")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, with what its indices leave out."""
-        asked = replace(statement, text=f"{EXPLAINS} {statement.text}")
-        lines = self.execute(_with_format(asked)).decode().splitlines()
-        text = "\n".join(map(_unescape, lines))
+        text = "\n".join(line for (line,) in self.ask(f"{EXPLAINS} {statement.text}"))
         yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     @abstractmethod
@@ -364,7 +364,8 @@ def _with_format(statement: Statement) -> str:
 def parse_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
     """Return the rows of a tab-separated answer; ServerError if it ends in an error.
 
-    The server may fail after it has answered "200 OK"; it then appends the error to the rows.
+    Values are texts if the answer does not have these columns. The server may fail after it has
+    answered "200 OK"; it then appends the error to the rows.
     """
     *lines, rest = text.split("\n")
     last = rest or (lines[-1] if lines else "")
@@ -372,7 +373,7 @@ def parse_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
         raise ServerError(last)
     cells = [line.split("\t") for line in lines]
     if any(len(row) != len(columns) for row in cells):
-        return [tuple(row) for row in cells]  # the caller checks the number of columns
+        return [tuple(map(_read_text, row)) for row in cells]
     typed = [
         [None if cell == _NULL else value_of(cell) for cell in column]
         for column, value_of in zip(
@@ -388,6 +389,10 @@ def _value_of(kind: Type) -> Callable[[str], Any]:
     if kind in FLOATS:
         return float
     return _BOOLS.__getitem__ if kind is Type.BOOL else int
+
+
+def _read_text(cell: str) -> str | None:
+    return None if cell == _NULL else _unescape(cell)
 
 
 def _unescape(text: str) -> str:

@@ -2,45 +2,42 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field
 
-from simulator.data.query import Output, Query, Statement
+from simulator.data.query import Query, Statement
 from simulator.data.row_hash import MurmurHash
-from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.clickhouse.query import (
     READING_AGGREGATES,
     VIEW,
     AggregatesDialect,
     ClickhouseDialect,
-    creating,
+    define_aggregates,
 )
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
 from simulator.modules.contract import (
     BATCH,
     MISSING,
-    MOST_COUNTED,
     AggregateOptions,
     Changes,
     Columns,
     Contents,
-    Database,
     Existing,
     Server,
+    all_or_none,
     intervals,
     signature,
 )
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.database import SqlDatabase
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
-from simulator.modules.shared.sql.texts import SqlTexts
 
 _MOST_ROWS = 1_000_000
-_NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
 _DETACHED = "detached table"
 _NOT_SHOWN = frozenset({60, 390, 497})
 """Codes of errors for a table that does not exist, or that the user may not see."""
@@ -84,7 +81,7 @@ class TableOptions(AggregateOptions):
     )
 
 
-class ClickhouseTables(Database[ClickhouseSession]):
+class ClickhouseTables(SqlDatabase[ClickhouseSession]):
     """The common part of a ClickHouse server and the embedded engine."""
 
     options: TableOptions
@@ -109,14 +106,26 @@ class ClickhouseTables(Database[ClickhouseSession]):
         "CREATE VIEW for aggregate_intervals_s, ON ... to the user",
     }
 
+    comments = (
+        "SELECT name, comment FROM system.tables WHERE database = currentDatabase() "
+        "AND engine LIKE '%MergeTree'"
+    )
+    columns = (
+        "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
+        "AND table = {name}"
+    )
+    relative = "clickhouse"
     own_errors = (ServerError,)
-    shows_types = True
     row_hash = MurmurHash()
     hash_probe = sql_hashes.MURMUR_PROBE
 
     @property
     def dialect(self) -> ClickhouseDialect:
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
+
+    def dialect_of(self, table: Table) -> ClickhouseDialect:
+        """Return the dialect, which is the same for every table."""
+        return self.dialect
 
     def insert_mode(self, mode: str) -> str:
         modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
@@ -132,54 +141,29 @@ class ClickhouseTables(Database[ClickhouseSession]):
 
     # --- tables
 
-    no_statements: ClassVar[str] = ""
-
-    def carry_out(self, statement: str) -> None:
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements one by one: there are no transactions."""
         with self.administration() as session:
-            session.execute(statement)
+            for statement in statements:
+                session.execute(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        with self.administration() as session, ExitStack() as undo:
-            for name, statement in self._creating(tables):
+        with self.administration() as session, all_or_none() as undo:
+            for name, statement in self._list_statements(tables):
                 session.execute(statement)
-                undo.callback(session.execute, self.drop_table(name))
-            undo.pop_all()
+                undo(session.execute, self.drop_table(name))
 
-    def _creating(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
-        """Yield what is made for tables, and the statement that creates it."""
+    def _list_statements(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+        """Yield the name of each object that tables need, and the statement that creates it."""
         for table in tables:
             for part in table.names:
-                made = {part: self.create_table(table, part)}
+                made = {part: self.define_table(table, part)}
                 for interval_s in self.options.intervals_s:
-                    made |= creating(self.dialect, table, part, interval_s)
+                    made |= define_aggregates(self.dialect, table, part, interval_s)
                 for name, statement in made.items():
-                    signs = table.signed and not name.endswith(VIEW)
-                    yield name, statement + (self._comment(name) if signs else "")
-
-    def _comment(self, name: str) -> str:
-        return f" COMMENT {self.dialect.text(signature(name))}"
-
-    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the tables bear their signature, by their comments; views have none."""
-        texts = ", ".join(map(self.dialect.text, names))
-        with self.administration() as session:
-            rows = session.run(
-                Statement(
-                    "SELECT name, comment FROM system.tables WHERE database = currentDatabase() "
-                    f"AND engine LIKE '%MergeTree' AND name IN ({texts})",
-                    _NAME_AND_ENGINE,
-                )
-            )
-        return {str(name): comment == signature(str(name)) for name, comment in rows}
-
-    def columns_in(self, name: str) -> Columns:
-        asked = (
-            "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
-            f"AND table = {self.dialect.text(name)}"
-        )
-        with self.administration() as session:
-            rows = session.run(Statement(asked, _NAME_AND_ENGINE))
-        return {str(column): str(kind) for column, kind in rows}
+                    signs = self.comments and table.signed and not name.endswith(VIEW)
+                    comment = f" COMMENT {self.dialect.text(signature(name))}" if signs else ""
+                    yield name, statement + comment
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the columns of a table; a view may be ours if a mark names it."""
@@ -192,7 +176,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         kept = names_of(aggregates_of([table], self.options))
         return [*(name + VIEW for name in kept), *kept, *table.names]
 
-    def create_table(self, table: Table, name: str) -> str:
+    def define_table(self, table: Table, name: str) -> str:
         """Return the statement that creates one physical table."""
         dialect = self.dialect
         order = self.options.order_by or dialect.names(self.order_of(table))
@@ -220,24 +204,21 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """The clause ON CLUSTER, if the tables are created on several servers."""
         return ""
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         texts = ", ".join(map(self.dialect.text, names))
         with self.administration() as session:
-            rows = session.run(
-                Statement(
-                    "SELECT name, engine FROM system.tables WHERE database = currentDatabase() "
-                    f"AND name IN ({texts})",
-                    _NAME_AND_ENGINE,
-                )
+            rows = session.ask(
+                "SELECT name, engine FROM system.tables WHERE database = currentDatabase() "
+                f"AND name IN ({texts})"
             )
-            found = {str(name): _existing(str(name), str(engine)) for name, engine in rows}
+            found = {str(name): _describe_existing(str(name), str(engine)) for name, engine in rows}
             detached = (n for n in names if n not in found and self._is_detached(session, n))
             return found | {name: Existing(_DETACHED, alike=False) for name in detached}
 
     def _is_detached(self, session: ClickhouseSession, name: str) -> bool:
         """Return whether the engine has the statement of a table that is in no list."""
         try:
-            session.execute(f"SHOW CREATE TABLE {self.dialect.name(name)} FORMAT TabSeparated")
+            session.execute(f"SHOW CREATE TABLE {self.dialect.name(name)}")
         except ServerError as error:
             if error.code in _NOT_SHOWN:
                 return False
@@ -246,18 +227,11 @@ class ClickhouseTables(Database[ClickhouseSession]):
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table; nothing of a detached one."""
-        if found.kind == _DETACHED:
-            return Contents()
-        some = f"SELECT 1 FROM {self.dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
-        with self.administration() as session:
-            rows = session.execute(f"SELECT count(*) FROM ({some}) FORMAT TabSeparated")
-        table = Table(name, (), ())
-        return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
+        return Contents() if found.kind == _DETACHED else super().contents(name, found)
 
-    def drop(self, names: Collection[str]) -> None:
-        with self.administration() as session:
-            for name in sorted(names, key=lambda name: not name.endswith(VIEW)):
-                session.execute(self.drop_table(name))
+    def render_drops(self, names: Collection[str]) -> list[str]:
+        """Return the statements that drop views, then tables."""
+        return [*map(self.drop_table, sorted(names, key=lambda name: not name.endswith(VIEW)))]
 
     def drop_table(self, name: str) -> str:
         """Return the statement that drops one physical table."""
@@ -275,10 +249,11 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the compressed size of active parts on this server, aggregates included."""
         texts = ", ".join(map(self.dialect.text, self._list_stored_names(tables)))
         with self.administration() as session:
-            return int(session.execute(
+            ((size,),) = session.ask(
                 "SELECT ifNull(sum(bytes_on_disk), 0) FROM system.parts WHERE active "
-                f"AND database = currentDatabase() AND table IN ({texts}) FORMAT TabSeparated"
-            ))  # fmt: skip
+                f"AND database = currentDatabase() AND table IN ({texts})"
+            )
+        return int(size)
 
     def _list_stored_names(self, tables: Sequence[Table]) -> list[str]:
         return names_of([*tables, *aggregates_of(tables, self.options)])
@@ -305,28 +280,28 @@ class ClickhouseTables(Database[ClickhouseSession]):
         durable, sentence = durability(settings)
         return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
 
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return what engines and settings of these tables keep; None if it is unknown."""
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the durability of the tables' engines and settings; None if it is unknown."""
         names = names_of(tables)
         texts = ", ".join(map(self.dialect.text, names))
         with self.administration() as session:
             defaults = _defaults(session)
-            found = session.run(Statement(
+            found = session.ask(
                 "SELECT engine, engine_full FROM system.tables WHERE database = currentDatabase() "
-                f"AND name IN ({texts})", _NAME_AND_ENGINE,
-            ))  # fmt: skip
+                f"AND name IN ({texts})"
+            )
         engines = {str(engine): str(full) for engine, full in found}
         if gone := [engine for engine in sorted(engines) if engine in _NOT_KEPT]:
             why = f"an acknowledged row {_NOT_KEPT[gone[0]]} (engine {gone[0]})"
-            return replace(server, durable=False, durability=why)
+            return replace(described, durable=False, durability=why)
         if len(found) < len(names) or any(not e.endswith("MergeTree") for e in engines):
             return None
-        settings = {**server.settings, **{
+        settings = {**described.settings, **{
             name: min(_setting(str(full), name, value) for _, full in found)
             for name, value in defaults.items()
         }}  # fmt: skip
         durable, sentence = durability(settings)
-        return replace(server, durable=durable, durability=sentence, settings=settings)
+        return replace(described, durable=durable, durability=sentence, settings=settings)
 
     def insert_settings(self) -> dict[str, str]:
         """Return the settings that determine how the engine inserts rows."""
@@ -336,9 +311,6 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the number of servers."""
         return 1
 
-    def translate(self, query: Query) -> Statement:
-        return sql.render(self.dialect, query)
-
     def from_aggregates(self, query: Query) -> Statement | None:
         """Return the statement that reads aggregates, if they answer a query."""
         kept = from_kept(query, self.options)
@@ -347,11 +319,8 @@ class ClickhouseTables(Database[ClickhouseSession]):
         statement = sql.render(AggregatesDialect(), kept)
         return replace(statement, text=f"{statement.text} {READING_AGGREGATES}")
 
-    def texts(self, table: Table) -> SqlTexts:
-        return SqlTexts(self.dialect, table, [self.name, "clickhouse"])
 
-
-def _existing(name: str, engine: str) -> Existing:
+def _describe_existing(name: str, engine: str) -> Existing:
     if engine == "MaterializedView":
         return Existing("materialized view", alike=name.endswith(VIEW))
     alike = engine.endswith("MergeTree")
@@ -370,11 +339,8 @@ _NOT_KEPT = {
 
 def _defaults(session: ClickhouseSession) -> dict[str, str]:
     """Return the default settings of tables."""
-    answer = session.execute(
-        "SELECT name, value FROM system.merge_tree_settings "
-        f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"
-    )
-    return dict(line.split("\t") for line in answer.decode().splitlines())
+    found = session.ask(f"SELECT name, value FROM system.merge_tree_settings WHERE name IN {_SYNC}")
+    return dict(found)
 
 
 def _setting(engine: str, name: str, default: str) -> str:

@@ -39,7 +39,7 @@ class Sending:
         raise NotImplementedError
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes records of a file, which are rows of these tables, a payload's data."""
+        """Return the envelope that turns records of a file, rows of these tables, into payloads."""
         raise NotImplementedError
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
@@ -66,7 +66,7 @@ class Changing:
         raise NotImplementedError
 
     def drop_before(self, table: Table, until: int) -> None:
-        """Do the same by the database's special command, up to `Database.drops_until`."""
+        """Drop the rows by the database's special command, up to `Database.drops_until`."""
         raise NotImplementedError
 
 
@@ -83,17 +83,17 @@ class Explaining:
 
 
 class OwnStatements:
-    """A database that carries out statements of the user (`--setup`, `--teardown`)."""
+    """A database that runs statements of the user (`--setup`, `--teardown`)."""
 
-    no_statements: ClassVar[str] = "this module carries out no statements of others"
-    """The reason why the module carries out no statements of the user; empty: it does."""
+    no_statements: ClassVar[str] = "this module runs no statements of the user"
+    """Reason why the module runs no statements of the user; empty: it runs them."""
 
     def carry_out(self, statement: str) -> None:
-        """Carry out one statement, which may be a complete transaction."""
+        """Run one statement, which may be a complete transaction."""
         raise NotImplementedError
 
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return a description of the server with the durability that these tables have now.
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return a description of the server with the present durability of these tables.
 
         None: the database does not report it, so that a user's statement may have changed it.
         """
@@ -104,13 +104,13 @@ class Hashing:
     """A database that may hash rows in a query."""
 
     row_hash: ClassVar[RowHash | None] = None
-    """The hash that `render` makes of a query for hashed rows; None: it makes none."""
+    """Hash with which `render` translates a query for hashed rows; None: there is none."""
     no_row_hash: ClassVar[str] = "this module has no hash of rows that its database computes"
     """Reason why there is none."""
     hash_probe: ClassVar[str] = ""
 
     def probe(self) -> Statement:
-        """Return what a server that has the functions answers with `RowHash.known`."""
+        """Return the statement that a server with the functions answers with `RowHash.known`."""
         return Statement(self.hash_probe, ())
 
 

@@ -37,7 +37,7 @@ def addresses(options: Options) -> list[Address]:
 
 
 def all_addresses(options: Options) -> list[Address]:
-    """Return those, and of databases that listen at several ports the others."""
+    """Return these addresses, and the further ports at which some databases listen."""
     found = addresses(options)
     for name, value in _others(options):
         if name.endswith("_url"):
@@ -79,7 +79,7 @@ def explain_unrelayed(options: Options) -> str:
     """Return why no relay can be put before the servers; empty: one can."""
     found = all_addresses(options)
     if not found:
-        return "the target's options have no address to put a relay before"
+        return "the target's options contain no address, so no relay can be used"
     try:
         redirect(options, {each: each for each in found})
     except SetupError as error:

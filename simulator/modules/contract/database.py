@@ -2,8 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import ClassVar, Generic, Self
 
 from typing_extensions import TypeVar
@@ -39,6 +40,22 @@ _REMEDIES = {"[Aa]lready *[Ee]xists": EXISTS}
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
 
+@contextmanager
+def all_or_none() -> Iterator[Callable[..., None]]:
+    """Yield what notes how to undo a step of `create`; an error within undoes all noted steps.
+
+    The first error is the one to report.
+    """
+    steps: list[Callable[[], object]] = []
+    try:
+        yield lambda undo, *arguments, **named: steps.append(partial(undo, *arguments, **named))
+    except BaseException:  # also Ctrl-C
+        for undo in reversed(steps):
+            with suppress(Exception):
+                undo()
+        raise
+
+
 class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
@@ -58,7 +75,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
     remedies: ClassVar[Mapping[str, str]] = {}
     """Pattern in the text of an error -> remedy; the first match counts."""
     own_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """Errors of the module itself, which have complete texts."""
+    """Errors of the module itself; their texts are complete."""
     mismatch: ClassVar[str] = "look at the server's log"
     """Remedy if the server acknowledges fewer rows than were sent."""
 
@@ -76,7 +93,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
         return self.options.sends_by or mode
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return what cannot work, before anything is started; `mode` is SINGLE or BATCH."""
+        """Return problems that are known before anything starts; `mode` is SINGLE or BATCH."""
         found = []
         known = self.capabilities.primary_keys
         if (client := self.options.sends_by) not in {"", *self.capabilities.modes}:
@@ -145,18 +162,18 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Open what reads counters of the server's own work, such as {"checkpoints": 3}."""
+        """Yield a reader of counters of the server's own work, such as {"checkpoints": 3}."""
         yield dict
 
     def identify(self) -> str:
-        """Return the server's answer to what every product behind its protocol answers.
+        """Return the server's answer to a request that every product behind the protocol answers.
 
         The answer is for `recognize`; it is empty where no other product speaks the protocol.
         """
         return ""
 
     def inspect(self) -> Server:
-        """Describe the server; ConfigError if another module is for it, SetupError if too old."""
+        """Describe the server; ConfigError if it needs another module, SetupError if too old."""
         if self.name in KNOWN:
             expect_own(self.name, self.identify())
         server = self.describe()
@@ -173,7 +190,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
                 raise SetupError(f"{self.name}: {why}")
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of what `create` makes for a table: of its parts, its bucket, ..."""
+        """Return the names of the objects that `create` makes for a table, such as its parts."""
         return list(table.names)
 
     @abstractmethod
@@ -189,22 +206,22 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     @property
     def late(self) -> str:
-        """The reason of `Capabilities.late`, with these options."""
+        """The reason in `Capabilities.late`, with these options."""
         return self.capabilities.late
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Return once every acknowledged row is queryable; by default it is at once."""
+        """Return once every acknowledged row is queryable; by default, rows are at once."""
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Do what the server would do later: merge the storage, collect statistics; or nothing."""
+        """Do now what the server would do later, such as merging files or collecting statistics."""
 
     @property
     def changes(self) -> Changes:
-        """Return how stored rows are changed, with these options."""
+        """The ways to change stored rows, with these options."""
         return self.capabilities.changes
 
     def drops_until(self, time_ms: int) -> int:
-        """Return up to which time, in ms, `drop_before` can drop rows; at most `time_ms`."""
+        """Return the time, in ms, up to which `drop_before` can drop rows; at most `time_ms`."""
         return time_ms
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
@@ -231,7 +248,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     def texts(self, table: Table) -> TextLanguage:
         """Return the language of a user's own queries over a table; Unsupported if it has none."""
-        raise Unsupported(f"the module {self.name} takes no texts")
+        raise Unsupported(f"the module {self.name} has no language for queries of the user")
 
     def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
         """Return the statement of a query: a user's text, the target's (`tuned`), or rendered.
@@ -247,7 +264,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
     def select_answered(
         self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Return the query types of `tuned` (name -> own text or empty) that it can express."""
+        """Return the query types of `tuned` (name -> own text or empty) that can be expressed."""
         found = []
         for name, text in tuned.items():
             with suppress(Unsupported):

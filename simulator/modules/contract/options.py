@@ -84,7 +84,7 @@ class Options(Frozen):
 
     @classmethod
     def finds_password(cls) -> bool:
-        """Return whether the driver finds the user's password by itself, such as in a file."""
+        """Return whether the driver itself may find the user's password, such as in a file."""
         return False
 
     @classmethod
@@ -106,15 +106,15 @@ class Options(Frozen):
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 
-    def hidden(self) -> set[str]:
+    def list_hidden(self) -> set[str]:
         """Return the texts to redact: the credentials, and passwords within them."""
         return set(self.secrets().values())
 
     def renew(self, credentials: Mapping[str, str]) -> Self:
-        """Return the options with other credentials; ValidationError if they cannot be such."""
+        """Return the options with other credentials; ValidationError if these are invalid."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         found = type(self).model_validate({**fields, **credentials})
-        found._rotated = self._rotated | self.hidden()  # noqa: SLF001 - of its own class
+        found._rotated = self._rotated | self.list_hidden()  # noqa: SLF001 - of its own class
         return found
 
     def redact(self, text: str) -> str:
@@ -123,4 +123,4 @@ class Options(Frozen):
 
     @cached_property
     def _redactor(self) -> Redactor:
-        return Redactor(self.hidden() | self._rotated)
+        return Redactor(self.list_hidden() | self._rotated)

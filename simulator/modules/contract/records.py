@@ -24,11 +24,11 @@ CORRECT = "correct"
 """Insert mode: a batch of rows, each in the place of the stored row that has its key."""
 
 PREFILL_ROWS = 1000
-"""Rows per batch of a prefill, at least, unless the module has other ones."""
+"""Fewest rows per batch of a prefill, unless the module sets another number."""
 OWN = "iotbench_"
 """Prefix of the program's internal tables."""
 MOST_COUNTED = 1_000_000
-"""Rows of something that is not ours are counted up to here."""
+"""Largest number of rows that is counted in an object that is not ours."""
 EXISTS = "run with --clean, which replaces what this program made and names anything else"
 """The remedy if something exists that `create` would make."""
 MISSING = "run an insert first"
@@ -76,7 +76,7 @@ class Changes:
     """The statement that deletes rows before a time, such as "DELETE"."""
     no_deletion: str = "this module does not delete rows by their time"
     drops: str = ""
-    """The same in the database's own way, such as "drop_chunks"."""
+    """The database's special command that drops such rows, such as "drop_chunks"."""
     no_retention: str = "the tables of this module have no unit of storage that can be dropped"
 
     def how(self, by: Deleting) -> str:
@@ -84,7 +84,7 @@ class Changes:
         return self.deletes if by is Deleting.STATEMENT else self.drops
 
     def why_not(self, by: Deleting) -> str:
-        """Return why not."""
+        """Return why rows before a time are not deleted in this way."""
         return self.no_deletion if by is Deleting.STATEMENT else self.no_retention
 
 
@@ -113,9 +113,9 @@ class Capabilities:
     """True if a payload of mode BATCH can have rows of several tables of a group."""
     formats: frozenset[RecordFormat] = frozenset()
     """File formats with records that the module sends unchanged (`Session.envelope`)."""
-    no_import: str = "this module knows none beside its batches"
+    no_import: str = "this module sends rows only in batches"
     """The reason why there is no mode IMPORT."""
-    no_driver: str = "this module has only its own way to send rows"
+    no_driver: str = "this module does not send rows through the driver"
     """The reason why the vendor's driver cannot send rows; there is no option `client`."""
     indices: bool = False
     """True if there are secondary indices (option `create_indices`)."""
@@ -139,7 +139,7 @@ class Capabilities:
     changes: Changes = field(default_factory=Changes)
     plans: str = ""
     """The statement of `query_plans`, such as "EXPLAIN ANALYZE"; empty: it has none."""
-    no_plans: str = "this module does not ask for them"
+    no_plans: str = "this module does not support query plans"
     """The reason why there are no query plans."""
     no_time_sums: str = ""
     """The reason why verification does not add up times; empty: the database does, exactly."""

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 
 
 class Waits:
-    """Counts the client's time: within `in_client`, except within `waiting`; the innermost counts.
+    """Counts the client's time: within `in_client`, not within `waiting`; the innermost counts.
 
     The first surrounds all that is done with an answer, the second each call that waits for more of
     it. While the client works on one part of an answer, the database may compute the next.

@@ -1,4 +1,4 @@
-"""Signatures: what distinguishes a thing that this program made from another one of its name.
+"""Signatures: texts that distinguish objects of this program from others of the same name.
 
 The statement that creates a table, index or bucket also stores a text with it, where the database
 has a place for one, such as a comment. The text holds the name: what is renamed is no longer ours.
@@ -13,11 +13,11 @@ from simulator.data.schema import ID, Table
 from simulator.modules.contract.records import Contents, Existing
 
 Columns: TypeAlias = Mapping[str, str]
-"""Names of columns, and the type of each in the words of the catalogue; empty: it has no type."""
+"""Column name -> its type in the words of the catalogue; empty if it has no type."""
 
 
 def signature(name: str) -> str:
-    """Return the text that is stored with what `create` makes under a name."""
+    """Return the text that `create` stores with an object of this name."""
     return f"iotbench made {name}, and drops it before the next insert"
 
 
@@ -28,23 +28,23 @@ def comment(table: Table, name: str) -> str:
 
 
 def _same_columns(found: Columns, made: Columns, *, some: bool) -> bool:
-    """Return whether something has the columns that are made, or some of them.
+    """Return whether an object has the columns that `create` makes, or (`some`) a subset of them.
 
     The column of a key is left out: the database may have made it.
     """
-    here, there = _comparable(found), _comparable(made)
+    here, there = _simplify(found), _simplify(made)
     if not (here.keys() <= there.keys() if some else here.keys() == there.keys()):
         return False
     return all(kind == there[name] or not (kind and there[name]) for name, kind in here.items())
 
 
-def _comparable(columns: Columns) -> dict[str, str]:
+def _simplify(columns: Columns) -> dict[str, str]:
     named = {name.lower(): kind.lower() for name, kind in columns.items()}
     return {name: kind for name, kind in named.items() if name != ID.name}
 
 
-def _differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
-    """Return the columns of a table that have another type than they were made with."""
+def _find_differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
+    """Return the columns of a table with another type than `create` gave them."""
     kinds = {column.lower(): kind for column, kind in found.items()}
     here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
     return [
@@ -68,7 +68,7 @@ class Signing:
     declares_columns: ClassVar[bool] = True
     """False if a table has only the columns of its rows, so that some may be missing."""
     shows_types: ClassVar[bool] = False
-    """True if a server has shown that its catalogue has the types in the words of `layouts`."""
+    """True if a test on a server has shown that its catalogue names types as `layouts` does."""
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether these things, which exist, bear their signature.
@@ -78,7 +78,7 @@ class Signing:
         return {}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of an existing thing."""
+        """Return the columns of an existing object."""
         return {}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
@@ -89,7 +89,7 @@ class Signing:
         return ()
 
     def resembles(self, name: str, tables: Sequence[Table]) -> bool:
-        """Return whether an existing thing of this name is like what `create` makes for tables."""
+        """Return whether an existing object of this name looks as `create` makes it for tables."""
         layouts = [*self.layouts(name, tables)]
         if not layouts:
             return True
@@ -101,7 +101,9 @@ class Signing:
         altered: list[tuple[str, str, str]] = []
         for name in table.names if self.shows_types else ():
             if found := self.columns_in(name):
-                layouts = [_differing(name, made, found) for made in self.layouts(name, [table])]
+                layouts = [
+                    _find_differing(name, made, found) for made in self.layouts(name, [table])
+                ]
                 nearest = min(layouts, key=len, default=None)
                 altered += nearest or []
         return altered
@@ -117,13 +119,13 @@ class Signing:
 
     def drop_unsigned(self, tables: Mapping[str, Sequence[Table]]) -> None:
         """Drop what is still like what `create` makes for tables, and has no signature."""
-        found = self.existing([*tables])
+        found = self.find_existing([*tables])
         alike = {name: tables[name] for name, each in found.items() if each.alike}
         if names := [name for name, made_for in alike.items() if self.resembles(name, made_for)]:
             self.drop(names)
 
     @abstractmethod
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names in use, and what uses them: ours or another's. `names` is not empty."""
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
@@ -131,16 +133,16 @@ class Signing:
         return {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
-        """Return what of the user's depends on tables, which need not exist: "view v on events".
+        """Return the user's objects that depend on tables, such as "view v on events".
 
         It keeps `drop` from dropping them, or `create` from creating them.
         """
         return []
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return how much is stored in what bears a name; called for what is not ours."""
+        """Return how much is stored in an object; called for objects that are not ours."""
         return Contents()
 
     @abstractmethod
     def drop(self, names: Collection[str]) -> None:
-        """Drop what `create` has made under these names, at least one, as far as it exists."""
+        """Drop the existing objects that `create` made under these names (at least one)."""

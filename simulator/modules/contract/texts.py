@@ -19,20 +19,20 @@ class TextLanguage(ABC):
     """A language, for the queries over one table."""
 
     def __init__(self, table: Table, keys: Sequence[str]) -> None:
-        """Store the names under which a user may write a text for it, the most special first."""
+        """Store the names under which a user may write a text for it, the most specific first."""
         self.table = table
         self.keys = tuple(dict.fromkeys(keys))
 
     @property
     @abstractmethod
     def places(self) -> Mapping[str, str]:
-        """Return the places of the rows: `table`, and what else the language needs."""
+        """The values of placeholders for the rows: `table`, and others that the language needs."""
 
     @abstractmethod
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return a text with the values of an instance, as the database gets it."""
+        """Return the statement for an instance: the text with the instance's values."""
 
-    def chosen(self, texts: Mapping[str, str]) -> str | None:
+    def choose_text(self, texts: Mapping[str, str]) -> str | None:
         """Return the text for this language, if there is one."""
         return next((texts[key] for key in self.keys if key in texts), None)
 
@@ -42,7 +42,6 @@ class TextLanguage(ABC):
         Empty if it is. Columns are checked where an answer has them by name, as far as the text
         shows them.
         """
-        del columns
         for name in sorted(placeholders(text) & GIVEN - {*self.places}):
             if name == "table":
                 parts = counted(self.table.parts, "table")
@@ -56,7 +55,7 @@ class TextLanguage(ABC):
 
     def text_of(self, query: TextQuery) -> str:
         """Return the query's text for this language; KeyError without one."""
-        text = self.chosen(query.texts)
+        text = self.choose_text(query.texts)
         if text is None:
             raise KeyError(", ".join(self.keys))
         return text
@@ -66,9 +65,9 @@ class StatementLanguage(TextLanguage):
     """A language with literals, in which a parameter is written as one of them."""
 
     begins: ClassVar[frozenset[str]]
-    """Words that a statement which reads begins with, in lower case."""
+    """First words of statements that read, in lower case."""
     writes: ClassVar[re.Pattern[str]]
-    """Pattern of words that only a writing statement has outside quotes and comments."""
+    """Pattern of words that appear, outside quotes and comments, only in statements that write."""
     passed_over: ClassVar[re.Pattern[str]]
     """Comments and texts in quotes."""
     one_statement: ClassVar[bool] = True

@@ -9,7 +9,6 @@ import re
 import time
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -30,14 +29,15 @@ from simulator.modules.contract import (
     Options,
     Server,
     Session,
+    all_or_none,
 )
 from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names
 from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.shared.http.client import Http, HttpOptions, basic
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
-from simulator.modules.shared.sql.language import quote
-from simulator.modules.shared.waits import wait_until
+from simulator.modules.shared.sql.language import literal, quote
+from simulator.modules.shared.waits import retry, wait_until
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
@@ -135,12 +135,11 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         check_names(tables)
-        with ExitStack() as undo:
+        with all_or_none() as undo:
             for table in tables:
                 for name in table.names:
                     self.change(self.create_table(table, name, batch_rows))
-                    undo.callback(self.change, [f"DROP TABLE IF EXISTS {quote(name)}"])
-            undo.pop_all()
+                    undo(self.change, [f"DROP TABLE IF EXISTS {quote(name)}"])
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
         return [self.dialect_of(table).create_table(table, name, self.storage())]
@@ -154,9 +153,9 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         shards = f" CLUSTERED INTO {options.shards} SHARDS" if options.shards else ""
         return f"{shards} WITH ({', '.join(settings)})"
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         self._await_master()
-        return super().existing(names)
+        return super().find_existing(names)
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         for table in tables:
@@ -182,16 +181,12 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
         After a crash a node answers for some seconds before it knows its tables.
         """
-        deadline = time.monotonic() + self.reconnect_s
-        while True:
-            try:
-                self.change([f"REFRESH TABLE {_list(tables)}"])
-            except SetupError as error:
-                if not _UNKNOWN.search(str(error)) or time.monotonic() > deadline:
-                    raise
-                time.sleep(_RECOVERY_POLL_S)
-            else:
-                return
+        retry(
+            lambda: self.change([f"REFRESH TABLE {_list(tables)}"]),
+            lambda error: bool(_UNKNOWN.search(str(error))),
+            self.reconnect_s,
+            _RECOVERY_POLL_S,
+        )
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge each shard's segments into one."""
@@ -237,8 +232,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
 def _sizes(names: Sequence[str]) -> list[str]:
     """Return the statements for the size of all shards, and the most segments of one."""
-    literals = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-    known = f"table_name IN ({literals})"
+    known = f"table_name IN ({', '.join(map(literal, names))})"
     segments = (
         "SELECT count(*) AS segments FROM sys.segments "
         f"WHERE table_schema = CURRENT_SCHEMA AND {known} "

@@ -23,11 +23,11 @@ LONGEST_TEXT_BYTES = 32_766
 
 _NO_TABLE = re.compile(r'^_|[/\\*?"<>|\s,.]')
 _NO_COLUMN = re.compile(r"^_[a-z]+(?:_[a-z]+)*$|[.\[\t\r\n]")
-"""Names no column can have; _id and the like are system columns."""
+"""Names that a column cannot have, such as the system column _id."""
 _BIGINT = np.iinfo(np.int64)
 
 Member = Callable[[str], bytes]
-"""Name -> how a member of an object starts in a row."""
+"""Name of a member -> the bytes before its value in a row."""
 
 
 class CrateDialect(sql.Dialect):

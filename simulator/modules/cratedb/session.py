@@ -18,7 +18,7 @@ from simulator.modules.cratedb.query import CrateDialect, check_values
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
-from simulator.modules.shared.http.sql import HttpSqlSession
+from simulator.modules.shared.http.database import HttpSqlSession
 from simulator.modules.shared.sql.language import quote
 
 _STORED = b'"rowcount":1}'
@@ -81,7 +81,7 @@ class CratedbSession(HttpSqlSession):
     # --- rows in ----------------------------------------------------------------------------------
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as the requests of each batch: rows and body of each."""
+        """Return the encoder of the requests of each batch: rows and body of each."""
         bodies = self._bodies(table, name, mode)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[list[tuple[int, bytes]]]:

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.row_hash import DuckDbHash
-from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
+from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.modules.contract import (
     BATCH,
     IMPORT,
@@ -30,7 +30,7 @@ from simulator.modules.duckdb.query import DuckDbDialect, NanosecondDialect, dia
 from simulator.modules.duckdb.session import DuckDbSession
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import hashes as sql_hashes
-from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlFile, SqlOptions
+from simulator.modules.shared.sql.database import STANDARD_COLUMNS, IndexOptions, SqlFile
 
 _OPENING = threading.Lock()
 """Serializes opening: concurrent connections may not find the driver's own functions."""
@@ -38,7 +38,7 @@ _HERE = "schema_name = current_schema() AND database_name = current_database()"
 """Condition on the schema in which statements without a schema create."""
 
 
-class DuckDbOptions(SqlOptions):
+class DuckDbOptions(IndexOptions):
     """Options of the module `duckdb`."""
 
     path: str = Field("results/duckdb.db", description="the database file; its folder must exist")
@@ -96,6 +96,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
     folds_names = True
     kinds = frozenset({"table", "sequence"})
     columns = STANDARD_COLUMNS
+    plain_tables = f"SELECT table_name FROM duckdb_tables() WHERE {_HERE} AND NOT temporary"
     comments = (
         f"SELECT table_name, comment FROM duckdb_tables() WHERE {_HERE} "
         f"UNION ALL SELECT sequence_name, comment FROM duckdb_sequences() WHERE {_HERE}"
@@ -125,8 +126,8 @@ class DuckDb(SqlFile["DuckDbSession"]):
 
     def connect(self) -> "DuckDbSession":
         """Open the file; DuckDB creates it if it does not exist. One process shares it."""
-        import duckdb  # noqa: PLC0415  # a driver is imported only when its module connects
-        import pyarrow as pa  # noqa: PLC0415
+        import duckdb
+        import pyarrow as pa
 
         # The first array loads pandas, if it is installed: a second that would count as encoding.
         pa.array(np.empty(0))
@@ -172,7 +173,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
 
     def drop(self, names: Collection[str]) -> None:
         """Drop tables, then sequences, and release their space in the file."""
-        found = self.existing(names)
+        found = self.find_existing(names)
         order = sorted(found, key=lambda name: found[name].kind != "table")
         quote = NanosecondDialect(TimeUnit.NANOSECOND).name
         if found:
@@ -214,13 +215,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
             durable=durable,
             settings=settings,
         )
-
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return `server`: tables have no settings; None if a table is not in the file."""
-        kept = f"SELECT lower(table_name) FROM duckdb_tables() WHERE {_HERE} AND NOT temporary"
-        with self.administration() as session:
-            stored = {name for (name,) in session.connection.execute(kept).fetchall()}
-        return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def words(self, error: Exception) -> str:
         message = " ".join(str(error).split("\nLINE ")[0].split())

@@ -103,7 +103,7 @@ class DuckDbSession(sql_changes.ChangingSession):
         A statement that fails is rolled back. If the disk fails during a commit, or the engine
         aborts, whether the commit took place shows only when the file is reopened.
         """
-        import duckdb  # noqa: PLC0415
+        import duckdb
 
         if isinstance(error, duckdb.FatalException | duckdb.InternalException):
             self.alive = False  # for all connections of the process

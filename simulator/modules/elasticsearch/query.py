@@ -106,7 +106,7 @@ def _text(query: Query) -> str:
 
 
 def _rows(query: RowsQuery) -> str:
-    """Return a scroll over the rows; the newest of them are one reply as far as that holds them."""
+    """Return a scroll over the rows; the newest ones are one reply if it can hold them."""
     fields = [column.name for column in query.read if not is_key(column)]
     body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
     if len(fields) == len(query.read):

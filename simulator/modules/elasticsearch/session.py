@@ -16,6 +16,7 @@ from simulator.data.block import Block, Coded, Rows
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
+from simulator.encode.objects import Objects
 from simulator.encode.text import TextEncoder
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.contract import (
@@ -29,9 +30,10 @@ from simulator.modules.contract import (
     QueryPlan,
     expect_rows,
 )
-from simulator.modules.elasticsearch import driver, texts
 from simulator.modules.elasticsearch import query as queries
+from simulator.modules.elasticsearch import texts
 from simulator.modules.shared import shapes
+from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 from simulator.modules.shared.http.client import Http, HttpError, gzip_body
 from simulator.modules.shared.http.database import HttpSession
 from simulator.protocol.records import RecordFormat
@@ -39,6 +41,7 @@ from simulator.protocol.records import RecordFormat
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client
 
+_ID = "_id"
 _LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""
 _LONGEST_KEY_BYTES = 512
@@ -122,7 +125,7 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         corrects = mode == CORRECT
-        text, objects = _documents(table, corrects=corrects), driver.encoder(table, name)
+        text, objects = _documents(table, corrects=corrects), _encode_objects(table, name)
         path = f"/{queries.indices([name])}{self._bulk}{_RESULTS if corrects else ''}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -152,8 +155,7 @@ class ElasticsearchSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes actions and documents a bulk request; the actions name the index."""
-        del tables, form
+        """Return the envelope of bulk requests; the actions in a file name the index."""
         return lambda body, _rows: (self._bulk, gzip_body(body) if self._zipped else body)
 
     def send(self, payload: Payload) -> None:
@@ -186,11 +188,20 @@ class ElasticsearchSession(HttpSession):
             time.sleep(_BACKOFF_S * 2**attempt)  # the server is busy: less load helps it
 
     def _store_by_driver(self, payload: Payload) -> None:
-        created, refused = driver.store(self.client, payload.data, self._refresh)
+        """Create documents with the client's `helpers.bulk`, in one request."""
+        from elasticsearch import helpers
+
+        refresh: dict[str, Any] = {} if self._refresh == "false" else {"refresh": self._refresh}
+        actions, rows = _actions(payload.data), payload.rows
+        created, errors = helpers.bulk(
+            self.client, actions, chunk_size=rows, raise_on_error=False, **refresh
+        )
+        assert isinstance(errors, list)
         self._partly_stored = created > 0
-        if refused:
+        if errors:
+            refused = [next(iter(item.values())) for item in errors]
             raise BulkError(_worst(refused), len(refused))
-        expect_rows(created, payload.rows)
+        expect_rows(created, rows)
 
     def _only(self, body: bytes, places: Sequence[int]) -> bytes:
         """Return a body with only some of its rows, two lines each."""
@@ -312,16 +323,34 @@ def _is_stored(item: Mapping[str, Any]) -> bool:
 
 
 def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the refused row that decides: trying again helps only if all shards were busy."""
+    """Return the refused row that decides: a retry helps only if all shards were busy."""
     return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
 def _documents(table: Table, index: str = "", *, corrects: bool = False) -> TextEncoder:
-    """Return the encoder of a table's rows, new ones or such that replace others."""
+    """Return the encoder of a table's rows: new ones, or (`corrects`) replacements."""
     key = next((column for column in table.columns if queries.is_key(column)), None)
     fields = [column for column in table.columns if column is not key]
     action: Literal["create", "index"] = "index" if corrects else "create"
     return documents(fields, table.time_unit, key, index, action)
+
+
+def _encode_objects(table: Table, name: str) -> Encoder:
+    """Return the encoder of dicts for the client; the client's key becomes the _id."""
+    names = [_ID if queries.is_key(column) else column.name for column in table.columns]
+    objects = Objects(table.columns, table.time_unit)
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
+        return [map_rows(names, rows) for rows in objects.encode(block, rows_per_batch)]
+
+    return batches(queries.index_name(name), encode)
+
+
+def _actions(batch: DriverBatch) -> Iterator[dict[str, Any]]:
+    for document in batch.rows:
+        source = {name: value for name, value in document.items() if name != _ID}
+        key = {_ID: document[_ID]} if _ID in document else {}
+        yield {"_op_type": "create", "_index": batch.into, "_source": source, **key}
 
 
 def _parse(text: str) -> tuple[str, str, queries.Body]:

@@ -1,7 +1,7 @@
 """The vendor's client, without the two checks that keep it from OpenSearch.
 
 `elasticsearch.Elasticsearch` refuses a server that does not name itself Elasticsearch, and it asks
-for media types of its own major version, which OpenSearch rejects. Both happen in one public
+for media types of its major version, which OpenSearch rejects. Both happen in one public
 method, `perform_request`. Everything else is the vendor's: transport, TLS, authentication, and a
 method for each API.
 """

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from simulator.data.block import Block
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -31,11 +31,10 @@ from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_sp
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.shared.http.client import Http, HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
-from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
+from simulator.modules.shared.metrics.rollups import COUNT_ROWS, NO_TIME_SUMS, ROWS_APART
 from simulator.modules.shared.waits import wait_until, wait_until_stable
 from simulator.protocol.records import RecordFormat
 
-_COUNT = (Aggregate(Function.COUNT),)
 _MARKED_S = 60.0
 _POLL_S = 0.1
 
@@ -137,7 +136,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         port = options.pickle_port if pickle else options.line_port
         return Carbon(host, port, options.timeout_s)
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names of tables, and of other metrics, which cannot be dropped."""
         found = {}
         with self.administration() as session:
@@ -149,7 +148,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         return found
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return that tables are ours: no other program marks a generation as created."""
+        """Return True for all tables: no other program marks a generation as created."""
         return dict.fromkeys(names, True)
 
     def contents(self, name: str, found: Existing) -> Contents:
@@ -202,7 +201,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         """
         with self.administration() as session:
             is_stable = wait_until_stable(
-                lambda: [session.run(self.render(AggregateQuery(t, _COUNT))) for t in tables],
+                lambda: [session.run(self.render(AggregateQuery(t, COUNT_ROWS))) for t in tables],
                 self.options.quiet_s,
                 _POLL_S,
                 self.options.visible_s,

@@ -13,10 +13,17 @@ from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
-from simulator.errors import UnstorableError
-from simulator.modules.contract import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.contract import (
+    BATCH,
+    MISSING,
+    Encoder,
+    Envelope,
+    Failure,
+    MixedEncoder,
+    Payload,
+)
 from simulator.modules.graphite import query as queries
-from simulator.modules.graphite.server import Generations
 from simulator.modules.graphite.wire import (
     LENGTH,
     LINES,
@@ -69,6 +76,59 @@ def check_span(table: Table, times: NDArray[np.int64], retention_s: int) -> None
             f"column {column}: {_format(least)} is longer ago than retention_s={retention_s}, for "
             "which the server keeps points of one second; use a later --start-time"
         )
+
+
+class Generations:
+    """The generations of all tables with a prefix, by the points that mark them.
+
+    They are as graphite-web last listed them.
+    """
+
+    def __init__(self, ask: Callable[[str], Any], prefix: str) -> None:
+        """Store the function that returns graphite-web's answer to a path."""
+        self._ask = ask
+        self._prefix = prefix
+        self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
+        """The newest generation of each table that was created, and dropped."""
+
+    def learn(self) -> set[str]:
+        """Read which generations of which tables exist; return the paths that mark them."""
+        kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
+        asked = urlencode({"query": f"{self._prefix}*.{kinds}.*", "leavesOnly": 1})
+        paths = {str(path) for path in self._ask(f"/metrics/expand?{asked}")["results"]}
+        for path in paths:
+            name, kind, generation = queries.generation_of(path.removeprefix(self._prefix))
+            newest = self._marked[kind]
+            newest[name] = max(newest.get(name, 0), generation)
+        return paths
+
+    def newest(self, name: str) -> int:
+        """Return the newest generation of a physical table; 0 if it was never created."""
+        return self._marked[queries.CREATED].get(name, 0)
+
+    def exists(self, name: str) -> bool:
+        """Return whether a physical table was created and not dropped since."""
+        return self.newest(name) > self._marked[queries.DROPPED].get(name, 0)
+
+    def of(self, name: str) -> int:
+        """Return the generation of a table; SetupError if the table does not exist."""
+        if not self.exists(name):
+            self.learn()  # it may have been created since
+        if not self.exists(name):
+            raise SetupError(f"graphite: table {name} does not exist; {MISSING}")
+        return self.newest(name)
+
+    def has_path(self, name: str) -> bool:
+        """Return whether there is a metric, or a folder of metrics, at the path of a table."""
+        return bool(self._nodes(f"{self._prefix}{name}"))
+
+    def paths_below(self, name: str) -> int:
+        """Return how many nodes are below the path of a table, or of other metrics."""
+        generation = [str(self.newest(name))] if self.newest(name) else []
+        return len(self._nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
+
+    def _nodes(self, path: str) -> list[Any]:
+        return list(self._ask(f"/metrics/find?{urlencode({'query': path})}"))
 
 
 class OpenCarbon(Protocol):
@@ -149,8 +209,7 @@ class GraphiteSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts the prefix and the generation of its table into the path of a line."""
-        del form
+        """Return the envelope that adds prefix and generation of its table to each path."""
         paths = {table.name.encode(): self._path(table.name).encode() for table in tables}
         names = b"|".join(map(re.escape, paths))
         begins = re.compile(rb"^(?:%s)(?=\.)" % names, re.MULTILINE)

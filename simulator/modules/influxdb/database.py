@@ -8,6 +8,7 @@ https://docs.influxdata.com/influxdb/v2/api/
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlencode, urlsplit
 
@@ -21,6 +22,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     BY_SERIES,
+    DRIVER,
     MISSING,
     SINGLE,
     Capabilities,
@@ -32,7 +34,6 @@ from simulator.modules.contract import (
     TextLanguage,
     signature,
 )
-from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.shared.client.driver import DriverOptions
@@ -90,9 +91,19 @@ class Influxdb(HttpDatabase[InfluxSession]):
     name = "influxdb"
     urls = ("influxdb2://HOST:8086/ORG",)
     declares_columns: ClassVar[bool] = False  # a measurement has none until it has points
+    field_types: ClassVar[Mapping[Type, str]] = {
+        **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "integer"),
+        **dict.fromkeys(FLOATS, "float"),
+        Type.BOOL: "boolean",
+        Type.TEXT: "string",
+    }
+    """The types of fields, as the server lists them."""
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),
-        modes={**OWN_MODES, **driver.MODES},
+        modes={
+            **OWN_MODES,
+            DRIVER: "influxdb-client's synchronous write_api, one request of points",
+        },
         primary_keys={
             PrimaryKey.DB: "measurement, tags and time, which identify a row in InfluxDB",
             PrimaryKey.CLIENT: "the same, and a field that the client sends",
@@ -152,7 +163,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     def open(self) -> InfluxSession:
         options = self.options
-        token = options.token.get_secret_value() if options.token else ""
+        token = options.secrets().get("token", "")
         org = urlencode({"org": options.org})
         write = Write(
             f"/api/v2/write?{org}&bucket={{database}}&precision={{precision}}",
@@ -161,22 +172,34 @@ class Influxdb(HttpDatabase[InfluxSession]):
             prefix=options.prefix,
         )
         http = Http(options, {"Authorization": f"Token {token}"})
-
-        def client() -> "Client":
-            return open_client(options, org=options.org, token=token)
-
+        client = partial(open_client, options, org=options.org, token=token)
         return InfluxSession(http, write, client, options.language)
 
-    # --- buckets
+    # --- buckets, or databases of InfluxDB 1 and 3
 
     def objects(self, table: Table) -> list[str]:
         """Return the name of the bucket, which the tables of a group share."""
         return [self.bucket(table)]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that buckets have, whatever they contain."""
+    container: ClassVar[str] = "bucket"
+    """Kind of object that holds the measurements of a table, or of a group of tables."""
+
+    def find_containers(self, session: InfluxSession, names: Collection[str]) -> set[str]:
+        """Return which of these containers exist, whatever they contain."""
+        return {name for name in names if session.client.bucket_id(name)}
+
+    def create_container(self, session: InfluxSession, name: str, *, signed: bool) -> None:
+        """Create a container, with its signature if it is `signed`."""
+        text = signature(name) if signed else None
+        session.client.create_bucket(name, self.options.shard_group_s, text)
+
+    def drop_container(self, session: InfluxSession, name: str) -> None:
+        """Drop a container that exists."""
+        session.client.delete_bucket(str(session.client.bucket_id(name)))
+
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.administration() as session:
-            return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
+            return {n: Existing(self.container) for n in self.find_containers(session, names)}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         with self.administration() as session:
@@ -195,43 +218,38 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return found
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the tags and fields of the measurements that hold tables."""
+        found: dict[str, str] = {}
+        for table in tables:
+            kinds = {c.name: self.field_types[c.type] for c in table.columns if c is not table.time}
+            kinds |= {tag.name: "tag" for tag in table.tags}
+            kinds.setdefault(marker(table), self.field_types[Type.BOOL])
+            found |= {f"{n}.{column}": kind for n in table.names for column, kind in kinds.items()}
         if tables:
-            yield self.list_columns(tables, _FIELD_TYPES)
+            yield found
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the size of a bucket's files and logs."""
+        """Return the size of a container's files and logs."""
         with self.administration() as session:
-            return Contents(None, self._size_bytes(session, [name]))
+            return Contents(None, self.sum_sizes(session, [name]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         check_names(tables)
         names = self.buckets(tables)
         with self.administration() as session:
+            if taken := self.find_containers(session, names):
+                raise self.already_exists(f"{self.container} {min(taken)}")
             for name in names:
-                if session.client.bucket_id(name):
-                    raise self.already_exists(f"bucket {name}")
-            for name in names:
-                text = signature(name) if tables[0].signed else None
-                session.client.create_bucket(name, self.options.shard_group_s, text)
+                self.create_container(session, name, signed=tables[0].signed)
 
     def drop(self, names: Collection[str]) -> None:
         with self.administration() as session:
-            for identifier in _bucket_ids(session, names):
-                session.client.delete_bucket(identifier)
+            for name in sorted(self.find_containers(session, names)):
+                self.drop_container(session, name)
 
     def bucket(self, table: Table) -> str:
         """Return the name of the bucket of a table."""
         return self.options.prefix + table.container
-
-    def list_columns(self, tables: Iterable[Table], types: Mapping[Type, str]) -> Columns:
-        """Return the tags and fields of the measurements that hold tables."""
-        found: dict[str, str] = {}
-        for table in tables:
-            kinds = {c.name: types[c.type] for c in table.columns if c is not table.time}
-            kinds |= {tag.name: "tag" for tag in table.tags}
-            kinds.setdefault(marker(table), types[Type.BOOL])
-            found |= {f"{n}.{column}": kind for n in table.names for column, kind in kinds.items()}
-        return found
 
     def buckets(self, tables: Iterable[Table]) -> list[str]:
         """Return the names of the tables' buckets, each once."""
@@ -259,11 +277,12 @@ class Influxdb(HttpDatabase[InfluxSession]):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
         with self.administration() as session:
-            return self._size_bytes(session, self.buckets(tables))
+            return self.sum_sizes(session, self.buckets(tables))
 
-    def _size_bytes(self, session: InfluxSession, buckets: Collection[str]) -> int:
-        names = ("storage_tsm_files_disk_bytes", "storage_wal_size")
-        found = shard_metrics(session, names, _bucket_ids(session, buckets))
+    def sum_sizes(self, session: InfluxSession, names: Sequence[str]) -> int:
+        """Return the size of the shards of these containers."""
+        metrics = ("storage_tsm_files_disk_bytes", "storage_wal_size")
+        found = shard_metrics(session, metrics, _bucket_ids(session, names))
         return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
@@ -314,7 +333,7 @@ def _bucket_ids(session: InfluxSession, names: Iterable[str]) -> list[str]:
 
 def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = False) -> "Client":
     """Return the vendor's client; SetupError if the CA is unusable."""
-    from simulator.modules.influxdb.wire import Client  # noqa: PLC0415 - takes 0.6 s
+    from simulator.modules.influxdb.wire import Client  # takes 0.6 s
 
     context = None
     if urlsplit(options.url).scheme == "https":
@@ -323,21 +342,13 @@ def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = Fal
 
 
 def durability(settings: dict[str, str]) -> tuple[str, bool]:
-    """Return what an acknowledgement means.
+    """Return the meaning of an acknowledgement.
 
     No setting makes InfluxDB answer before it has synced: a delay gathers writes into one sync, and
     they wait for it.
     """
     delays = [f" ({n}={v})" for n, v in settings.items() if n.endswith("wal-fsync-delay")]
     return f"an acknowledged row is in the write-ahead log on disk{''.join(delays[:1])}", True
-
-
-_FIELD_TYPES = {
-    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "integer"),
-    **dict.fromkeys(FLOATS, "float"),
-    Type.BOOL: "boolean",
-    Type.TEXT: "string",
-}
 
 
 def check_names(tables: Iterable[Table]) -> None:

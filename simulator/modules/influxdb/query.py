@@ -6,7 +6,6 @@ comparisons of fields, for which Flux has to make rows of all points before (`pi
 """
 
 import csv
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -101,7 +100,7 @@ def moment(instant_ns: int) -> str:
 
 
 def _read(query: AggregateQuery | NewestQuery, bucket: str, conditions: Iterable[str]) -> str:
-    """Return the pipeline that reads a table; what is to be done with it comes behind."""
+    """Return the first steps of a pipeline, which read a table."""
     since, until = influxql.limits_ns(query)
     begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until
     measurements = [f"r._measurement == {literal(name)}" for name in query.table.names]
@@ -162,7 +161,7 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
 
 
 def _total(query: AggregateQuery, function: str, tags: Sequence[str] | None = None) -> list[str]:
-    """Return the steps that aggregate by tags, the query's own or these, and by its buckets."""
+    """Return the steps that aggregate by tags (the query's own by default) and by buckets."""
     by = query.by if tags is None else tags
     groups = f"group(columns: [{', '.join(map(literal, by))}])" if by else "group()"
     if query.bucket is None:
@@ -211,7 +210,7 @@ def _windows(query: AggregateQuery) -> list[str]:
 
 
 def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subquery:
-    """Return what reads the newest value of each field of each series: the rest is comparing."""
+    """Return the subquery for the newest value of each field of each series."""
     fields = [c for c in columns if c.role not in (Role.TIME, Role.TAG)]
     names = [column.name for column in fields]
     if all(column.nullable for column in fields):
@@ -294,20 +293,6 @@ _PLAN = "flux/query-plan"
 """A column of that table."""
 _STAMPS = re.compile(r"_(\d+)\b")
 """Flux numbers the nodes of a plan."""
-
-
-def plan_of_influxql(lines: Iterable[str]) -> str:
-    """Return the plan in the answer to EXPLAIN, which is JSON."""
-    return "\n".join(_explain(lines))
-
-
-def _explain(lines: Iterable[str]) -> Iterator[str]:
-    for line in filter(None, map(str.strip, lines)):
-        for result in json.loads(line).get("results", ()):
-            if "error" in result:
-                raise QueryFailed(result["error"])
-            for series in result.get("series", ()):
-                yield from (str(text) for (text,) in series["values"])
 
 
 def plan_of_flux(lines: Iterable[str]) -> str:

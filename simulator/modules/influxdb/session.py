@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
-from simulator.data.block import Block, Rows
+from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.query import Statement
-from simulator.data.schema import Table, TimeUnit
-from simulator.encode.lineprotocol import INFLUXDB, LineDialect, LineProtocol
+from simulator.data.schema import Role, Table, TimeUnit, Type
+from simulator.encode.columns import LevelCache
+from simulator.encode.lineprotocol import INFLUXDB, LineDialect, LineProtocol, tag_text
+from simulator.encode.objects import Objects
+from simulator.errors import UnstorableError
 from simulator.modules.contract import (
     BATCH,
     DRIVER,
@@ -21,11 +24,10 @@ from simulator.modules.contract import (
     Payload,
     QueryPlan,
 )
-from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment
 from simulator.modules.shared import shapes
-from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
 from simulator.modules.shared.http.client import (
     Http,
@@ -104,7 +106,7 @@ class InfluxSession(PlannedSession, HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         if mode == DRIVER:
-            return driver.encoder(table, name)
+            return _encode_points(table, name)
         path, protocol = self._path(table), LineProtocol(table, name, self._write.dialect)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -128,7 +130,6 @@ class InfluxSession(PlannedSession, HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        del form
         path = self._path(tables[0])
         return lambda body, _rows: (path, gzip_body(body) if self._write.gzip else body)
 
@@ -205,7 +206,7 @@ class InfluxSession(PlannedSession, HttpSession):
                 yield in_influxql[min(number, len(in_influxql) - 1)], chunk
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of each statement that answers a query; one in Flux is carried out."""
+        """Yield the plan of each statement that answers a query; those in Flux are run."""
         for fetch in self.plan(statement).fetches:
             assert isinstance(fetch, Subquery)
             if fetch.language is Language.FLUX:
@@ -213,9 +214,9 @@ class InfluxSession(PlannedSession, HttpSession):
                     text = flux.plan_of_flux(lines(pieces))
                 shape = flux.shape_of_flux(text)
             else:
-                asked = f"{flux.EXPLAIN} {fetch.text}"
-                with closing(self.client.influxql(asked, influxql.CHUNK_ROWS)) as pieces:
-                    text = flux.plan_of_influxql(lines(pieces))
+                found = self.influxql(f"{flux.EXPLAIN} {fetch.text}")
+                columns = (column for _, chunk in found for column in chunk.columns.values())
+                text = "\n".join(str(line) for column in columns for line in column)
                 # EXPLAIN only adds how much each part reads, and leaves out one or another of many.
                 shape = shapes.without_values(fetch.text)
             yield QueryPlan(fetch.text, text, shape)
@@ -230,3 +231,57 @@ class InfluxSession(PlannedSession, HttpSession):
     def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
         with closing(self.client.flux(text)) as pieces:
             yield from flux.read_chunks(lines(self.await_parts(pieces)))
+
+
+# --- rows through influxdb-client's write_api
+# https://influxdb-client.readthedocs.io/en/stable/usage.html#write
+
+
+def _encode_points(table: Table, name: str) -> Encoder:
+    """Return the encoder of a dict for each point, without NULLs."""
+    columns, tags = table.columns, table.tags
+    time = columns.index(table.time)
+    tagged = [(columns.index(column), column.name) for column in tags]
+    fields = [
+        (place, column.name)
+        for place, column in enumerate(columns)
+        if column not in tags and column.role is not Role.TIME
+    ]
+    marker = INFLUXDB.marker(table)
+    always = {marker: True} if marker else {}
+    objects = Objects(columns, table.time_unit)
+    checks = [(column.name, INFLUXDB.check(table, column)) for column in columns]
+    checked = {column.name: LevelCache(partial(_check_tags, column.name)) for column in tags
+               if column.type is Type.TEXT}  # fmt: skip
+
+    def point(row: Sequence[Any]) -> dict[str, Any]:
+        return {
+            "measurement": name,
+            "tags": {key: row[place] for place, key in tagged if row[place] is not None},
+            "fields": always | {key: row[place] for place, key in fields if row[place] is not None},
+            "time": row[time],
+        }
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
+        for key, check in checks:
+            check(block.data[key])
+        for key, check_levels in checked.items():
+            data = block.data[key]
+            if isinstance(data, Coded):
+                check_levels(data.levels)
+            else:
+                _check_tags(key, data.present())
+        return [list(map(point, rows)) for rows in objects.encode(block, rows_per_batch)]
+
+    return batches(table, encode)
+
+
+def _check_tags(column: str, texts: Array) -> None:
+    """Raise UnstorableError for a tag that the client, or line protocol, would change."""
+    for text in texts.tolist():
+        if b"\t" in text:
+            raise UnstorableError(
+                f"column {column}: influxdb-client writes a tab in a tag as a backslash and a t,"
+                f" found {text.decode()!r}; use client=own"
+            )
+        tag_text(column, text)

@@ -31,6 +31,7 @@ from simulator.modules.contract import (
     Existing,
     Options,
     Server,
+    all_or_none,
 )
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.query import ANALYZE, columns_of, name_table, type_of
@@ -145,8 +146,8 @@ class IotDb(Database["IotDbSession"]):
 
     def connect(self) -> "IotDbSession":
         # The driver is imported only by a module that connects.
-        from simulator.modules.iotdb.session import IotDbSession  # noqa: PLC0415
-        from simulator.modules.iotdb.wire import ConnectOptions, IotDbError, Link  # noqa: PLC0415
+        from simulator.modules.iotdb.session import IotDbSession
+        from simulator.modules.iotdb.wire import ConnectOptions, IotDbError, Link
 
         given, context = self.options, None
         if given.tls:
@@ -169,7 +170,7 @@ class IotDb(Database["IotDbSession"]):
 
     def _driver(self) -> "TableSession":
         """Open the vendor's session, with its defaults."""
-        from iotdb.table_session import TableSession, TableSessionConfig  # noqa: PLC0415
+        from iotdb.table_session import TableSession, TableSessionConfig
 
         given = self.options
         return TableSession(
@@ -192,7 +193,7 @@ class IotDb(Database["IotDbSession"]):
             yield session
 
     def words(self, error: Exception) -> str:
-        from simulator.modules.iotdb.wire import IotDbError  # noqa: PLC0415
+        from simulator.modules.iotdb.wire import IotDbError
 
         return str(error) if isinstance(error, IotDbError) else super().words(error)
 
@@ -201,9 +202,9 @@ class IotDb(Database["IotDbSession"]):
     def _full(self, table: str) -> str:
         return f"{quote(self.options.database)}.{quote(name_table(table))}"
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that tables or views of the database use."""
-        from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names tables or views of the database use."""
+        from simulator.modules.iotdb.wire import ServerError
 
         with self.administration() as session:
             try:
@@ -238,20 +239,13 @@ class IotDb(Database["IotDbSession"]):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         for table in tables:
             _check(table)
-        with self.administration() as session:
+        with self.administration() as session, all_or_none() as undo:
             link = session.link
             link.execute(f"CREATE DATABASE IF NOT EXISTS {quote(self.options.database)}")
-            created: list[str] = []
-            try:
-                for table in tables:
-                    for name in table.names:
-                        link.execute(self._create(table, name, link.precision))
-                        created.append(name)
-            except Exception:  # whatever it is: all tables or none
-                if link.alive:
-                    for name in created:
-                        link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
-                raise
+            for table in tables:
+                for name in table.names:
+                    link.execute(self._create(table, name, link.precision))
+                    undo(link.execute, f"DROP TABLE IF EXISTS {self._full(name)}")
 
     def _create(self, table: Table, name: str, precision: TimeUnit) -> str:
         columns = [f"{quote('time')} TIMESTAMP TIME"]
@@ -262,7 +256,7 @@ class IotDb(Database["IotDbSession"]):
         return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
 
     def drop(self, names: Collection[str]) -> None:
-        from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+        from simulator.modules.iotdb.wire import ServerError
 
         with self.administration() as session:
             for name in names:
@@ -324,7 +318,7 @@ DURABILITY: dict[str, tuple[bool | None, str]] = {
 
 def wal_mode(link: "Link") -> str:
     """Return the server's wal_mode; empty if it does not report it."""
-    from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+    from simulator.modules.iotdb.wire import ServerError
 
     try:
         rows: list[tuple[Any, ...]] = link.execute("SHOW CONFIGURATION")

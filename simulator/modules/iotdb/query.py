@@ -43,8 +43,8 @@ from simulator.modules.shared.client.partials import (
     partials_of,
 )
 from simulator.modules.shared.client.planned import Fetch, PlannedQuery
-from simulator.modules.shared.sql.language import Dialect, quote
-from simulator.modules.shared.sql.texts import SqlTexts
+from simulator.modules.shared.sql.database import SqlTexts
+from simulator.modules.shared.sql.language import Dialect, literal, quote
 
 # --- names and types -----------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Clock:
 
     unit: TimeUnit
     precision: TimeUnit
-    """One for all tables of a server."""
+    """The same for all tables of a server."""
 
     @property
     def finer(self) -> int:
@@ -121,8 +121,8 @@ class Clock:
         """Return the table's units in one of the server's; 1 if the server's is finer."""
         return max(self.unit.per_second // self.precision.per_second, 1)
 
-    def storing(self, column: Column) -> Callable[[Array], Array]:
-        """Return what converts times for the server; it raises UnstorableError."""
+    def make_converter(self, column: Column) -> Callable[[Array], Array]:
+        """Return the function that converts times for the server, or raises UnstorableError."""
 
         def store(times: Array) -> Array:
             if self.coarser > 1:
@@ -150,7 +150,7 @@ class Clock:
         return store
 
     def read(self, time: int | None) -> int | Decimal | None:
-        """Return a time from the server in the unit of the table."""
+        """Convert a time of the server to the unit of the table."""
         return None if time is None else in_units(time * self.coarser, self.finer)
 
     def bound(self, limit: int) -> int:
@@ -163,14 +163,13 @@ class Clock:
 _PIECE = 1 << 16
 """A double sums up to 2**37 integers below this exactly."""
 _PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
-_DIALECT = Dialect()
 
 
 class IotDbTexts(SqlTexts):
     """A user's queries in SQL over one table, for a server's precision."""
 
     def __init__(self, table: Table, clock: Clock) -> None:
-        super().__init__(_DIALECT, table, ["iotdb"])
+        super().__init__(Dialect(), table, ["iotdb"])
         self._clock = clock
 
     @property
@@ -254,10 +253,9 @@ def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
     if table.parts == 1 and key <= set(query.columns):
         counted = AggregateQuery(table, (Aggregate(Function.COUNT),))
         return replace(_aggregates(counted, clock), outputs=outputs(query))
-    typed = {output.name: output for output in outputs(RowsQuery(table))}
-    wanted = tuple(typed[name] for name in query.columns)
-    columns = [table.column(name) for name in query.columns]
-    return PlannedQuery.of(query, _rows(table, columns, clock), partial(Distinct, wanted))
+    rows = RowsQuery(table, query.columns)
+    fetches = _rows(table, rows.read, clock)
+    return PlannedQuery.of(query, fetches, partial(Distinct, outputs(rows)))
 
 
 def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Fetch]:
@@ -273,7 +271,7 @@ def _convert(read: Callable[[Row], Row], rows: Sequence[Row]) -> list[Row]:
 
 
 def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
-    """Return what converts times to the table's unit, and tags that are integers to integers."""
+    """Return the function that converts times to the table's unit, and integer tags to integers."""
     changes: list[tuple[int, Callable[[Any], Any]]] = []
     for place, column in enumerate(columns):
         if column is table.time:
@@ -338,7 +336,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
 def _where(query: Query, clock: Clock) -> str:
     table, selection = query.table, query.selection
     conditions = [
-        f"{quote(one.column)} IN ({', '.join(map(_DIALECT.text, one.values))})"
+        f"{quote(one.column)} IN ({', '.join(map(literal, one.values))})"
         for one in selection.one_of
     ]
     for compared in selection.compared:
@@ -394,7 +392,7 @@ def _plan_measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
 
 
 def _end(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
-    """Return what makes a first or last value of its time and the value; None if all are NULL."""
+    """Return the function that makes a first or last value; None if all values are NULL."""
     read = _reader(table, (table.time, column), clock)
     return lambda time, value: None if time is None else tuple(read((time, value)))
 

@@ -1,19 +1,29 @@
-"""A session with IoTDB: it sends tablets, runs queries, and classifies errors."""
+"""A session with IoTDB: it sends tablets, runs queries, and classifies errors.
 
-from collections.abc import Callable, Iterator
+This file imports the driver; database.py imports it on connecting.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from iotdb.table_session import TableSession
+from iotdb.utils.exception import IoTDBConnectionException, StatementExecutionException
+from iotdb.utils.IoTDBConstants import TSDataType
+from iotdb.utils.Tablet import ColumnType
+from iotdb.utils.Tablet import Tablet as DriverTablet
 
+from simulator.data.block import Block
 from simulator.data.query import Statement
-from simulator.data.schema import Role, Table, TimeUnit
+from simulator.data.schema import Role, Table, TimeUnit, Type
+from simulator.encode.objects import Objects
 from simulator.encode.tablet import Tablet, Tablets
 from simulator.modules.contract import BATCH, DRIVER, Encoder, Failure, Payload, QueryPlan
-from simulator.modules.iotdb import driver, query
+from simulator.modules.iotdb import query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
-from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
+from simulator.modules.iotdb.wire import ConnectError, Link, ServerError, ServerStatus, Unanswered
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
 from simulator.modules.shared.sql.language import quote
@@ -54,8 +64,7 @@ class IotDbSession(PlannedSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         target = _Target(table, name, self.link.precision)
         if mode == DRIVER:
-            times = Clock(table.time_unit, self.link.precision).storing(table.time)
-            return driver.encoder(table, columns_of(table), target.into, times)
+            return target.encode_objects
         return lambda block, rows_per_batch: [
             (target, tablet) for tablet in target.tablets.encode(block, rows_per_batch)
         ]
@@ -70,7 +79,7 @@ class IotDbSession(PlannedSession):
     def send(self, payload: Payload) -> None:
         """Send a tablet; return once every row of it is acknowledged."""
         if payload.mode == DRIVER:
-            driver.store(self.driver, payload.data)
+            _store(self.driver, payload.data)
             return
         target: _Target
         tablet: Tablet
@@ -102,7 +111,7 @@ class IotDbSession(PlannedSession):
             self.link.execute(f"DELETE FROM {stored} WHERE {quote('time')} < {before}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of each statement that answers a query, carried out for that."""
+        """Run each statement that answers a query and yield its plan."""
         for fetch in self.plan(statement).fetches:
             with closing(self.link.blocks(f"{query.ANALYZE} {fetch.text}")) as blocks:
                 lines = [str(line) for block in blocks for (line,) in block.rows()]
@@ -111,22 +120,87 @@ class IotDbSession(PlannedSession):
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run one statement after the other, and yield their answers block by block."""
-        del rows
         for fetch in plan.fetches:
             with closing(self.link.blocks(fetch.text)) as blocks:
                 for block in self.await_parts(blocks):
                     yield fetch, block.rows()
 
 
+class _Into(NamedTuple):
+    """A physical table, as tablets describe it."""
+
+    name: str
+    names: Sequence[str]
+    types: Sequence[int]
+    categories: Sequence[int]
+
+
+class _BatchRows(NamedTuple):
+    """The rows of a batch, in the order of time, as the driver wants them."""
+
+    times: list[int]
+    values: list[list[Any]]
+
+
 class _Target:
-    """A physical table as tablets describe it, and its encoder."""
+    """A physical table, and the encoders of its rows."""
 
     def __init__(self, table: Table, name: str, precision: TimeUnit) -> None:
         columns, unit = columns_of(table), table.time_unit
-        self.into = driver.Into(
+        self.into = _Into(
             query.name_table(name),
             [column.name.lower() for column in columns],
             [TYPE_CODES[type_of(column, unit, precision)] for column in columns],
             [_TAG if column.role is Role.TAG else _FIELD for column in columns],
         )
-        self.tablets = Tablets(columns, Clock(unit, precision).storing(table.time))
+        self._time = table.time.name
+        self._stored_times = Clock(unit, precision).make_converter(table.time)
+        self.tablets = Tablets(columns, self._stored_times)
+        self._objects = Objects(columns, unit)
+        self._numbers = [
+            place
+            for place, column in enumerate(columns)
+            if column.role is Role.TAG and column.type is not Type.TEXT
+        ]
+
+    def encode_objects(self, block: Block, rows_per_batch: int) -> Sequence[DriverBatch]:
+        """Return the Python values of each row, for the driver."""
+        instants = self._stored_times(block.data[self._time].values()).tolist()
+        found, start = [], 0
+        for rows in self._objects.encode(block, rows_per_batch):
+            own = instants[start : start + len(rows)]
+            start += len(rows)
+            # The driver sorts by time and then by the values, of which None cannot be compared.
+            order = sorted(range(len(rows)), key=own.__getitem__)
+            values = [list(rows[place]) for place in order]
+            for row in values if self._numbers else ():
+                for place in self._numbers:
+                    row[place] = None if row[place] is None else str(row[place])
+            times = [own[place] for place in order]
+            found.append(DriverBatch(self.into, _BatchRows(times, values)))
+        return found
+
+
+def _store(session: TableSession, batch: DriverBatch) -> None:
+    """Send the rows with the driver; translate its errors to errors of the wire.
+
+    It connects again by itself, and sends the rows again: the same rows replace themselves.
+    """
+    into: _Into = batch.into
+    times, values = batch.rows
+    tablet = DriverTablet(
+        into.name,
+        list(into.names),
+        [TSDataType(each) for each in into.types],
+        values,
+        times,
+        [ColumnType(each) for each in into.categories],
+    )
+    try:
+        session.insert(tablet)
+    except StatementExecutionException as error:
+        code = re.match(r"(\d+): ", str(error))
+        status = ServerStatus(int(code[1]) if code else ServerError.SEVERAL, str(error))
+        raise ServerError("", (status,)) from error
+    except IoTDBConnectionException as error:
+        raise Unanswered(f"apache-iotdb lost the connection: {error}") from error

@@ -166,13 +166,8 @@ class Link:
 
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement and return all rows of its answer."""
-        return [row for rows in self.portions(statement) for row in rows]
-
-    def portions(self, statement: str) -> Generator[list[tuple[Any, ...]], None, None]:
-        """Run a statement and yield the rows of its answer, block by block as they arrive."""
         with closing(self.blocks(statement)) as blocks:
-            for block in blocks:
-                yield block.rows()
+            return [row for block in blocks for row in block.rows()]
 
     def blocks(self, statement: str) -> Generator["TsBlock", None, None]:
         """Run a statement and yield its answer, not yet decoded, as it arrives."""

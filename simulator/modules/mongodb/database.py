@@ -7,7 +7,7 @@ import os
 import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,15 +28,16 @@ from simulator.modules.contract import (
     Existing,
     Options,
     Server,
+    all_or_none,
 )
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
-from simulator.modules.mongodb.query import DocumentFormat, TableDocuments
+from simulator.modules.mongodb.query import DocumentFormat, Pipelines, TableDocuments
 from simulator.modules.mongodb.signatures import Signatures
-from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.conninfo import redact_address
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED
+from simulator.modules.shared.sql.database import IndexOptions
 from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _UNREACHABLE = "(?i)refused|reset|timed out|Name or service|resolution|No server
 _JOURNAL_FLAG = "writeConcernMajorityJournalDefault"
 
 
-class MongodbOptions(DriverOptions):
+class MongodbOptions(IndexOptions, DriverOptions):
     """Options of the module `mongodb`."""
 
     connection_string: SecretStr = Field(
@@ -86,11 +87,6 @@ class MongodbOptions(DriverOptions):
         default=False,
         description="insert the documents of a batch in order and stop at the first error",
     )
-    create_indices: bool = Field(
-        default=False,
-        description="create the workload's secondary indices: on (tags, time, first field) and "
-        "(first field); for fleets on (host, truck, sensor or home, time)",
-    )
     ca_file: str | None = Field(
         None,
         description="file with the CA certificate (PEM) that signed the server's certificate; "
@@ -126,10 +122,10 @@ class MongodbOptions(DriverOptions):
         address, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": address}
 
-    def hidden(self) -> set[str]:
+    def list_hidden(self) -> set[str]:
         """Return the credentials, also the passwords in connection_string."""
         _, passwords = redact_address(self.connection_string.get_secret_value())
-        return super().hidden() | passwords
+        return super().list_hidden() | passwords
 
 
 class Mongodb(Signatures):
@@ -204,10 +200,10 @@ class Mongodb(Signatures):
     # --- connecting
 
     def connect(self) -> "MongodbSession":
-        from pymongo import MongoClient  # noqa: PLC0415
-        from pymongo.errors import PyMongoError  # noqa: PLC0415
+        from pymongo import MongoClient
+        from pymongo.errors import PyMongoError
 
-        from simulator.modules.mongodb.session import MongodbSession  # noqa: PLC0415
+        from simulator.modules.mongodb.session import MongodbSession
 
         options, client = self.options, None
         try:
@@ -272,7 +268,7 @@ class Mongodb(Signatures):
     @contextmanager
     def administration(self) -> Iterator["MongodbSession"]:
         """Open a client for administration, with commands that may take as long as a query."""
-        import pymongo  # noqa: PLC0415
+        import pymongo
 
         with super().administration() as session, pymongo.timeout(self.options.query_timeout_s):
             yield session
@@ -283,18 +279,11 @@ class Mongodb(Signatures):
         found = [problem for table in tables for problem in pipelines.problems(table)]
         if found:
             raise SetupError(f"{self.name}: {'; '.join(found)}")
-        created: list[str] = []
-        with self.administration() as session:
-            try:
-                for table in tables:
-                    for name in table.names:
-                        session.database.create_collection(name, **self._collection(table))
-                        created.append(name)
-            except BaseException:  # also Ctrl-C: all tables or none
-                for name in created:
-                    with suppress(Exception):  # the first error is the one to report
-                        session.database.drop_collection(name)
-                raise
+        with self.administration() as session, all_or_none() as undo:
+            for table in tables:
+                for name in table.names:
+                    session.database.create_collection(name, **self._collection(table))
+                    undo(session.database.drop_collection, name)
             if self.options.create_indices:
                 self._index(session, tables)
 
@@ -396,7 +385,7 @@ class Mongodb(Signatures):
 
 def _if_permitted(session: "MongodbSession", command: str) -> Mapping[str, Any]:
     """Return the reply to an administrator's command; empty if it is refused or unknown."""
-    from pymongo.errors import OperationFailure  # noqa: PLC0415
+    from pymongo.errors import OperationFailure
 
     try:
         reply: Mapping[str, Any] = session.client.admin.command(command)
@@ -424,7 +413,7 @@ def durability(
     """
     w, j = concern["w"], concern.get("j")
     is_set = "setName" in hello or hello.get("msg") == "isdbgrid"
-    where = _acknowledging(w) if is_set else "the only server"
+    where = _describe_members(w) if is_set else "the only server"
     shown = f"w={w}" if j is None else f"w={w}, j={str(j).lower()}"
     if j is None and w == _MAJORITY:
         # The flag belongs to a replica set; a standalone server journals such a write.
@@ -444,7 +433,7 @@ def durability(
     )
 
 
-def _acknowledging(w: int | str) -> str:
+def _describe_members(w: int | str) -> str:
     if w == _MAJORITY:
         return "a majority of the members"
     if w == 1:

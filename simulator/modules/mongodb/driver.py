@@ -22,7 +22,7 @@ _ABSENT = object()
 
 
 def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
-    """Return what makes the document of each row, as these elements describe it."""
+    """Return the encoder of a dict for each row, as these elements describe it."""
     fields = [*dict.fromkeys(_fields(elements))]
     columns = [
         Objects(
@@ -58,7 +58,7 @@ def _fields(elements: Sequence[Element]) -> Iterator[BsonField]:
 
 
 def _document(elements: Sequence[Element], places: _Places) -> _Read:
-    """Return what makes a dict of a row."""
+    """Return the function that makes a dict of a row."""
     reads = [(element.name, _value(element, places)) for element in elements]
 
     def read(row: _Row) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _document(elements: Sequence[Element], places: _Places) -> _Read:
 
 
 def _value(element: Element, places: _Places) -> _Read:
-    """Return what takes an element's value from a row."""
+    """Return the function that takes an element's value from a row."""
     match element:
         case BsonField():
             place, absent = places[element], None if element.null else _ABSENT

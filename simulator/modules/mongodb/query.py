@@ -1,6 +1,6 @@
 """MongoDB's documents, and the logical queries as aggregation pipelines over them.
 
-The document formats are those of influxdb-comparisons' loader for MongoDB (-document-format). The
+The document formats come from influxdb-comparisons' loader for MongoDB (-document-format). The
 pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; a wide
 sum is one of decimals, which have 34 digits; floats on a grid add up without rounding; $avg is that
 sum divided by the count.
@@ -8,10 +8,11 @@ https://www.mongodb.com/docs/manual/reference/operator/aggregation/
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
+from simulator.data.own_query import PLACEHOLDER, TextQuery
 from simulator.data.query import (
     ENDS,
     Aggregate,
@@ -29,6 +30,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import ID, Column, Index, Role, Table, TimeUnit, Type
 from simulator.encode.bson import BsonField, Constant, Element, Embedded
+from simulator.modules.shared.http.json_texts import JsonTexts, strings
 
 Stage = dict[str, Any]
 _OPERATORS = {
@@ -211,11 +213,19 @@ def _pairs(name: str, columns: Sequence[Column]) -> Embedded:
 
 def render(query: Query, layout: DocumentFormat) -> Statement:
     """Return a query as an `aggregate` command in extended JSON."""
-    table, documents = query.table, TableDocuments(query.table, layout)
+    documents = TableDocuments(query.table, layout)
     conditions = documents.conditions(query.selection)
-    pipeline = [*match_stages(table, conditions), *_stages(query, documents)]
+    command = _write_command(query.table, conditions, _stages(query, documents))
+    return Statement(command, outputs(query))
+
+
+def _write_command(table: Table, conditions: Sequence[Stage], stages: Sequence[Stage]) -> str:
+    """Return the command that runs stages over the selected rows of all parts of a table."""
+    match: list[Stage] = [{"$match": {"$and": list(conditions)}}] if conditions else []
+    others = ({"$unionWith": {"coll": name, "pipeline": match}} for name in table.names[1:])
+    pipeline = [*match, *others, *stages]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
-    return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
+    return json.dumps(command, ensure_ascii=False)
 
 
 def fields_of(columns: Sequence[Output]) -> list[str]:
@@ -227,13 +237,6 @@ def fields_of(columns: Sequence[Output]) -> list[str]:
             name += "_"
         names.append(name)
     return names
-
-
-def match_stages(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
-    """Return the stages that select the rows from all parts of the table."""
-    match: list[Stage] = [{"$match": {"$and": list(conditions)}}] if conditions else []
-    others = ({"coll": name, "pipeline": match} for name in table.names[1:])
-    return [*match, *({"$unionWith": other} for other in others)]
 
 
 def _stages(query: Query, documents: TableDocuments) -> list[Stage]:
@@ -321,3 +324,65 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: TableDocuments) 
             present = {"$cond": [{"$gt": [value, None]}, pair, None]}
             return {extreme: present if column.nullable else pair}
     assert_never(aggregate.function)
+
+
+# --- a user's own queries -------------------------------------------------------------------------
+
+_WRITES = ("$out", "$merge")
+_EXPECTED = 'expected a list of stages, such as [{"$match": {...}}, {"$group": {...}}]'
+_VERBATIM = frozenset({"$match", "$literal"})
+"""Operators in which a text that begins with $ is only a text; in `$expr` it is a field."""
+
+
+class Pipelines(JsonTexts):
+    """A user's pipelines in extended JSON over the documents of one table, all parts of it."""
+
+    given_names = frozenset({"_id", "count"})
+
+    def __init__(self, table: Table, layout: DocumentFormat, keys: Sequence[str]) -> None:
+        super().__init__(table, keys)
+        self._documents = TableDocuments(table, layout)
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        return {"table": self.table.name} if self.table.parts == 1 else {}
+
+    def content_problem(self, content: Any) -> str:
+        """Return why a text's content is not a pipeline that only reads; empty if it is."""
+        if not isinstance(content, list) or not all(map(_is_stage, content)):
+            return _EXPECTED
+        written = next((name for name in _WRITES if name in {*strings(content)}), "")
+        return f"must only read, found {written!r}" if written else ""
+
+    def instant(self, value: int) -> Any:
+        """Return an instant as documents have the time: a Date, or a number in its unit."""
+        return self._documents.instant(value)
+
+    def with_values(self, text: str, query: TextQuery) -> str:
+        return _write_command(self.table, [], self.fill_values(text, query))
+
+    def fill_parameters(self, content: Any, values: dict[str, Any]) -> Any:
+        """Return a content in which parameters are values, never names of fields."""
+        return self._replace_values(content, values, verbatim=False)
+
+    def _replace_values(self, content: Any, values: dict[str, Any], *, verbatim: bool) -> Any:
+        match content:
+            case dict():
+                return {
+                    key: self._replace_values(
+                        each, values, verbatim=key in _VERBATIM or (verbatim and key != "$expr")
+                    )
+                    for key, each in content.items()
+                }
+            case list():
+                return [self._replace_values(each, values, verbatim=verbatim) for each in content]
+            case str() if found := PLACEHOLDER.fullmatch(content):
+                value = values[found[1]]
+                is_field = isinstance(value, str) and value.startswith("$") and not verbatim
+                return {"$literal": value} if is_field else value
+            case _:
+                return content
+
+
+def _is_stage(stage: Any) -> bool:
+    return isinstance(stage, dict) and len(stage) == 1 and next(iter(stage)).startswith("$")

@@ -4,17 +4,17 @@ This file imports the driver; database.py imports it on connecting.
 """
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import pymongo
-from bson import decode_all, json_util
+from bson import Decimal128, decode_all, json_util
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from pymongo import MongoClient, ReplaceOne, WriteConcern
+from pymongo.collection import Collection
 from pymongo.command_cursor import CommandCursor
 from pymongo.errors import (
     BulkWriteError,
@@ -49,6 +49,7 @@ from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, fiel
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.waits import retry
 from simulator.protocol.records import RecordFormat
 
 COMMAND_BYTES = DOCUMENT_BYTES
@@ -137,7 +138,6 @@ class MongodbSession(Session):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        del form
         (table,) = tables
         if self._layout is not DocumentFormat.FLAT:
             raise UnstorableError(
@@ -171,10 +171,14 @@ class MongodbSession(Session):
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
                 raise self._not_acknowledged(reply, rows)
 
+    def _collection(self, name: str) -> "Collection[dict[str, Any]]":
+        """Return a collection with the write concern of inserts."""
+        concern = WriteConcern(**self._write["writeConcern"])
+        return self.database.get_collection(name, write_concern=concern)
+
     def _replace(self, collection: str, content: bytes, rows: int) -> None:
         """Replace the documents that have the same _id, with the driver."""
-        concern = WriteConcern(**self._write["writeConcern"])
-        into = self.database.get_collection(collection, write_concern=concern)
+        into = self._collection(collection)
         documents = decode_all(content, _AS_BYTES)
         found = into.bulk_write(
             [ReplaceOne({"_id": each["_id"]}, each) for each in documents],
@@ -185,38 +189,30 @@ class MongodbSession(Session):
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         """Update a tag of one series; return how many documents it has."""
         documents, rows = TableDocuments(table, self._layout), 0
-        concern = WriteConcern(**self._write["writeConcern"])
         (chosen,) = documents.conditions(Selection(one_of=(OneOf(retag.by, (name,)),)))
         (new,) = documents.conditions(Selection(one_of=(OneOf(retag.tag, (retag.values[name],)),)))
         for part in table.names:
-            collection = self.database.get_collection(part, write_concern=concern)
-            rows += collection.update_many(chosen, {"$set": new}).matched_count
+            rows += self._collection(part).update_many(chosen, {"$set": new}).matched_count
         return rows
 
     def delete_before(self, table: Table, until: int) -> None:
         found = TableDocuments(table, self._layout).conditions(Selection(until=until))
         before = json_util.loads(json_util.dumps({"$and": found}), json_options=_JSON)
-        concern = WriteConcern(**self._write["writeConcern"])
         for name in table.names:
-            self.database.get_collection(name, write_concern=concern).delete_many(before)
+            self._collection(name).delete_many(before)
 
     def vacuum(self, name: str) -> None:
         """Compact a collection of FerretDB, once its own vacuum has ended."""
-        until_s = time.monotonic() + _BUSY_MOST_S
-        while True:
-            try:
-                self.database.command("compact", name, force=True)
-            except OperationFailure as error:
-                if _BUSY not in str(error) or time.monotonic() > until_s:
-                    raise
-                time.sleep(_BUSY_POLL_S)
-            else:
-                return
+        retry(
+            lambda: self.database.command("compact", name, force=True),
+            lambda error: _BUSY in str(error),
+            _BUSY_MOST_S,
+            _BUSY_POLL_S,
+        )
 
     def _insert_many(self, batch: DriverBatch) -> None:
         """Insert documents with the driver, in as many commands as it needs."""
-        concern = WriteConcern(**self._write["writeConcern"])
-        into = self.database.get_collection(batch.into, write_concern=concern)
+        into = self._collection(batch.into)
         try:
             found = into.insert_many(batch.rows, ordered=self._write["ordered"])
         except ConnectionFailure as error:
@@ -273,7 +269,7 @@ class MongodbSession(Session):
                 yield list(map(read, portion))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a command, which the server carries out for that."""
+        """Run a command and yield its plan."""
         asked = {**_parse(statement.text), "cursor": {}}
         if "aggregate" not in asked:
             del asked["cursor"]
@@ -363,9 +359,7 @@ def _has_one_group(command: Mapping[str, Any]) -> bool:
 
 
 def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Return what makes a document into a row of an answer; a missing field is NULL."""
-    from bson import Decimal128  # noqa: PLC0415
-
+    """Return the function that turns a document into a row; a missing field is NULL."""
     fields = fields_of(columns)
     integers = [place for place, column in enumerate(columns) if column.type is Type.INT64]
 

@@ -30,7 +30,7 @@ class Signatures(Database["MongodbSession"]):
 
     declares_columns: ClassVar[bool] = False
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that collections or views use."""
         with self.administration() as session:
             every = session.database.list_collections()
@@ -45,7 +45,7 @@ class Signatures(Database["MongodbSession"]):
         found: dict[str, str] = {}
         with self.administration() as session:
             for document in session.database[name].find({}, limit=_COMPARED):
-                for field, kind in _found(document):
+                for field, kind in _list_columns(document):
                     found[field] = kind if found.get(field, kind) in ("", kind) else _SEVERAL
         return found
 
@@ -62,9 +62,9 @@ def _declare(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
             case BsonField() if element.name != _ID:
                 yield element.name, "datetime" if element.date else _TYPES[element.column.type]
             case Embedded(array=False):
-                yield from _within(element.name, _declare(element.elements))
+                yield from _prefix(element.name, _declare(element.elements))
             case Embedded():
-                yield from _within(element.name, map(_pair, element.elements))
+                yield from _prefix(element.name, map(_pair, element.elements))
 
 
 def _pair(element: Element) -> tuple[str, str]:
@@ -75,18 +75,18 @@ def _pair(element: Element) -> tuple[str, str]:
     return key.text, _TYPES[value.column.type]
 
 
-def _found(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_columns(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for field, value in document.items():
         if isinstance(value, Mapping):
-            yield from _within(field, _found(value))
+            yield from _prefix(field, _list_columns(value))
         elif isinstance(value, list) and all(isinstance(pair, Mapping) for pair in value):
             pairs = ((str(pair.get("key")), _kind(pair.get("val"))) for pair in value)
-            yield from _within(field, pairs)
+            yield from _prefix(field, pairs)
         elif field != _ID:
             yield field, _kind(value)
 
 
-def _within(name: str, columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _prefix(name: str, columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     return ((f"{name}.{column}", kind) for column, kind in columns)
 
 

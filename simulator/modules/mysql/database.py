@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import Field, SecretStr
+
 from simulator.data.row_hash import RemainderHash
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
-    EXISTS,
+    DRIVER,
     IMPORT,
-    MISSING,
     SINGLE,
     Alike,
     Capabilities,
@@ -26,17 +27,22 @@ from simulator.modules.contract import (
     Product,
     ReadCounters,
     Server,
+    all_or_none,
     recognize,
     signature,
 )
-from simulator.modules.mysql import driver
-from simulator.modules.mysql.durability import durability as durability_of
-from simulator.modules.mysql.options import MySqlOptions
+from simulator.modules.mysql import server
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import ANALYZE, ANALYZE_JSON, MySqlSession
-from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
+from simulator.modules.shared.http.tls import (
+    CA,
+    CERTIFICATES,
+    UNTRUSTED,
+    socket_options,
+    tls_context,
+)
 from simulator.modules.shared.sql import hashes as sql_hashes
-from simulator.modules.shared.sql.database import SqlDatabase, indices_of
+from simulator.modules.shared.sql.database import SqlDatabase, TransactionOptions, indices_of
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 
 if TYPE_CHECKING:
@@ -50,59 +56,44 @@ _SETTINGS = (
     # An administrator's limits on rows would cut answers, or refuse to read whole tables.
     f" sql_select_limit = {2**64 - 1}, sql_big_selects = ON"
 )
-_SHOWN = (
-    "binlog_format",
-    "innodb_buffer_pool_size",
-    "innodb_doublewrite",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_flush_method",
-    "log_bin",
-    "sync_binlog",
-)
-
-
-_WAITS = {
-    "innodb_buffer_pool_wait_free": "waits for a free page",
-    "innodb_log_waits": "waits for the log buffer",
-}
-"""Counters of InnoDB, as they are shown."""
 _GREETING = "MySQL "
 """Prefix of the version in a server's greeting: the protocol, for `recognize`."""
-_CHECK = "check that the server runs, and host and port"
-_DENIED = "check user and password: --extra-option password=..., or the target's options"
-_EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
-_LOCKED = "unlock the user's account: ALTER USER ... ACCOUNT UNLOCK"
-_GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
-_TIME_LIMIT = "raise max_execution_time (MariaDB: max_statement_time) on the server"
-_LIMIT = "use fewer workers, or raise max_connections"
-_REMEDIES: Mapping[object, str] = {
-    1021: "free disk space on the server",
-    1040: _LIMIT,
-    1044: _GRANT,
-    1045: _DENIED,
-    1049: "create it (CREATE DATABASE), or name another in database",
-    1050: EXISTS,
-    1062: "rows with these keys are already stored; run with --clean, or use another --primary-key",
-    1114: "free disk space on the server",
-    1130: "allow this client: CREATE USER ...@'%'",
-    1142: _GRANT,
-    1146: MISSING,
-    1153: "use a smaller --batch, or raise max_allowed_packet",
-    1203: _LIMIT,
-    1644: "look for triggers on the table",
-    1698: _DENIED,
-    1820: _EXPIRED,
-    1862: _EXPIRED,
-    1969: _TIME_LIMIT,
-    2003: _CHECK,
-    2013: "look at the server's log",
-    2006: "the server ended the connection: it stops, or a statement is larger than its "
-    "max_allowed_packet",
-    3024: _TIME_LIMIT,
-    3118: _LOCKED,
-    4151: _LOCKED,
-}
-"""Number of an error -> what to try."""
+
+
+class MySqlOptions(TransactionOptions):
+    """Options of the module `mysql`."""
+
+    host: str = Field(description="where the server listens")
+    port: int = Field(3306, ge=1, le=65535, description="its port")
+    user: str = Field(description="the user")
+    password: SecretStr | None = Field(None, description="the user's password")
+    database: str = Field(description="the database of the tables; it must exist")
+    engine: str = Field(
+        "InnoDB",
+        pattern="^[A-Za-z]+$",
+        description="the tables' storage engine: InnoDB, MyISAM, Aria, ...; an engine without "
+        "transactions keeps the rows of a batch that precede a refused row",
+    )
+    tls: bool = Field(
+        default=False,
+        description="encrypt, and check the server's certificate against the system's authorities",
+    )
+    ca_file: str | None = Field(
+        None,
+        description="encrypt, and check the server's certificate against the authority in this "
+        "file (PEM)",
+    )
+    ca: SecretStr | None = CA
+    insecure: bool = Field(
+        default=False,
+        description="encrypt, but accept any certificate, without a check of its host",
+    )
+    connect_timeout_s: float = Field(10, gt=0, description="how long to wait for a connection")
+
+    @property
+    def uses_tls(self) -> bool:
+        """True if the connection is uses_tls."""
+        return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
 class MySql(SqlDatabase[MySqlSession]):
@@ -121,7 +112,7 @@ class MySql(SqlDatabase[MySqlSession]):
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
             PREPARED: "COM_STMT_PREPARE once, and COM_STMT_EXECUTE for each row, committed on its "
             "own, or between BEGIN and COMMIT",
-            **driver.MODES,
+            DRIVER: "PyMySQL's executemany, INSERTs of many rows between BEGIN and COMMIT",
             IMPORT: "as batch, of one file with a tab between values, the default of LOAD DATA",
         },
         primary_keys={
@@ -160,7 +151,7 @@ class MySql(SqlDatabase[MySqlSession]):
         "SSL is required but": "remove tls, ca_file, ca and insecure, or enable TLS on the server",
         "ocal infile|oading local data": "allow it on the server (SET GLOBAL local_infile = ON), "
         "or set use_values_lists=true",
-        "timed out": _CHECK,
+        "timed out": server.CHECK,
         "--(super-)?read-only option": "connect to the primary, or SET GLOBAL read_only = OFF",
         "Packet sequence number wrong": "the server refused a packet; raise its max_allowed_packet",
         "crashed|repair": "run REPAIR TABLE ..., or set myisam_recover_options on the server",
@@ -196,7 +187,7 @@ class MySql(SqlDatabase[MySqlSession]):
 
     def connect(self) -> MySqlSession:
         """Open a connection; text is UTF-8, and a value that does not fit is an error."""
-        import pymysql  # noqa: PLC0415
+        import pymysql
 
         connection = None
         try:
@@ -219,11 +210,11 @@ class MySql(SqlDatabase[MySqlSession]):
             return f"{_GREETING}{connection.server_version}"
 
     def _open(self) -> "WireConnection":
-        from simulator.modules.mysql.wire import WireConnection  # noqa: PLC0415
+        from simulator.modules.mysql.wire import WireConnection
 
         options = self.options
         context = None
-        if options.encrypted:
+        if options.uses_tls:
             context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
         secrets = options.secrets()
         connection = WireConnection(
@@ -272,32 +263,22 @@ class MySql(SqlDatabase[MySqlSession]):
                 connection.query(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        import pymysql  # noqa: PLC0415
-
-        created: list[str] = []
-        with self.connection() as connection:
+        with self.connection() as connection, all_or_none() as undo:
             order = "utf8mb4_0900_bin"  # by bytes, and trailing spaces count
             if _product(connection).name == "MariaDB":
                 order = "utf8mb4_nopad_bin"
             end = f" ENGINE={self.options.engine} CHARACTER SET utf8mb4 COLLATE {order}"
-            try:
-                for table in tables:
-                    for name in table.names:
-                        (create,) = self.create_table(table, name, batch_rows)
-                        connection.query(create + end + self._comment(table, name))
-                        created.append(name)
-                if self.options.create_indices:
-                    self._create_indices(connection, tables)
-            except pymysql.Error:
-                if created and connection.open:
-                    connection.query(f"DROP TABLE {self.dialect.names(created)}")
-                raise
+            for table in tables:
+                for name in table.names:
+                    (create,) = self.create_table(table, name, batch_rows)
+                    sign = f" COMMENT={self.dialect.text(signature(name))}" if table.signed else ""
+                    connection.query(create + end + sign)
+                    undo(connection.query, f"DROP TABLE {self.dialect.name(name)}")
+            if self.options.create_indices:
+                self._create_indices(connection, tables)
 
-    def _comment(self, table: Table, name: str) -> str:
-        return f" COMMENT={self.dialect.text(signature(name))}" if table.signed else ""
-
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that are in use, in the case that the server distinguishes."""
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, in the case that the server distinguishes."""
         with self.connection() as connection:
             ((folds,),) = connection.fetch("SELECT @@lower_case_table_names <> 0")
             rows = connection.fetch(
@@ -361,18 +342,18 @@ class MySql(SqlDatabase[MySqlSession]):
     def describe(self) -> Server:
         with self.connection() as connection:
             product = _product(connection)
-            names = self.dialect.texts(_SHOWN)
+            names = self.dialect.texts(server.SHOWN)
             rows = connection.fetch(f"SHOW VARIABLES WHERE variable_name IN ({names})")
             # MySQL can run without a redo log; MariaDB has no such variable.
             rows = [*rows, *connection.fetch("SHOW STATUS LIKE 'Innodb_redo_log_enabled'")]
             settings = {"engine": self.options.engine, **{n.lower(): v for n, v in rows}}
             transactional = self._is_transactional(connection)
-        durable, durability = durability_of(settings, transactional=transactional)
+        durable, durability = server.durability(settings, transactional=transactional)
         pool = settings.get("innodb_buffer_pool_size") if transactional else None
         return Server(str(product), 1, durability, durable, settings, int(pool) if pool else None)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return what the engines of these tables keep; None if one of them is a view."""
+        """Return the durability of the tables' engines; None if one of them is a view."""
         names = names_of(tables)
         with self.connection() as connection:
             found = connection.fetch(
@@ -384,7 +365,7 @@ class MySql(SqlDatabase[MySqlSession]):
             return None
         others = {e: t for e, t in found if e.lower() != self.options.engine.lower()}
         promised = [
-            durability_of({**described.settings, "engine": engine}, transactional=does == "YES")
+            server.durability({**described.settings, "engine": engine}, transactional=does == "YES")
             for engine, does in sorted(others.items())
         ]
         if not promised:
@@ -395,18 +376,18 @@ class MySql(SqlDatabase[MySqlSession]):
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
         """Count how often InnoDB had to wait until pages or its log were written."""
-        names = self.dialect.texts([*_WAITS])
+        names = self.dialect.texts([*server.WAITS])
         with self.connection() as connection:
 
             def counters() -> Mapping[str, int]:
                 rows = connection.fetch(f"SHOW GLOBAL STATUS WHERE variable_name IN ({names})")
                 found = {name.lower(): int(value) for name, value in rows}
-                return {shown: found[name] for name, shown in _WAITS.items() if name in found}
+                return {shown: found[name] for name, shown in server.WAITS.items() if name in found}
 
             yield counters
 
     def words(self, error: Exception) -> str:
-        import pymysql  # noqa: PLC0415
+        import pymysql
 
         if isinstance(error, OSError):
             return f"{self.options.host}:{self.options.port}: {error.strerror or error}"
@@ -417,9 +398,9 @@ class MySql(SqlDatabase[MySqlSession]):
 
     def remedy(self, error: Exception) -> str | None:
         if isinstance(error, OSError):
-            return _CHECK
+            return server.CHECK
         code = error.args[0] if error.args else None
-        return _REMEDIES.get(code) or super().remedy(error)
+        return server.REMEDIES.get(code) or super().remedy(error)
 
 
 def _problems(connection: "WireConnection", statement: str) -> dict[str, str]:

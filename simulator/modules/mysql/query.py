@@ -74,7 +74,7 @@ class MySqlDialect(sql.Dialect):
         return f"varchar({length})" if length else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return a column so that no digit is lost: a float is printed with 6 digits."""
+        """Return a column without loss of digits: a float would be printed with 6 digits."""
         plain = super().read(column, expression)
         return f"CAST({plain} AS DOUBLE)" if column.type is Type.FLOAT32 else plain
 
@@ -113,7 +113,7 @@ class MySqlDialect(sql.Dialect):
         return f"first_value({time}) OVER (PARTITION BY {tags} ORDER BY {time} DESC)"
 
     def index_key(self, columns: Sequence[Column]) -> str:
-        """Return the columns of an index; of long texts it has the beginning."""
+        """Return the columns of an index, which holds only the beginning of long texts."""
         texts = [column for column in columns if column.type is Type.TEXT]
         most = _INDEXED_CHARACTERS // max(len(texts), 1)
         return ", ".join(

@@ -14,6 +14,7 @@ from simulator.data.block import Block, Coded
 from simulator.data.query import Statement
 from simulator.data.schema import Table, Type
 from simulator.encode.numbers import Iso
+from simulator.encode.objects import InstantType, Objects
 from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, TextEncoder
@@ -30,10 +31,10 @@ from simulator.modules.contract import (
     RowCountMismatch,
     expect_rows,
 )
-from simulator.modules.mysql import driver
 from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
@@ -118,22 +119,25 @@ class MySqlSession(sql_changes.ChangingSession):
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
         into = sql.target(dialect, table, name)
         if mode == DRIVER:
-            return driver.encoder(table, into)
+            values = ", ".join(["%s"] * len(table.columns))
+            insert = f"INSERT INTO {into.replace('%', '%%')} VALUES ({values})"
+            objects = Objects(table.columns, table.time_unit, InstantType.NAIVE)
+            return batches(insert, objects.encode)
         head = f"INSERT INTO {into} VALUES ".encode()
         if mode == PREPARED:
             prepare = head + f"({', '.join('?' * len(table.columns))})".encode()
             parameters = Parameters(table.columns, table.time_unit).encode
-            batches = sql.transactions(parameters)
-            return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
+            by_batch = sql.transactions(parameters)
+            return lambda block, rows: [(prepare, batch) for batch in by_batch(block, rows)]
         fields = [dialect.name(column.name) for column in table.fields]
         new = ", ".join(f"{field} = VALUES({field})" for field in fields)
         tail = f" ON DUPLICATE KEY UPDATE {new}" if mode == CORRECT else ""
-        insert = replace(_SQL, payload=Frame(head, b",", tail.encode()))
-        inserts = TextEncoder.of(table.columns, table.time_unit, insert).encode
+        statement = replace(_SQL, payload=Frame(head, b",", tail.encode()))
+        inserts = TextEncoder.of(table.columns, table.time_unit, statement).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
     def send(self, payload: Payload) -> None:
-        from pymysql import Error  # noqa: PLC0415
+        from pymysql import Error
 
         self._asked = self._stored = self._splits = False
         try:
@@ -176,7 +180,7 @@ class MySqlSession(sql_changes.ChangingSession):
 
     def _refuse(self, rows: int, stored: int) -> None:
         """Raise the first warning of LOAD DATA as an error; notes do not count."""
-        from pymysql.err import DataError, IntegrityError  # noqa: PLC0415
+        from pymysql.err import DataError, IntegrityError
 
         self._splits, self._stored = False, stored > 0 and not self._transactional
         warnings = [each for each in self.connection.fetch("SHOW WARNINGS") if each[0] != "Note"]
@@ -199,11 +203,16 @@ class MySqlSession(sql_changes.ChangingSession):
         expect_rows(insert(rows[0]), 1)
 
     def _insert_by_driver(self, payload: Payload) -> None:
-        """Insert the rows with the driver between BEGIN and COMMIT, which MyISAM ignores."""
+        """Insert the rows with the driver between BEGIN and COMMIT, which MyISAM ignores.
+
+        `executemany` cuts rows of more than a megabyte into several INSERTs.
+        """
+        batch: DriverBatch = payload.data
         self._asked = self.alive and not self._transactional
         self._splits = self._asked and payload.rows > 1
         self.connection.begin()
-        expect_rows(driver.insert(self.connection, payload.data), payload.rows)
+        with self.connection.cursor() as cursor:
+            expect_rows(cursor.executemany(batch.into, batch.rows) or 0, payload.rows)
         self._asked = True
         self.connection.commit()
 
@@ -225,7 +234,7 @@ class MySqlSession(sql_changes.ChangingSession):
 
     def _roll_back(self) -> None:
         """End a transaction that may be open, if the connection works."""
-        from pymysql import Error  # noqa: PLC0415
+        from pymysql import Error
 
         if self.alive:
             with suppress(Error):
@@ -258,7 +267,7 @@ class MySqlSession(sql_changes.ChangingSession):
         return self.connection.query(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, which the server carries out for that."""
+        """Run a statement and yield its plan."""
         in_json = "MariaDB" in self.connection.server_version
         asked = ANALYZE_JSON if in_json else ANALYZE
         ((text,),) = self.connection.fetch(f"{asked} {statement.text}")
@@ -304,7 +313,7 @@ def _check_lengths(block: Block) -> None:
 ANALYZE, ANALYZE_JSON = "EXPLAIN ANALYZE", "ANALYZE FORMAT=JSON"
 """The statements that ask MySQL and MariaDB for a plan."""
 _FIGURES = re.compile(r"\s*\((?:cost=|rows=|actual |never executed)[^()]*\)")
-"""Behind each node of a tree."""
+"""Figures after each node of a tree."""
 _KEY = re.compile(r'"(\w+)": ?(.*)')
 _OF_A_RUN = re.compile(
     r"r_.*|pages_.*|.*cost.*|rows|filtered|loops|select_id|possible_keys|key_length|buffer_size"

@@ -6,15 +6,15 @@ names cannot be deleted over HTTP, but points can.
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
 from simulator.data.block import Block
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -33,10 +33,10 @@ from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, chec
 from simulator.modules.shared.http.client import Http, HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.modules.shared.metrics.points import fields
-from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
+from simulator.modules.shared.metrics.rollups import COUNT_ROWS, NO_TIME_SUMS, ROWS_APART
+from simulator.modules.shared.waits import wait_until_stable
 from simulator.protocol.records import RecordFormat
 
-_COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20
 _POLL_S = 0.1
 _SUGGESTIONS = 1_000_000
@@ -149,7 +149,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         columns = ["", *(column.name for column in fields(table))]
         return [self._metric(name, column) for name in table.names for column in columns]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
             known = {name for root in roots for name in session.list_metrics(root, _SUGGESTIONS)}
@@ -222,13 +222,9 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         if self.options.sync:
             return
         with self.administration() as session:
-            before = None
-            while (now := self._counts(session, tables)) != before:
-                before = now
-                time.sleep(2 * session.flush_s + _POLL_S)  # the TSD reports no end of a flush
-
-    def _counts(self, session: OpenTsdbSession, tables: Iterable[Table]) -> list[Any]:
-        return [session.run(self.render(AggregateQuery(table, _COUNT))) for table in tables]
+            queries = [self.render(AggregateQuery(table, COUNT_ROWS)) for table in tables]
+            quiet_s = 2 * session.flush_s + _POLL_S  # the TSD reports no end of a flush
+            wait_until_stable(lambda: [*map(session.run, queries)], quiet_s, quiet_s)
 
     def describe(self) -> Server:
         with self.administration() as session:

@@ -68,7 +68,7 @@ class PutError(HttpError):
         super().__init__(f"{reply['failed']} points were not stored: {reason}")
         wrong = bool(errors) and all(each.startswith(_REFUSED) for each in errors)
         self.refused = wrong and not reply.get("success")
-        """True if none was stored, and all are wrong, so that trying again cannot help."""
+        """True if all points are wrong and none was stored: a retry cannot succeed."""
         self.throttled = bool(errors) and all(map(_THROTTLED.search, errors))
         """True if all are to be sent again: a point of the same time replaces the stored one."""
 
@@ -109,7 +109,6 @@ class OpenTsdbSession(MetricSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        del mode
         check, points = make_checks(table, name), json_points(self._prefix, table, name)
         limit_rows = self._limit_rows([table])
 
@@ -141,8 +140,7 @@ class OpenTsdbSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes lines of points, with the prefix, bodies that the server accepts."""
-        del tables, form
+        """Return the envelope that cuts lines of points, with the prefix, into accepted bodies."""
         begin = _POINT + b'"'
         named = begin + self._prefix.encode()
         return lambda lines, _rows: list(self._bodies(lines.replace(begin, named)))

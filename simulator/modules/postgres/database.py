@@ -20,6 +20,8 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
 from simulator.modules.contract import (
     BATCH,
+    DRIVER,
+    DRIVER_COPY,
     EXISTS,
     IMPORT,
     MISSING,
@@ -32,7 +34,7 @@ from simulator.modules.contract import (
     Session,
     signature,
 )
-from simulator.modules.postgres import driver, server
+from simulator.modules.postgres import server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.shared.conninfo import redact_address
@@ -43,9 +45,13 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql import (
     hashes as sql_hashes,
 )
-from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase, table_statement
+from simulator.modules.shared.sql.database import (
+    STANDARD_COLUMNS,
+    SqlDatabase,
+    TransactionOptions,
+    table_statement,
+)
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
-from simulator.modules.shared.sql.transactions import TransactionOptions
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -86,10 +92,10 @@ class WireOptions(Options):
         reach, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": reach}
 
-    def hidden(self) -> set[str]:
+    def list_hidden(self) -> set[str]:
         """Return the credentials, also those in connection_string and libpq's environment."""
         _, passwords = redact_address(self.connection_string.get_secret_value())
-        return super().hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
+        return super().list_hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
 
 
 class PostgresWire(SqlDatabase[PostgresSession]):
@@ -124,7 +130,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
 
     def _connect(self, statement: str) -> tuple[Any, list[tuple[Any, ...]]]:
         """Open a connection; return it, and the rows of its first statement, if there is one."""
-        import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
+        import psycopg2
 
         try:
             connection = psycopg2.connect(**self._libpq_options())
@@ -155,7 +161,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         }
 
     def _libpq_options(self) -> dict[str, Any]:
-        from psycopg2.extensions import parse_dsn  # noqa: PLC0415
+        from psycopg2.extensions import parse_dsn
 
         secrets = self.options.secrets()
         options: dict[str, Any] = {
@@ -191,7 +197,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
 
     def words(self, error: Exception) -> str:
-        import psycopg2  # noqa: PLC0415
+        import psycopg2
 
         if not isinstance(error, psycopg2.Error):
             return super().words(error)
@@ -254,7 +260,9 @@ class Postgres(PostgresWire):
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
             PREPARED: "PREPARE once, and an EXECUTE for each row, committed on its own, or between "
             "BEGIN and COMMIT",
-            **driver.MODES,
+            DRIVER: "psycopg2's execute_values, one INSERT with a list of rows, which is a "
+            "transaction",
+            DRIVER_COPY: "psycopg2's copy_expert with a text that Python writes: one transaction",
             IMPORT: "COPY of a CSV file that the client reads, as \\copy does: one transaction",
         },
         primary_keys={
@@ -334,7 +342,7 @@ class Postgres(PostgresWire):
             id_column = f"{id_column} (CACHE {cached})"
         return id_column, self.options.primary_key_constraint
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.cursor() as cursor:
             asked = [*names], [self.dialect.name(name) for name in names]
             cursor.execute(server.TYPES, (asked[0],))
@@ -368,10 +376,10 @@ class Postgres(PostgresWire):
                     f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE"
                 )
             signed = [name for name, bears in self.find_signed_in(session, names).items() if bears]
-            cursor.execute("; ".join((*self.dropping(signed), "COMMIT")))
+            cursor.execute("; ".join((*self.render_drops(signed), "COMMIT")))
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
+        """Run VACUUM (ANALYZE), as autovacuum does later: hint bits, visibility map, statistics."""
         with self.cursor() as cursor:
             for name in names_of(tables):
                 cursor.execute(f"{self.compacting} {self.dialect.name(name)}")
@@ -410,7 +418,7 @@ class Postgres(PostgresWire):
         return Server(version, 1 + standbys, durability, durable, settings, buffers, survives)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return what unlogged tables keep; None if rows go elsewhere, as into a foreign table."""
+        """Return the durability of unlogged tables; None if rows go elsewhere (foreign tables)."""
         names = names_of(tables)
         with self.cursor() as cursor:
             cursor.execute(server.STORED_AS, (names,))
@@ -440,6 +448,6 @@ class Postgres(PostgresWire):
 
 
 def _bytes_of(size: str) -> int | None:
-    """Return a setting such as 128MB in bytes; None if it is none."""
+    """Return a setting such as 128MB in bytes; None if it is not a size."""
     found = re.fullmatch(r"(\d+)([kMGT]?)B", size)
     return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None

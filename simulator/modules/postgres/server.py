@@ -62,7 +62,7 @@ WITH RECURSIVE ours (class, id) AS (
 SELECT DISTINCT replace(pg_describe_object(classid, objid, objsubid), 'rule _RETURN on ', '')
 FROM theirs ORDER BY 1
 """
-"""Lists objects of others on which DROP TABLE fails, or that it drops.
+"""Lists other objects on which DROP TABLE fails, or that it drops.
 
 `ours` is what is part of the tables. A partition, and a sequence that was given to a column, is
 dropped with them.

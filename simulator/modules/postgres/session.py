@@ -5,18 +5,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from io import BytesIO
+from io import BytesIO, StringIO
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.query import Statement
 from simulator.data.schema import Table
+from simulator.encode.objects import InstantType, Objects
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TextEncoder
 from simulator.modules.contract import (
     BATCH,
     CORRECT,
+    DRIVER,
+    DRIVER_COPY,
     IMPORT,
     Encoder,
     Envelope,
@@ -26,9 +29,9 @@ from simulator.modules.contract import (
     RowCountMismatch,
     expect_rows,
 )
-from simulator.modules.postgres import driver
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
@@ -67,7 +70,7 @@ class PostgresSession(sql_changes.ChangingSession):
         self.commit_sent = False
         """True if the last `send` asked the server to commit."""
         self.commit_every_s = 0.0
-        """After which time a transaction of single rows also commits; 0: at its end only."""
+        """Seconds after which a transaction of single rows also commits; 0: only at its end."""
         self._stored = False
         """True if the last `send` has committed some of its rows, or tried to, before the end."""
         self._prepared: set[bytes] = set()
@@ -91,8 +94,11 @@ class PostgresSession(sql_changes.ChangingSession):
             load = f"COPY {into} FROM STDIN {COPIED[RecordFormat.CSV]}"
             lines = TextEncoder.of(table.columns, table.time_unit, CSV)
             return lambda block, rows: [(load, text) for text in lines.encode(block, rows)]
-        if mode in driver.MODES:
-            return driver.encoder(table, into, mode)
+        if mode in (DRIVER, DRIVER_COPY):
+            values = f"INSERT INTO {into.replace('%', '%%')} VALUES %s"
+            statement = values if mode == DRIVER else f"COPY {into} FROM STDIN"
+            objects = Objects(table.columns, table.time_unit, InstantType.AWARE)
+            return batches(statement, objects.encode)
         if mode == PREPARED:
             return self._prepare_encoder(table, name, into)
         frame = Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b"")
@@ -111,8 +117,8 @@ class PostgresSession(sql_changes.ChangingSession):
         values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
         prepare = f"PREPARE {statement} AS INSERT INTO {into} VALUES ({values})".encode()
         execute = replace(SQL, payload=Frame(f"EXECUTE {statement} ".encode(), b"", b""))
-        batches = sql.transactions(TextEncoder.of(table.columns, table.time_unit, execute).encode)
-        return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
+        by_batch = sql.transactions(TextEncoder.of(table.columns, table.time_unit, execute).encode)
+        return lambda block, rows: [(prepare, batch) for batch in by_batch(block, rows)]
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         (table,) = tables
@@ -146,11 +152,18 @@ class PostgresSession(sql_changes.ChangingSession):
         elif payload.mode == PREPARED:
             self._insert_prepared(*payload.data)
             return
-        elif payload.mode in driver.MODES:
-            driver.store(cursor, payload.mode, payload.data)
+        elif payload.mode == DRIVER:
+            self._execute_values(payload.data)
+        elif payload.mode == DRIVER_COPY:
+            cursor.copy_expert(payload.data.into, _copy_text(payload.data.rows))
         else:
             cursor.execute(payload.data)
         expect_rows(cursor.rowcount, payload.rows)
+
+    def _execute_values(self, batch: DriverBatch) -> None:
+        from psycopg2.extras import execute_values
+
+        execute_values(self.cursor, batch.into, batch.rows, page_size=len(batch.rows))
 
     def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
         cursor = self.cursor
@@ -181,7 +194,7 @@ class PostgresSession(sql_changes.ChangingSession):
 
     def _roll_back(self) -> None:
         """End a transaction that is open or has failed, if the connection works."""
-        from psycopg2 import Error, extensions  # noqa: PLC0415
+        from psycopg2 import Error, extensions
 
         inside = (extensions.TRANSACTION_STATUS_INTRANS, extensions.TRANSACTION_STATUS_INERROR)
         if self.connection.get_transaction_status() in inside:
@@ -222,7 +235,7 @@ class PostgresSession(sql_changes.ChangingSession):
         return self.cursor.rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, which the server carries out for that."""
+        """Run a statement and yield its plan."""
         asked = f"{self.explains} {statement.text}"
         self.cursor.execute(asked, statement.parameters or None)
         text = "\n".join(str(line) for (line,) in self.cursor.fetchall())
@@ -237,7 +250,7 @@ class PostgresSession(sql_changes.ChangingSession):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a cursor on the server."""
-        from psycopg2 import extensions  # noqa: PLC0415
+        from psycopg2 import extensions
 
         moments = extensions.new_type((_TIMESTAMPTZ,), "MOMENT", _moment)
         extensions.register_type(moments, self.cursor)
@@ -258,8 +271,8 @@ class PostgresSession(sql_changes.ChangingSession):
 
 
 def _moment(text: str | bytes | None, cursor: Any) -> Any:
-    """Return an instant; the server's text where Python has none: far years, infinity."""
-    from psycopg2.extensions import PYDATETIMETZ  # noqa: PLC0415
+    """Return an instant, or the server's text for what Python lacks: far years, infinity."""
+    from psycopg2.extensions import PYDATETIMETZ
 
     try:
         return text if text in _INFINITE else PYDATETIMETZ(text, cursor)
@@ -271,15 +284,32 @@ _TIMESTAMPTZ = 1184
 _INFINITE = (None, "infinity", "-infinity")
 
 
+# --- rows through psycopg2
+# https://www.psycopg.org/docs/extras.html#fast-execution-helpers
+
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def _copy_text(rows: Sequence[Sequence[Any]]) -> StringIO:
+    """Return rows in COPY's text format, written by Python as an application does."""
+    return StringIO("".join("\t".join(map(_copy_value, row)) + "\n" for row in rows))
+
+
+def _copy_value(value: Any) -> str:
+    if value is None:
+        return r"\N"
+    return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
+
+
 # --- query plans
 
 _FIGURES = re.compile(r"\s*\((?:cost=|actual |never executed)[^()]*\)")
-"""Behind each node of a plan."""
+"""Figures after each node of a plan."""
 _CONDITIONS = re.compile(
     r"(?:InitPlan|SubPlan|CTE) "
     r"|(?!Rows )[\w -]*\b(?:Cond|Condition|Filter|Keys?|Order|Order By|Sets):"
 )
-"""Lines below a node that are of the plan; all others are of the run, such as buffers."""
+"""Lines below a node that belong to the plan; others belong to the run, such as buffers."""
 _CHUNK = re.compile(r"_hyper_\d+_\d+")
 """TimescaleDB numbers the chunks of a table."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.features import Feature
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, names_of
 from simulator.modules.contract import (
     BATCH,
@@ -28,9 +28,9 @@ from simulator.modules.contract import (
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, list_columns
 from simulator.modules.shared.http.tls import CONNECT_S
+from simulator.modules.shared.metrics.rollups import COUNT_ROWS
 from simulator.modules.shared.waits import wait_until_stable
 
-_COUNT = (Aggregate(Function.COUNT),)
 _POLL_S = 0.2
 
 
@@ -145,7 +145,7 @@ class QuasarDb(Database[QuasarSession]):
         except driver.Error as error:
             raise self.setup_error(error) from error
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that tables or other entries of the cluster use."""
         with self.administration() as session:
             return {n: Existing("entry") for n in names if session.cluster.table(n).exists()}
@@ -168,7 +168,7 @@ class QuasarDb(Database[QuasarSession]):
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows of a table."""
         with self.administration() as session:
-            ((rows,),) = session.run(self.render(AggregateQuery(Table(name, (), ()), _COUNT)))
+            ((rows,),) = session.run(self.render(AggregateQuery(Table(name, (), ()), COUNT_ROWS)))
         return Contents(int(rows))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -208,7 +208,7 @@ class QuasarDb(Database[QuasarSession]):
         """Wait until the pipelines of asynchronous pushes are written."""
         if self.options.push != ASYNC:
             return
-        queries = [self.render(AggregateQuery(table, _COUNT)) for table in tables]
+        queries = [self.render(AggregateQuery(table, COUNT_ROWS)) for table in tables]
         with self.administration() as session:
             wait_until_stable(
                 lambda: [session.run(query) for query in queries], self.options.quiet_s, _POLL_S
@@ -229,8 +229,8 @@ class QuasarDb(Database[QuasarSession]):
             nodes = session.cluster.endpoints()
             status = session.cluster.node_status(self.options.uri)
             config = session.cluster.node_config(self.options.uri)
-        version = _found(status, "engine_version") or f"of a client {_driver().version()}"
-        synced = _found(config, "sync_every_write")
+        version = _find(status, "engine_version") or f"of a client {_driver().version()}"
+        synced = _find(config, "sync_every_write")
         settings: dict[str, str] = {"push": self.options.push}
         if synced is not None:
             settings["sync_every_write"] = str(synced).lower()
@@ -255,7 +255,7 @@ class QuasarDb(Database[QuasarSession]):
 
 def _driver() -> Any:
     """Return the client's library."""
-    import quasardb  # noqa: PLC0415  # a driver is imported only when its module connects
+    import quasardb
 
     return quasardb
 
@@ -267,11 +267,11 @@ def _type(types: Any, kind: Type) -> Any:
     return types.Double if kind in FLOATS else types.Int64
 
 
-def _found(tree: Any, key: str) -> Any:
+def _find(tree: Any, key: str) -> Any:
     """Return the first value of a key at any depth."""
     if not isinstance(tree, Mapping):
         return None
     if key in tree:
         return tree[key]
-    found = (_found(branch, key) for branch in tree.values())
+    found = (_find(branch, key) for branch in tree.values())
     return next((value for value in found if value is not None), None)

@@ -41,7 +41,7 @@ class QuasarSession(PlannedSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as columns; a batch is a view of them."""
+        """Return the encoder of blocks as columns; a batch is a view of them."""
         encoded = MaskedColumns(table).encode
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Array, list[Any]]]:

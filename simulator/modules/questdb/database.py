@@ -10,7 +10,8 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import partial
+from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
@@ -23,13 +24,11 @@ from simulator.modules.contract import (
     BATCH,
     IMPORT,
     MISSING,
-    MOST_COUNTED,
     SINGLE,
     AggregateOptions,
     Capabilities,
     Changes,
     Columns,
-    Contents,
     Existing,
     Options,
     Server,
@@ -39,21 +38,18 @@ from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import (
     AggregatesSql,
     QuestSql,
+    adapt,
     check_names,
     partition_start_ms,
-    stored,
 )
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic
 from simulator.modules.shared.http.database import HttpDatabase
-from simulator.modules.shared.sql.language import quote
+from simulator.modules.shared.sql.database import SqlDatabase, SqlTexts
+from simulator.modules.shared.sql.language import literal, quote
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
-from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.protocol.records import RecordFormat
-
-if TYPE_CHECKING:
-    from questdb import Sender
 
 _STUCK_S = 600
 _POLL_S = 0.05
@@ -98,7 +94,7 @@ class QuestDbOptions(HttpOptions, DriverOptions, AggregateOptions):
     gzip: bool = Field(default=False, description="compress requests, which takes client time")
 
 
-class QuestDb(HttpDatabase[QuestSession]):
+class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
     """A QuestDB server."""
 
     name = "questdb"
@@ -143,6 +139,9 @@ class QuestDb(HttpDatabase[QuestSession]):
     options_model: ClassVar[type[Options]] = QuestDbOptions
     options: QuestDbOptions
 
+    columns = 'SELECT "column", "type" FROM table_columns({name})'
+    plain_tables = "SELECT table_name FROM tables() WHERE walEnabled"
+    mismatch = HttpDatabase.mismatch
     remedies: ClassVar[Mapping[str, str]] = {
         "does not exist": MISSING,
         "cannot insert in non-WAL table": "run with --clean, which creates it with a log",
@@ -150,21 +149,22 @@ class QuestDb(HttpDatabase[QuestSession]):
         "timeout, query aborted": "raise query.timeout in the server's configuration",
     }
 
+    def dialect_of(self, table: Table) -> QuestSql:
+        return QuestSql(table)
+
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements one by one: DDL is no transaction."""
+        with self.administration() as session:
+            for statement in statements:
+                session.ask(statement)
+
     def open(self) -> QuestSession:
         options, headers = self.options, {}
-        if options.username or options.password:
-            password = options.secrets().get("password", "")
-            headers["Authorization"] = basic(options.username or "", password)
-        return QuestSession(
-            Http(options, headers),
-            gzip=options.gzip,
-            open_sender=self._sender,
-        )
-
-    def _sender(self) -> "Sender":
-        """Open the vendor's sender."""
-        given = self.options
-        return driver.open_sender(given, given.username, given.secrets().get("password"))
+        password = options.secrets().get("password")
+        if options.username or password:
+            headers["Authorization"] = basic(options.username or "", password or "")
+        open_sender = partial(driver.open_sender, options, options.username, password)
+        return QuestSession(Http(options, headers), gzip=options.gzip, open_sender=open_sender)
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         found = super().problems(key, parts, mode, batch_rows)
@@ -215,7 +215,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         """Return the names of the materialized views of tables."""
         return names_of(aggregates_of(tables, self.options))
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that are in use, whatever their case."""
         with self.administration() as session:
             tables = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
@@ -229,39 +229,21 @@ class QuestDb(HttpDatabase[QuestSession]):
         kept = {n: replace(_VIEW, alike=is_kept(n)) for n in names if n.lower() in stored}
         return found | kept
 
-    def columns_in(self, name: str) -> Columns:
-        text = "'" + name.replace("'", "''") + "'"
-        asked = f'SELECT "column", "type" FROM table_columns({text})'
-        with self.administration() as session:
-            return {str(column): str(kind) for column, kind in session.ask(asked)}
-
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the columns of a table; a view may be ours if a mark names it."""
         for table in tables:
             if name in table.names:
                 yield QuestSql(table).declare()
 
-    def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table's partitions."""
-        some = f"SELECT 1 FROM {quote(name)} LIMIT {MOST_COUNTED + 1}"
-        with self.administration() as session:
-            ((rows,),) = session.ask(f"SELECT count(*) FROM ({some})")
-        table = Table(name, (), ())
-        return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
-
-    def drop(self, names: Collection[str]) -> None:
-        found = self.existing(names)
-        with self.administration() as session:
-            for kind in (_VIEW.kind, _TABLE.kind):
-                for name in (name for name in names if name in found and found[name].kind == kind):
-                    session.ask(f"DROP {kind.upper()} IF EXISTS {quote(name)}")
-
-    no_statements: ClassVar[str] = ""
-    shows_types: ClassVar[bool] = True
-
-    def carry_out(self, statement: str) -> None:
-        with self.administration() as session:
-            session.ask(statement)
+    def render_drops(self, names: Collection[str]) -> list[str]:
+        """Return the statements that drop views, then tables."""
+        kinds = {name: each.kind for name, each in self.find_existing(names).items()}
+        return [
+            f"DROP {kind.upper()} IF EXISTS {quote(name)}"
+            for kind in (_VIEW.kind, _TABLE.kind)
+            for name in names
+            if kinds.get(name) == kind
+        ]
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the log is applied, and until the views have its rows."""
@@ -285,7 +267,7 @@ class QuestDb(HttpDatabase[QuestSession]):
 
         SetupError if there is no progress.
         """
-        literals = ", ".join(map(_literal, names))
+        literals = ", ".join(map(literal, names))
         applied, deadline = -1, time.monotonic() + _STUCK_S
         while True:
             found = session.ask(f"{progress_of} IN ({literals})")
@@ -317,13 +299,13 @@ class QuestDb(HttpDatabase[QuestSession]):
         """
         with self.administration() as session:
             sizes = [
-                session.ask(f"SELECT sum(diskSize) FROM table_partitions({_literal(name)})")
+                session.ask(f"SELECT sum(diskSize) FROM table_partitions({literal(name)})")
                 for name in (*names_of(tables), *self._views(tables))
             ]
         return sum(size or 0 for ((size,),) in sizes)
 
     def describe(self) -> Server:
-        names = ", ".join(map(_literal, _SETTINGS))
+        names = ", ".join(map(literal, _SETTINGS))
         with self.administration() as session:
             version = ".".join(map(str, _version(session)))
             settings = dict(
@@ -333,13 +315,6 @@ class QuestDb(HttpDatabase[QuestSession]):
                 )
             )
         return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
-
-    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
-        """Return `server`: tables have no settings; None if a table has no log."""
-        with self.administration() as session:
-            logged = session.ask("SELECT table_name FROM tables() WHERE walEnabled")
-        stored = {str(name).lower() for (name,) in logged}
-        return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read part by part, portion by portion."""
@@ -355,7 +330,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         return AggregatesSql(innermost(kept).table).render(kept) if kept else None
 
     def texts(self, table: Table) -> SqlTexts:
-        return SqlTexts(QuestSql(table), stored(table), [self.name])
+        return SqlTexts(QuestSql(table), adapt(table), [self.name])
 
 
 def _version(session: QuestSession) -> tuple[int, ...]:
@@ -374,7 +349,3 @@ def _durability(settings: dict[str, str]) -> tuple[str, bool]:
     when = "soon after" if mode == "async" else "by the operating system, later"
     meaning = f"survives a crash of the server, but not of the machine: it is synced {when}"
     return f"an acknowledged row {meaning} {shown}", False
-
-
-def _literal(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'"

@@ -16,7 +16,7 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import Check, none_is
 from simulator.encode.objects import InstantType, Objects
 from simulator.modules.contract import DRIVER, Encoder
-from simulator.modules.questdb.query import LINES, is_integer, stored
+from simulator.modules.questdb.query import LINES, adapt, is_integer
 from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.http.client import HttpError, HttpOptions, NoAnswer, NotConnected
 
@@ -43,7 +43,7 @@ class Refused(HttpError):
 
 def open_sender(options: HttpOptions, username: str | None, password: str | None) -> "Sender":
     """Return a sender that sends nothing twice by itself."""
-    from questdb import Protocol, QuestDBError, Sender  # noqa: PLC0415
+    from questdb import Protocol, QuestDBError, Sender
 
     url = urlsplit(options.url)
     secure = url.scheme == "https"
@@ -69,15 +69,15 @@ def open_sender(options: HttpOptions, username: str | None, password: str | None
 
 
 def encoder(table: Table, name: str) -> Encoder:
-    """Return what makes the arguments of each row; a NULL is left out."""
-    from questdb import TimestampNanos  # noqa: PLC0415
+    """Return the encoder of the driver's arguments for each row, without NULLs."""
+    from questdb import TimestampNanos
 
-    table = stored(table)
+    table = adapt(table)
     columns, tags = table.columns, LINES.tags(table)
     fine = table.time_unit is TimeUnit.NANOSECOND  # finer than a datetime
     symbols = [(columns.index(column), column.name) for column in tags]
     fields = [
-        (place, column.name, _made(column, TimestampNanos if fine else None))
+        (place, column.name, _make_converter(column, TimestampNanos if fine else None))
         for place, column in enumerate(columns)
         if column not in tags and column.role is not Role.TIME
     ]
@@ -110,8 +110,10 @@ def encoder(table: Table, name: str) -> Encoder:
     return batches(name, encode)
 
 
-def _made(column: Column, of_instant: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-    """Return what makes the driver's value of a column of ours; None: it takes ours."""
+def _make_converter(
+    column: Column, of_instant: Callable[[Any], Any] | None
+) -> Callable[[Any], Any] | None:
+    """Return the converter of a column's values for the driver; None: it needs none."""
     if column.type is Type.TIMESTAMP:
         return of_instant
     return int if column.type is Type.BOOL and is_integer(column) else None
@@ -126,19 +128,19 @@ def _since_1970(column: Column) -> Check:
 
 def store(sender: "Sender", batch: DriverBatch) -> None:
     """Send the rows with the driver in one transaction; translate its errors to request errors."""
-    from questdb import QuestDBError  # noqa: PLC0415
+    from questdb import QuestDBError
 
     try:
         with sender.transaction(batch.into) as transaction:
             for symbols, columns, at in batch.rows:
                 transaction.row(symbols=symbols, columns=columns, at=at)
     except QuestDBError as error:
-        raise _meant(error) from error
+        raise _translate(error) from error
 
 
-def _meant(error: "QuestDBError") -> HttpError:
+def _translate(error: "QuestDBError") -> HttpError:
     """Return what an error means; the driver has the server's words, and not its status."""
-    from questdb import QuestDBErrorCode as Code  # noqa: PLC0415
+    from questdb import QuestDBErrorCode as Code
 
     text = f"questdb's client: {error}"
     if error.code is Code.SocketError:

@@ -23,7 +23,7 @@ from simulator.errors import UnstorableError
 from simulator.modules.shared import names
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import table_statement
-from simulator.modules.shared.sql.preaggregated import combine, definition, kept_for
+from simulator.modules.shared.sql.preaggregated import combine, definition, derive_aggregates
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
 _FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")
@@ -34,7 +34,7 @@ _LAST = {
 """The last instant that a row may have: of the year 9999; in nanoseconds of 2261."""
 
 
-def stored(table: Table) -> Table:
+def adapt(table: Table) -> Table:
     """Return the table as QuestDB stores it: its time is always an instant."""
     columns = tuple(
         replace(c, type=Type.TIMESTAMP) if c.role is Role.TIME else c for c in table.columns
@@ -86,7 +86,7 @@ class QuestSql(sql.Dialect):
     }
 
     def __init__(self, table: Table) -> None:
-        self._table = stored(table)
+        self._table = adapt(table)
         self.ticks_per_unit = _scale(table)
         self.finest: TimeUnit = unit_of(table)
         self._instant = "TIMESTAMP_NS" if self.finest is TimeUnit.NANOSECOND else "TIMESTAMP"
@@ -185,7 +185,7 @@ class QuestSql(sql.Dialect):
 
     def create_view(self, name: str, interval_s: int, partition_by: str) -> str:
         """Return the statement that creates the aggregates of one physical table."""
-        of_table = kept_for(self._table, interval_s)
+        of_table = derive_aggregates(self._table, interval_s)
         view = self.name(of_table.names[self._table.names.index(name)])
         kept = definition(
             self, self._table, name, self.name(self._table.time.name),

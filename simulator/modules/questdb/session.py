@@ -1,7 +1,9 @@
 """One connection to QuestDB: lines in, SQL out."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,8 +14,10 @@ import numpy as np
 from simulator.data.block import Array, Block
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
-from simulator.data.schema import Table, Type
+from simulator.data.schema import Table, TimeUnit, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
+from simulator.encode.numbers import Iso
+from simulator.encode.text import CSV, TextEncoder, slots
 from simulator.modules.contract import (
     BATCH,
     DRIVER,
@@ -25,8 +29,7 @@ from simulator.modules.contract import (
     expect_rows,
 )
 from simulator.modules.questdb import driver
-from simulator.modules.questdb.query import LINES, QuestSql, stored
-from simulator.modules.questdb.wire import END, FORM, form, lines
+from simulator.modules.questdb.query import LINES, QuestSql, adapt
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.http.client import (
@@ -37,7 +40,7 @@ from simulator.modules.shared.http.client import (
     Refused,
     gzip_body,
 )
-from simulator.modules.shared.http.sql import HttpSqlSession
+from simulator.modules.shared.http.database import HttpSqlSession
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.protocol.records import RecordFormat
 
@@ -87,7 +90,7 @@ class QuestSession(HttpSqlSession):
             return _import_encoder(table, name)
         if mode == DRIVER:
             return driver.encoder(table, name)
-        rows = LineProtocol(stored(table), name, LINES)
+        rows = LineProtocol(adapt(table), name, LINES)
         path = _path(table)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Body]]:
@@ -97,7 +100,6 @@ class QuestSession(HttpSqlSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        del form
         path = _path(tables[0])
         return lambda body, _rows: (path, gzip_body(body) if self._gzip else body)
 
@@ -130,8 +132,8 @@ class QuestSession(HttpSqlSession):
         """Post a file and return once its rows are committed to the write-ahead log."""
         path, begin, source = payload.data
         with contents(source) as content, memoryview(content) as rows:
-            body = (begin, rows, END)
-            headers = {**FORM, "Content-Length": str(sum(map(len, body)))}
+            body = (begin, rows, _END)
+            headers = {**_FORM, "Content-Length": str(sum(map(len, body)))}
             reply = self.http.query("POST", path, body, headers)
         found = reply.json()
         answer = reply.body[:_SHOWN_BYTES].decode(errors="replace")
@@ -170,7 +172,7 @@ class QuestSession(HttpSqlSession):
 
         The answer to an UPDATE lacks this number: it is applied later.
         """
-        kept, rows = stored(table), 0
+        kept, rows = adapt(table), 0
         dialect = QuestSql(kept)
         where = sql_changes.of_series(dialect, retag, name)
         updates = sql_changes.updates(dialect, kept, retag, name)
@@ -182,7 +184,7 @@ class QuestSession(HttpSqlSession):
 
     def drop_before(self, table: Table, until: int) -> None:
         """Drop the partitions that begin before a time."""
-        kept = stored(table)
+        kept = adapt(table)
         older = sql_changes.before(QuestSql(kept), kept, until)
         for name in table.names:
             self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {older}")
@@ -206,13 +208,68 @@ def _path(table: Table) -> str:
     return f"/write?precision={table.time_unit}"
 
 
+# --- the import of a CSV file: a form with a schema, which determines how instants are written
+# https://questdb.com/docs/query/rest-api/#imp---import-data
+
+_BOUNDARY = "rows"
+_FORM = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"}
+_END = f"\r\n--{_BOUNDARY}--\r\n".encode()
+_STYLE = replace(
+    CSV.style, instants=Iso(zone=b"", decimals=9), quote=b'"', special=b'"',
+    escape=lambda text: text.replace(b'"', b'""'),
+)  # fmt: skip
+_BOOLS = replace(_STYLE, false=b"false", true=b"true")
+_INTEGERS = replace(_STYLE, false=b"0", true=b"1")
+_FRACTIONS = {
+    TimeUnit.SECOND: "",
+    TimeUnit.MILLISECOND: ".SSS",
+    TimeUnit.MICROSECOND: ".SSSUUU",
+    TimeUnit.NANOSECOND: ".SSSUUUNNN",
+}
+
+
+def _import_lines(table: Table) -> TextEncoder:
+    """Return the encoder of the rows of a file; a BOOL that may be NULL is an integer."""
+    row = [
+        replace(slot, style=_INTEGERS if slot.column.nullable else _BOOLS)
+        for slot in slots(table.columns, CSV)
+    ]
+    return TextEncoder(row, CSV.payload, table.time_unit)
+
+
+def _import_form(table: Table, name: str) -> tuple[str, bytes]:
+    """Return the path of a request, and the form before the rows of the file."""
+    pattern = f"yyyy-MM-dd HH:mm:ss{_FRACTIONS[table.time_unit]}"
+    nanoseconds = table.time_unit is TimeUnit.NANOSECOND
+    schema = [
+        {
+            "name": column.name,
+            "type": "TIMESTAMP_NS" if nanoseconds else "TIMESTAMP",
+            "pattern": pattern,
+        }
+        for column in table.columns
+        if column.type is Type.TIMESTAMP
+    ]
+    header = ",".join(f'"{column.name}"' for column in table.columns)
+    begin = (
+        f"--{_BOUNDARY}\r\n"
+        'Content-Disposition: form-data; name="schema"\r\n\r\n'
+        f"{json.dumps(schema)}\r\n--{_BOUNDARY}\r\n"
+        'Content-Disposition: form-data; name="data"; filename="rows"\r\n\r\n'
+        f"{header}\n"
+    )
+    words = {"name": name, "fmt": "json", "forceHeader": "true", "atomicity": "abort",
+             "create": "false"}  # fmt: skip
+    return f"/imp?{urlencode(words)}", begin.encode()
+
+
 def _is_empty(texts: Array) -> Array:
     return np.asarray(texts == b"")
 
 
 def _import_encoder(table: Table, name: str) -> Encoder:
     """Return the encoder of blocks as lines of a file, with the request that imports it."""
-    own = stored(table)
+    own = adapt(table)
     checks = [(column.name, LINES.check(own, column)) for column in own.columns]
     checks += [
         (
@@ -222,7 +279,7 @@ def _import_encoder(table: Table, name: str) -> Encoder:
         for column in own.columns
         if column.type is Type.TEXT
     ]
-    text, (path, begin) = lines(own), form(own, name)
+    text, (path, begin) = _import_lines(own), _import_form(own, name)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes, bytes]]:
         for column, check in checks:

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\w.:]*(?:[-+]\d[\w.:]*)*")
 """A number, also with a unit, or a date."""
 _SEVERAL = re.compile(r"\?(?:,\s*\?)+")
 _DRAWN = str.maketrans(dict.fromkeys("│├└─╴", " "))
-"""Lines of trees that are drawn."""
+"""Characters with which servers draw trees."""
 _STEP = "  "
 
 
@@ -73,7 +73,7 @@ class _Node:
 def _tree(lines: Iterable[tuple[int, str]]) -> list[_Node]:
     root = _Node("")
     path = [(-1, root)]
-    """The last node of each depth, and above it those that it is below."""
+    """The last node of each depth, after the nodes above it."""
     for depth, text in lines:
         while path[-1][0] >= depth:
             path.pop()
@@ -105,7 +105,7 @@ def _nodes(
 
 
 def _order(item: tuple[str, Any]) -> tuple[bool, str]:
-    """Return the place of a key: some servers print keys in any order; values come before parts."""
+    """Return the sort key of an item: values before parts, because some servers shuffle keys."""
     name, part = item
     return isinstance(part, Mapping | list), name
 

@@ -1,4 +1,4 @@
-"""Waiting for servers that do not report the end of their work, only its state."""
+"""Waiting for servers that report only their state, not the end of their work."""
 
 import math
 import time
@@ -29,3 +29,22 @@ def wait_until_stable(
         if (now := read()) != before:
             before, since = now, time.monotonic()
     return True
+
+
+def retry(
+    action: Callable[[], object],
+    passes: Callable[[Exception], bool],
+    timeout_s: float,
+    poll_s: float,
+) -> None:
+    """Run an action; repeat it while its error `passes`, until a timeout."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            action()
+        except Exception as error:
+            if not passes(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(poll_s)
+        else:
+            return

@@ -5,7 +5,7 @@ vendor's documentation and not run against the server.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr, field_validator
@@ -22,6 +22,7 @@ from simulator.modules.contract import (
     Contents,
     Existing,
     Server,
+    all_or_none,
 )
 from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic, check_url
 from simulator.modules.shared.http.database import HttpDatabase
@@ -141,7 +142,7 @@ class Splunk(HttpDatabase[SplunkSession]):
     def objects(self, table: Table) -> list[str]:
         return [*map(wire.index, table.names)]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         found = {}
         with self.administration() as session:
             for name in names:
@@ -167,7 +168,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         return Contents(int(rows[0]["count"]) if rows else 0, size_bytes)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        with self.administration() as session, ExitStack() as undo:
+        with self.administration() as session, all_or_none() as undo:
             for table in tables:
                 wire.check_names(table)
                 with _ignore(_EXISTS):
@@ -175,8 +176,7 @@ class Splunk(HttpDatabase[SplunkSession]):
                 for name in self.objects(table):
                     form = {"name": name, "frozenTimePeriodInSecs": _NEVER_S}
                     session.call("POST", _INDICES, form)
-                    undo.callback(session.call, "DELETE", f"{_INDICES}/{name}")
-            undo.pop_all()
+                    undo(session.call, "DELETE", f"{_INDICES}/{name}")
 
     def drop(self, names: Collection[str]) -> None:
         with self.administration() as session:
@@ -225,7 +225,7 @@ class Splunk(HttpDatabase[SplunkSession]):
 
 
 def _sourcetype(table: Table) -> dict[str, str]:
-    """Return what defines a row in a line, its instant, and its fields in JSON."""
+    """Return the settings with which the server reads a row, its instant and fields from a line."""
     digits = len(str(table.time_unit.per_second)) - 1
     return {
         "name": wire.sourcetype(table),

@@ -59,7 +59,7 @@ def count(names: Iterable[str]) -> str:
 
 
 def some(name: str) -> str:
-    """Return the search for some events of an index, which has no rows of ours only."""
+    """Return the search for some events of an index, which may hold events of others."""
     return f"search index={_quote(name)} | head {_SOME} | fields _raw"
 
 
@@ -194,18 +194,15 @@ def parse_typed(kind: Type, text: str | None) -> Any:
 
 def rows_from_events(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return events as rows."""
-    found = (json.loads(event["_raw"])["r"] for event in events)
-    return [tuple(parse_typed(c.type, values.get(c.name)) for c in columns) for values in found]
+    return read_results((json.loads(event["_raw"])["r"] for event in events), columns)
 
 
-def read_found(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
-    """Return the results of a search for some columns as rows."""
-    return [tuple(parse_typed(c.type, row.get(f"r.{c.name}")) for c in columns) for row in results]
-
-
-def read_own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
-    """Return the results of a user's own search, with fields named as the columns."""
-    return [tuple(parse_typed(c.type, row.get(c.name)) for c in columns) for row in results]
+def read_results(
+    results: Iterable[Found], columns: Sequence[Output], prefix: str = ""
+) -> list[Row]:
+    """Return the results of a search as rows; `prefix` begins the names of their fields."""
+    typed = [(column.type, prefix + column.name) for column in columns]
+    return [tuple(parse_typed(kind, row.get(name)) for kind, name in typed) for row in results]
 
 
 class Counts:

@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -31,10 +32,10 @@ class SearchFailed(HttpError):
 
 def code_of(error: Exception) -> int | None:
     """Return the collector's code of an error, if it gave one."""
-    return _said(error).get("code")
+    return _parse_refusal(error).get("code")
 
 
-def _said(error: Exception) -> dict[str, Any]:
+def _parse_refusal(error: Exception) -> dict[str, Any]:
     if isinstance(error, Refused):
         with suppress(ValueError):
             said = json.loads(error.reply.body)
@@ -89,7 +90,6 @@ class SplunkSession(HttpSession):
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return the envelope that adds events to the path of the request; each names its index."""
-        del tables, form
         return lambda events, _rows: (_EVENTS, events)
 
     def send(self, payload: Payload) -> None:
@@ -132,7 +132,7 @@ class SplunkSession(HttpSession):
         A busy collector takes a request event by event, and names the event at which it stopped.
         """
         if isinstance(error, Refused) and error.status in _BUSY:
-            untouched = self._rows == 1 or _said(error).get("invalid-event-number") == 0
+            untouched = self._rows == 1 or _parse_refusal(error).get("invalid-event-number") == 0
             return Failure.NOT_APPLIED if untouched else Failure.UNKNOWN
         return super().classify(error)
 
@@ -180,7 +180,7 @@ class SplunkSession(HttpSession):
             case (DistinctQuery(),):
                 return [(int(row["count"]),) for row in next(found)]
             case _:
-                return searches.read_own(self.search(statement.text), statement.outputs)
+                return searches.read_results(self.search(statement.text), statement.outputs)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         (query,) = statement.parameters
@@ -189,9 +189,9 @@ class SplunkSession(HttpSession):
 
 
 def _read(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
-    """Return what makes the results of a search into rows."""
+    """Return the function that turns the results of a search into rows."""
     return (
-        searches.read_found
+        partial(searches.read_results, prefix="r.")
         if isinstance(query, RowsQuery) and query.columns
         else searches.rows_from_events
     )

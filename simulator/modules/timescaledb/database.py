@@ -7,15 +7,15 @@ Queries that are asked may read continuous aggregates (`statement`). What verifi
 reads the rows (`render`).
 """
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.query import NewestQuery, Query, Statement, outputs
+from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract import (
@@ -27,20 +27,13 @@ from simulator.modules.contract import (
     intervals,
 )
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.preaggregated import (
-    aggregates_of,
-    definition,
-    from_kept,
-    kept_for,
-)
-from simulator.modules.timescaledb.query import AggregatesDialect, TimescaledbDialect
-from simulator.modules.timescaledb.session import TimescaledbSession
+from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
+from simulator.modules.shared.waits import retry
+from simulator.modules.timescaledb.query import NOW, AggregatesDialect, TimescaledbDialect
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
-_BY_RANGE_SINCE = (2, 13)
 _DAY_S = 86_400
 _LICENSE = "timescaledb.license"
 _COMMUNITY = ("compress", "aggregate_intervals_s")
@@ -48,8 +41,19 @@ _COMMUNITY = ("compress", "aggregate_intervals_s")
 _AGGREGATE, _FUNCTION = "continuous aggregate", "function"
 _IS_BEING_REFRESHED = "55P03"
 _STUCK_S, _POLL_S = 600, 0.05
-_NOW = "_now"
-"""Suffix of the function that returns the present time of a table with integer times."""
+
+
+class TimescaledbSession(PostgresSession):
+    """A connection to a database with tables that have chunks."""
+
+    def drop_before(self, table: Table, until: int) -> None:
+        """Drop the chunks that end before a time, or at it."""
+        dialect, older_than = self.dialect_of(table), str(until)
+        if table.time.type is Type.TIMESTAMP:
+            older_than = dialect.instant(until, table.time_unit)
+        for name in table.names:
+            relation = dialect.text(dialect.name(name))
+            self.cursor.execute(f"SELECT drop_chunks({relation}, older_than => {older_than})")
 
 
 class TimescaledbOptions(PostgresOptions, AggregateOptions):
@@ -114,7 +118,7 @@ class Timescaledb(Postgres):
     )
     options_model = TimescaledbOptions
     options: TimescaledbOptions
-    dialect: ClassVar[PostgresDialect] = TimescaledbDialect()
+    dialect: ClassVar[TimescaledbDialect] = TimescaledbDialect()
     remedies: ClassVar[Mapping[str, str]] = {
         "license": "leave out compress and aggregate_intervals_s, or install the Community edition",
         r"^42P01.*_every_\d+s": "run an insert with the same aggregate_intervals_s, which creates "
@@ -140,13 +144,20 @@ class Timescaledb(Postgres):
         super().create(tables, batch_rows)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        options, dialect, version = self.options, self.dialect, self._extension()
+        chunk_s, indexed = options.chunk_interval_s, options.time_index
         statements = [
             *super().create_table(table, name, batch_rows),
-            self._hypertable(table, name, self._extension()),
+            dialect.make_hypertable(table, name, version, chunk_s, indexed=indexed),
         ]
-        if self.options.compress:
-            statements.append(self._compress_chunks(table, name))
-        return statements + self._continuous_aggregates(table, name)
+        if options.compress:
+            statements.append(dialect.compress_chunks(table, name))
+        if options.intervals_s:
+            statements += dialect.define_now(table, name)
+        for interval_s in options.intervals_s:
+            refresh_s = options.aggregate_refresh_s
+            statements += dialect.create_aggregate(table, name, interval_s, refresh_s)
+        return statements
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
         id_column, constraint = super().key(table, batch_rows)
@@ -174,89 +185,22 @@ class Timescaledb(Postgres):
             )
         return str(found[0][0])
 
-    def _hypertable(self, table: Table, name: str, version: str) -> str:
-        """Return the statement that makes a table a hypertable, for this version."""
-        relation, time = self.dialect.text(self.dialect.name(name)), table.time
-        column, seconds = self.dialect.text(time.name), self.options.chunk_interval_s
-        interval = f"INTERVAL '{seconds} seconds'"
-        if time.type is not Type.TIMESTAMP:
-            interval = str(seconds * table.time_unit.per_second)
-        dimension = f"{column}, chunk_time_interval => {interval}"
-        if tuple(map(int, version.split(".")[:2])) >= _BY_RANGE_SINCE:
-            dimension = f"by_range({column}, {interval})"
-        indices = str(self.options.time_index).lower()
-        index = f"create_default_indexes => {indices}"
-        return f"SELECT create_hypertable({relation}, {dimension}, {index})"
-
-    def _compress_chunks(self, table: Table, name: str) -> str:
-        """Return the statement that sets how chunks are compressed."""
-        settings = {"timescaledb.compress_orderby": f"{self.dialect.name(table.time.name)} DESC"}
-        tags = [column.name for column in table.tags]
-        if tags:
-            settings["timescaledb.compress_segmentby"] = self.dialect.names(tags)
-        parts = "".join(f", {key} = {self.dialect.text(value)}" for key, value in settings.items())
-        return f"ALTER TABLE {self.dialect.name(name)} SET (timescaledb.compress{parts})"
-
-    def _continuous_aggregates(self, table: Table, name: str) -> list[str]:
-        """Return the statements that create the continuous aggregates of one physical table.
-
-        They hold nothing before the first refresh; rows that are newer come from the table.
-        """
-        intervals_s, refresh_s = self.options.intervals_s, self.options.aggregate_refresh_s
-        statements = self._present_time(table, name) if intervals_s else []
-        place, dialect = table.names.index(name), self.dialect
-        for interval_s in intervals_s:
-            width = f"INTERVAL '{interval_s} seconds'"
-            if table.time.type is not Type.TIMESTAMP:
-                width = str(interval_s * table.time_unit.per_second)
-            start = f"time_bucket({width}, {dialect.name(table.time.name)})"
-            view = dialect.name(kept_for(table, interval_s).names[place])
-            statements.append(
-                f"CREATE MATERIALIZED VIEW {view} WITH (timescaledb.continuous, "
-                f"timescaledb.materialized_only = {str(bool(refresh_s)).lower()}) AS "
-                f"{definition(dialect, table, name, start)} WITH NO DATA"
-            )
-            if refresh_s:
-                statements.append(
-                    f"SELECT add_continuous_aggregate_policy({dialect.text(view)}, NULL, NULL, "
-                    f"INTERVAL '{refresh_s} seconds')"
-                )
-        return statements
-
-    def _present_time(self, table: Table, name: str) -> list[str]:
-        """Return the statements that define "now" for times that are integers.
-
-        Without it such a table has no continuous aggregates.
-        """
-        dialect, time = self.dialect, table.time
-        if time.type is Type.TIMESTAMP:
-            return []
-        now, kind = dialect.name(table.name + _NOW), dialect.type_of(time)
-        seconds = f"extract(epoch FROM now()) * {table.time_unit.per_second}"
-        function = (
-            f"CREATE FUNCTION {now}() RETURNS {kind} LANGUAGE SQL STABLE "
-            f"AS 'SELECT CAST({seconds} AS {kind})'"
-        )
-        relation = dialect.text(dialect.name(name))
-        use = f"SELECT set_integer_now_func({relation}, {dialect.text(now)})"
-        return [function, use] if name == table.names[0] else [use]
-
     def objects(self, table: Table) -> list[str]:
         """Return the names of the hypertables, their aggregates, and the function for "now"."""
-        kept = self._kept([table])
+        kept = self._list_aggregates([table])
         integer = kept and table.time.type is not Type.TIMESTAMP
-        return [*table.names, *kept, *([table.name + _NOW] if integer else [])]
+        return [*table.names, *kept, *([table.name + NOW] if integer else [])]
 
-    def _kept(self, tables: Sequence[Table]) -> list[str]:
+    def _list_aggregates(self, tables: Sequence[Table]) -> list[str]:
         """Return the names of the continuous aggregates of tables."""
         return names_of(aggregates_of(tables, self.options))
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that are in use, also by aggregates and functions for "now"."""
-        found = super().existing(names)
+        found = super().find_existing(names)
         views = [name for name, each in found.items() if each.kind == "view"]
         aggregates = self._aggregates(views) if views else {}
-        functions = [name for name in names if name.endswith(_NOW) and name not in found]
+        functions = [name for name in names if name.endswith(NOW) and name not in found]
         if functions:
             with self.cursor() as cursor:
                 cursor.execute(_FUNCTIONS, (functions,))
@@ -288,9 +232,9 @@ class Timescaledb(Postgres):
             return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
         return counted
 
-    def dropping(self, names: Collection[str]) -> list[str]:
+    def render_drops(self, names: Collection[str]) -> list[str]:
         """Return the statements that drop aggregates, then tables, then functions."""
-        found, dropped = self.existing(names), dict[str, list[str]]()
+        found, dropped = self.find_existing(names), dict[str, list[str]]()
         for name in names:
             kind = found[name].kind if name in found else ""
             dropped.setdefault(_DROPS.get(kind, "TABLE"), []).append(self.dialect.name(name))
@@ -316,17 +260,16 @@ class Timescaledb(Postgres):
 
     def _refresh(self, tables: Sequence[Table]) -> list[str]:
         """Refresh the aggregates of tables; return their names."""
-        kept = self._kept(tables)
+        kept = self._list_aggregates(tables)
         for name in kept:
-            relation = self.dialect.text(self.dialect.name(name))
-            deadline = time.monotonic() + _STUCK_S
+            relation = self.dialect.relation(name)
+            refresh = f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)"
             with self.cursor() as cursor:
-                while not _is_refreshed(cursor, relation, deadline):
-                    time.sleep(_POLL_S)
+                retry(partial(cursor.execute, refresh), _is_being_refreshed, _STUCK_S, _POLL_S)
         return kept
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Refresh the aggregates and compress the chunks, and do what autovacuum does later."""
+        """Refresh the aggregates, compress the chunks, and vacuum."""
         kept = self._refresh(tables)
         if kept:
             with self.cursor() as cursor:
@@ -335,7 +278,7 @@ class Timescaledb(Postgres):
         if self.options.compress:
             with self.cursor() as cursor:
                 for name in names_of(tables):
-                    relation = self.dialect.text(self.dialect.name(name))
+                    relation = self.dialect.relation(name)
                     cursor.execute(
                         "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
                         f"FROM show_chunks({relation}) AS chunk"
@@ -348,7 +291,7 @@ class Timescaledb(Postgres):
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of tables and aggregates, with chunks, indices and long values."""
-        names, kept = names_of(tables), self._kept(tables)
+        names, kept = names_of(tables), self._list_aggregates(tables)
         aggregates = self._aggregates([*names, *kept]) if kept else {}
         relations = [aggregates.get(name) or self.dialect.name(name) for name in names]
         relations += [aggregates[name] for name in kept if name in aggregates]
@@ -398,42 +341,10 @@ class Timescaledb(Postgres):
         kept = from_kept(query, self.options)
         return sql.render(AggregatesDialect(), kept) if kept else None
 
-    def translate(self, query: Query) -> Statement:
-        """Return the query as SQL; the newest rows by a join, as the reference document does."""
-        if not isinstance(query, NewestQuery):
-            return super().translate(query)
-        table, dialect = query.table, self.dialect
-        tags, time = dialect.names(query.tags), dialect.name(table.time.name)
-        newest_time = table.find_unused("newest_time")
-        known = {tag: dialect.name(table.find_unused(f"newest_{tag}")) for tag in query.tags}
-        joined = []
-        for tag, alias in known.items():
-            same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="
-            joined.append(f"{dialect.name(tag)} {same} {alias}")
-        joined.append(f"{time} = {newest_time}")
-        joined += sql.conditions(dialect, table, query.selection)
-        named = ", ".join(f"{dialect.name(tag)} AS {alias}" for tag, alias in known.items())
-        newest = (
-            f"SELECT {named}, max({time}) AS {newest_time} "
-            f"FROM {sql.select(dialect, table, query.selection)} GROUP BY {tags}"
-        )
-        text = (
-            f"SELECT {dialect.names((*query.tags, *query.columns))} "
-            f"FROM {sql.from_operand(dialect, table)} JOIN ({newest}) AS newest "
-            f"ON {' AND '.join(joined)}"
-        )
-        return Statement(text, outputs(query))
 
-
-def _is_refreshed(cursor: Any, relation: str, deadline: float) -> bool:
-    """Refresh an aggregate, unless its policy is doing so: then return False until a deadline."""
-    try:
-        cursor.execute(f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)")
-    except Exception as error:  # the driver is imported only when its module connects
-        if getattr(error, "pgcode", "") != _IS_BEING_REFRESHED or time.monotonic() > deadline:
-            raise
-        return False
-    return True
+def _is_being_refreshed(error: Exception) -> bool:
+    """Return whether a policy of the aggregate refreshes it at the moment."""
+    return getattr(error, "pgcode", "") == _IS_BEING_REFRESHED
 
 
 _DROPS = {_AGGREGATE: "MATERIALIZED VIEW", _FUNCTION: "FUNCTION"}

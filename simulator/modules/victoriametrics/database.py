@@ -124,7 +124,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def open(self) -> VictoriaMetricsSession:
         options, headers = self.options, {}
         if options.username is not None:
-            password = options.password.get_secret_value() if options.password else ""
+            password = options.secrets().get("password", "")
             headers["Authorization"] = basic(options.username, password)
         return VictoriaMetricsSession(
             Http(options, headers),
@@ -139,7 +139,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         metrics = (metric(prefix, n, c.name) for n in table.names for c in columns)
         return [*(prefix + name for name in table.names), *metrics]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.administration() as session:
             session.api.flush()  # only what is visible to queries is found
             tables = session.api.tables() & {*names}
@@ -154,7 +154,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         return {name: found[name] for name in names if name in found}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether a series marks the tables as created: a label alone may be of others."""
+        """Return whether a series marks the tables as created: others may use the label, too."""
         with self.administration() as session:
             return {name: bool(session.api.now(queries.marks(name))) for name in names}
 

@@ -148,7 +148,7 @@ class Api:
 
     @property
     def has_others(self) -> bool:
-        """True if it stores series that this program has not made."""
+        """True if the server stores series that this program has not made."""
         strange = self.foreign_metrics() or self.tables(ours=False)
         return bool(strange) or any(
             self.foreign_labels(name) or not self.now(queries.marks(name)) for name in self.tables()

@@ -6,10 +6,8 @@ from typing import Any
 
 from simulator.data.block import Block, Rows
 from simulator.data.query import (
-    Aggregate,
     AggregateQuery,
     DistinctQuery,
-    Function,
     NewestQuery,
     Query,
     Selection,
@@ -29,6 +27,7 @@ from simulator.modules.shared import shapes
 from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import (
+    COUNT_ROWS,
     RolledUp,
     Rollup,
     of_pieces,
@@ -43,7 +42,6 @@ from simulator.modules.victoriametrics.server import NOW, Api
 from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 from simulator.protocol.records import RecordFormat
 
-_COUNT = (Aggregate(Function.COUNT),)
 _STEPS = 10_000
 """Buckets of one request; the server returns up to 30,000 (-search.maxPointsPerTimeseries)."""
 _STORED = 204
@@ -78,8 +76,7 @@ class VictoriaMetricsSession(MetricSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what makes a block into requests: paths, and bodies in the shorter format."""
-        del mode
+        """Return the encoder of requests: paths, and bodies in the shorter format."""
         checks = Checks(table, name, self._decimals, self.api.page.span_ms())
         bodies = Bodies(self._prefix, table, name)
 
@@ -90,7 +87,6 @@ class VictoriaMetricsSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        del form
         if self._prefix:
             raise UnstorableError(
                 f"--extra-option prefix={self._prefix}: the lines of a file name tables without it;"
@@ -184,7 +180,7 @@ class VictoriaMetricsSession(MetricSession):
         last = None if until is None else wire.ms(table, until) - 1
         if first is not None and last is not None and last - first < _STEPS * width:
             return first, last
-        (rows,) = rollups(AggregateQuery(table, _COUNT))
+        (rows,) = rollups(AggregateQuery(table, COUNT_ROWS))
         head, texts = queries.extent(self._prefix, query, rows)
         ends = [self.api.number(head, text) for text in texts]
         if ends[0] is None or ends[1] is None:
@@ -216,7 +212,7 @@ class VictoriaMetricsSession(MetricSession):
         columns = [c for c in fields(table) if c.name in query.columns and not c.nullable]
         identity = {*(tag.name for tag in table.tags), table.time.name}
         if columns and identity <= set(query.columns):
-            rows = AggregateQuery(table, _COUNT)
+            rows = AggregateQuery(table, COUNT_ROWS)
             ((count,),) = self.run(self.render(rows))
             for column in columns:
                 different = self.api.now(queries.distinct(self._prefix, rows, column))

@@ -162,13 +162,13 @@ def _is_plain(text: str) -> bool:
     return not text.strip(_PLAIN)
 
 
-class Checks:
+class Checks(Checked):
     """Checks that a table's rows can be stored exactly; UnstorableError if they cannot."""
 
     def __init__(self, table: Table, name: str, decimals: int, span_ms: tuple[int, int]) -> None:
         """Check what does not depend on the rows; `span_ms` is the server's retention."""
-        self._table, self._span_ms = table, span_ms
-        self._rows = Checked(_LIMITS, table, name, 1000)
+        super().__init__(_LIMITS, table, name, 1000)
+        self._span_ms = span_ms
         for tag in table.tags:
             if tag.name in (TABLE_LABEL, "__name__"):
                 raise UnstorableError(f"column {tag.name}: the name is taken; use another")
@@ -182,7 +182,7 @@ class Checks:
 
     def times(self, block: Block) -> NDArray[np.int64]:
         """Return the rows' times in ms; UnstorableError if a row cannot be stored."""
-        times = self._rows.times(block)
+        times = super().times(block)
         for column, inexact in self._floats:
             if problem := inexact.problem(block.data[column.name]):
                 raise UnstorableError(f"column {column.name}: {problem}")
@@ -220,7 +220,7 @@ class Inexact:
         self._of_levels = LevelCache(self._of)
 
     def problem(self, data: ColumnData) -> str:
-        """Return what is wrong, or an empty text."""
+        """Return the problem; empty if there is none."""
         if isinstance(data, Coded):
             return self._of_levels(data.levels)
         return self._of(data.present())

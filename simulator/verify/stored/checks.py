@@ -21,7 +21,7 @@ def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
     """Return a failed check for each object of the tables that does not exist any more."""
     names = [name for table in tables for name in database.objects(table)]
     try:
-        found = database.existing(names)
+        found = database.find_existing(names)
     except Exception:  # noqa: BLE001 - of any driver: the error that led here is the one to report
         return []
     made, none = "what the insert created", "nothing: it was dropped or renamed"

@@ -19,7 +19,7 @@ from tests.unit.specs import dataset, run_spec
 
 _OF_DATABASE = (
     "inspect",
-    "existing",
+    "find_existing",
     "obstacles",
     "find_attached",
     "find_signed",

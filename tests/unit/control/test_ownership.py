@@ -274,7 +274,7 @@ def test_a_crash_at_any_call_of_a_rewriting_loses_no_mark(tmp_path):
         if at // 2 >= len(called):
             assert called == ["create", "send", "send", "drop", "create", "send", "send", "drop"]
             break
-        assert not database.existing([SPARE.name]), called
+        assert not database.find_existing([SPARE.name]), called
     else:
         pytest.fail("the rewriting never ends")
 

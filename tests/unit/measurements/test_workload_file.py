@@ -184,6 +184,6 @@ def test_databases_without_statements_and_tables_that_are_there_are_refused(tmp_
         in insert_options.option_problems(options)
     )
     assert (
-        "--setup: victoriametrics: this module carries out no statements of others; leave it out"
+        "--setup: victoriametrics: this module runs no statements of the user; leave it out"
         in insert_options.target_problems(options, target, force=True)
     )

@@ -11,8 +11,7 @@ from simulator.data.schema import Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
 from simulator.modules.elasticsearch.texts import Searches, rows_from_replies
-from simulator.modules.mongodb.query import DocumentFormat
-from simulator.modules.mongodb.texts import Pipelines
+from simulator.modules.mongodb.query import DocumentFormat, Pipelines
 
 PARTS = replace(EVENTS, parts=2)
 DATED = replace(

@@ -247,7 +247,7 @@ def test_a_sum_that_64_bits_may_not_hold_is_named(largest, exceeds):
         (Partial(SUM, "x"), 1e300), (Partial(MAX, "x"), 1e300),
     ):  # fmt: skip
         groups.merge((), partial, value)
-    assert groups.exceeding(2**63) == exceeds
+    assert groups.find_exceeding(2**63) == exceeds
 
 
 NUMBERS = (Output("n", Type.INT64, TimeUnit.SECOND),)

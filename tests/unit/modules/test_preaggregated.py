@@ -25,9 +25,9 @@ from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.preaggregated import (
     combine,
     definition,
+    derive_aggregates,
     from_kept,
-    kept,
-    kept_for,
+    name_kept,
     tags_of,
 )
 from simulator.modules.sqlite import Sqlite, SqliteDialect, SqliteOptions
@@ -89,7 +89,7 @@ def test_every_query_that_they_answer_has_the_same_answer(tmp_path, monkeypatch,
         for table in wide.tables:
             for interval_s in OPTIONS.intervals_s:
                 start = dialect.bucket(table, interval_s * table.time_unit.per_second)
-                views = kept_for(table, interval_s).names
+                views = derive_aggregates(table, interval_s).names
                 for source, view in zip(table.names, views, strict=True):
                     query = definition(dialect, table, source, start)
                     session.connection.execute(f"CREATE TABLE {dialect.name(view)} AS {query}")
@@ -173,7 +173,7 @@ def test_a_column_that_has_the_name_of_an_aggregate_keeps_it():
     table = replace(
         EVENTS, columns=(*EVENTS.columns, Column("max_temperature", Type.TEXT, Role.TAG))
     )
-    names = kept(table)
+    names = name_kept(table)
     assert names[HIGHEST[0]] == "max_temperature_"
     assert len({*names.values()}) == len(names)
 
@@ -183,8 +183,8 @@ def test_only_columns_that_may_be_null_are_counted_apart():
         EVENTS, columns=tuple(replace(c, nullable=c.name == "temperature") for c in EVENTS.columns)
     )
     counted = Aggregate(Function.COUNT, "temperature")
-    assert counted in kept(nullable)
-    assert counted not in kept(EVENTS)
+    assert counted in name_kept(nullable)
+    assert counted not in name_kept(EVENTS)
 
 
 @pytest.mark.parametrize("name", ["cpu", "dashboard", "devops", "homes", "iot", "trucks"])

@@ -19,7 +19,7 @@ from simulator.modules.iotdb.query import Clock, IotDbTexts, plan_statements
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared.influx.influxql import InfluxqlTexts
-from simulator.modules.shared.sql.texts import SqlTexts
+from simulator.modules.shared.sql.database import SqlTexts
 from simulator.modules.sqlite import SqliteDialect
 
 PARTS = replace(EVENTS, parts=2)
@@ -146,9 +146,9 @@ def test_the_text_for_a_module_wins_over_that_for_its_language():
     language = SqlTexts(PostgresDialect(), EVENTS, ["timescaledb", "postgres"])
     texts = {"sql": "1", "postgres": "2", "mysql": "3"}
 
-    assert language.chosen(texts) == "2"
-    assert language.chosen({**texts, "timescaledb": "4"}) == "4"
-    assert language.chosen({"mysql": "3"}) is None
+    assert language.choose_text(texts) == "2"
+    assert language.choose_text({**texts, "timescaledb": "4"}) == "4"
+    assert language.choose_text({"mysql": "3"}) is None
 
 
 def test_a_statement_has_the_values_and_nothing_else():
@@ -222,7 +222,7 @@ def test_every_module_takes_texts_or_says_that_it_does_not(module):
         **{name: field.default for name, field in cls.options_model.model_fields.items()}
     )
     if module in TAKE_NONE:
-        with pytest.raises(Unsupported, match=f"the module {module} takes no texts"):
+        with pytest.raises(Unsupported, match=f"the module {module} has no language"):
             cls(options).texts(EVENTS)
     else:
         assert cls(options).texts(EVENTS).keys[0] == module

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Content: TypeAlias = bytes | mmap.mmap
-"""Anything with slices and a length."""
+"""Content that has a length and can be sliced."""
 
 
 @contextmanager

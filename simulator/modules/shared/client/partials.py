@@ -40,7 +40,7 @@ Key: TypeAlias = tuple[Any, ...]
 """A group: the values of the query's `by` tags, then the start of its bucket if it has buckets."""
 
 _MANY = 1_000_000
-"""Rows that may wait before they are compared with the others."""
+"""Number of rows that may wait before they are compared with the others."""
 
 
 class Combiner(ABC):
@@ -234,7 +234,7 @@ class PartialGroups(Combiner):
             for partial in [partial for partial in known if partial.column == column]:
                 del known[partial]
 
-    def exceeding(self, limit: int) -> set[str]:
+    def find_exceeding(self, limit: int) -> set[str]:
         """Return the columns with a possible sum of `limit`: their count times their largest value.
 
         Only columns other than floats, with known count, minimum and maximum.
@@ -320,7 +320,7 @@ class Merged(PartialGroups):
 
     def rows(self) -> Sequence[Row]:
         """Return a row for each group; RunError if a sum of the server may exceed 64 bits."""
-        for name in self.exceeding(2**63):
+        for name in self.find_exceeding(2**63):
             if self.query.table.column(name).role not in (Role.TAG, Role.TIME):  # added up here
                 raise RunError(
                     f"integer overflow: the sum of {name} may exceed 64 bits; query fewer rows"

@@ -207,8 +207,8 @@ class Http:
         timeout_s: float | None = None,
     ) -> HttpReply:
         """Send a request and return the complete answer; Refused unless it is a success."""
-        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
-        reply = self._whole(response)
+        response = self._send(method, path, body, headers, timeout_s or self._timeout_s)
+        reply = self._read_whole(response)
         if reply.status >= _FIRST_FAILURE:
             raise Refused(self._where, reply)
         return reply
@@ -231,9 +231,9 @@ class Http:
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[bytes]:
         """Send a query and yield pieces of the answer as they arrive, in bounded memory."""
-        response = self._sent(method, path, body, headers, self._query_timeout_s)
+        response = self._send(method, path, body, headers, self._query_timeout_s)
         if response.status >= _FIRST_FAILURE:
-            raise Refused(self._where, self._whole(response))
+            raise Refused(self._where, self._read_whole(response))
         finished = False
         try:
             while piece := self._read(response, _PIECE_BYTES):
@@ -243,7 +243,7 @@ class Http:
             if not finished:  # the rest would be read as the next answer
                 self.close()
 
-    def _sent(
+    def _send(
         self,
         method: str,
         path: str,
@@ -263,7 +263,7 @@ class Http:
                 connection.request(method, self._path + path, body, all_headers)
             return connection.getresponse()
         except _BROKEN as error:
-            raise self._lost(error) from error
+            raise self._lose(error) from error
 
     def _connect(self) -> None:
         connection = self._connection
@@ -280,7 +280,7 @@ class Http:
             self.close()
             raise not_connected(self._where, error) from error
 
-    def _whole(self, response: HTTPResponse) -> HttpReply:
+    def _read_whole(self, response: HTTPResponse) -> HttpReply:
         return HttpReply(response.status, response.headers, self._read(response, None))
 
     def _read(self, response: HTTPResponse, limit: int | None) -> bytes:
@@ -289,10 +289,10 @@ class Http:
             if limit and not found and response.length:
                 raise IncompleteRead(b"", response.length)  # read(n) does not raise it
         except _BROKEN as error:
-            raise self._lost(error) from error
+            raise self._lose(error) from error
         return found
 
-    def _lost(self, error: Exception) -> NoAnswer:
+    def _lose(self, error: Exception) -> NoAnswer:
         self.alive = False
         timeout_s = self._connection.timeout
         self.close()
@@ -348,7 +348,7 @@ def words(body: bytes) -> str:
 
 
 def _detail(said: Any) -> str:
-    """Return what InfluxDB 3 adds about the first line that it refuses."""
+    """Return the detail that InfluxDB 3 adds about the first line that it refuses."""
     data = said.get("data") if isinstance(said, dict) else None
     first = data[0] if isinstance(data, list) and data else data
     detail = first.get("error_message") if isinstance(first, dict) else None

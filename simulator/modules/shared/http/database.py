@@ -1,11 +1,14 @@
 """The common part of the modules for databases with an HTTP interface."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from simulator.data.query import Statement
 from simulator.errors import BenchError
-from simulator.modules.contract import Database, Failure, Session, recognize
+from simulator.modules.contract import Database, Failure, QueryPlan, Session, recognize
+from simulator.modules.shared import shapes
 from simulator.modules.shared.http.client import (
     Http,
     HttpError,
@@ -36,6 +39,30 @@ class HttpSession(Session):
 
     def classify(self, error: Exception) -> Failure:
         return classify(error)
+
+
+class HttpSqlSession(HttpSession):
+    """A session that runs statements as texts; the server answers in JSON."""
+
+    shape_of: Callable[[str], str] = staticmethod(shapes.of_text)
+    """Returns the shape of a plan."""
+
+    @abstractmethod
+    def ask(self, statement: str) -> Sequence[Sequence[Any]]:
+        """Run a statement and return its rows; HttpError if it fails."""
+
+    def greet(self) -> None:
+        """Run a statement, which shows whether the server accepts the user."""
+        self.ask("SELECT 1")
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        with self.in_client():
+            return self.ask(statement.text)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement without running it."""
+        text = "\n".join(str(line) for (line,) in self.ask(f"EXPLAIN {statement.text}"))
+        yield QueryPlan(statement.text, text, self.shape_of(text))
 
 
 HttpSession_co = TypeVar("HttpSession_co", bound=HttpSession, covariant=True)

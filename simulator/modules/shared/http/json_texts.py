@@ -32,7 +32,7 @@ class JsonTexts(TextLanguage):
         )
 
     def content_problem(self, content: Any) -> str:
-        """Return why a text's content is no query that reads; empty if it is one."""
+        """Return why a text's content is not a query that only reads; empty if it is."""
         raise NotImplementedError
 
     def instant(self, value: int) -> Any:
@@ -74,7 +74,7 @@ class JsonTexts(TextLanguage):
 
 
 def parse(text: str) -> Any:
-    """Return the content of JSON; ValueError if it is none, or a key is there twice."""
+    """Return the content of JSON; ValueError if it is invalid, or has a key twice."""
     return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
 
 

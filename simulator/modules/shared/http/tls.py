@@ -1,4 +1,4 @@
-"""TCP connections: who the server is (TLS), and when it is gone (keepalive)."""
+"""TCP connections: the server's identity (TLS), and the detection of its loss (keepalive)."""
 
 import re
 import socket
@@ -33,12 +33,12 @@ CERTIFICATES = {
     "(Hostname|IP address) mismatch|does not match host name": "connect by a name in the server's "
     "certificate, or have one issued for this name",
 }
-"""Pattern in the reason why the certificate of a known authority is refused -> what to try."""
+"""Pattern in the reason for refusing a known authority's certificate -> what to try."""
 UNTRUSTED = "name its authority's certificate in ca_file, or set insecure=true"
 
 
 def certificate_remedy(reason: str) -> str:
-    """Return what to try after a certificate was refused."""
+    """Return the remedy for a refused certificate."""
     found = (remedy for cause, remedy in CERTIFICATES.items() if re.search(cause, reason))
     return next(found, UNTRUSTED)
 

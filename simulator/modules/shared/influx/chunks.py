@@ -15,12 +15,10 @@ from simulator.data.answer import in_units
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    DistinctQuery,
     Function,
     NewestQuery,
     Output,
     RowsQuery,
-    outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.modules.shared.client.partials import (
@@ -68,11 +66,11 @@ class Subquery(Fetch):
 
     language: Language = Language.INFLUXQL
     name: str = ""
-    """The name of its answer among several in Flux."""
+    """Name of its answer among several in Flux."""
 
 
 def label(partial: Partial) -> str:
-    """Return the column of an answer that has a partial aggregate."""
+    """Return the name of the column that holds a partial aggregate in an answer."""
     return Aggregate(*partial).label
 
 
@@ -85,7 +83,7 @@ def unit_ns(table: Table) -> int:
 
 
 def columns_of(table: Table, columns: Sequence[Column]) -> Read:
-    """Return what reads these columns of the table."""
+    """Return the reader of these columns of the table."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
         if not chunk.count:
@@ -96,33 +94,20 @@ def columns_of(table: Table, columns: Sequence[Column]) -> Read:
 
 
 def latest_rows(query: RowsQuery) -> Read:
-    """Return what reads rows behind their time."""
+    """Return the reader of rows, each preceded by its time."""
     rows = columns_of(query.table, query.read)
     return lambda chunk: [(time, *row) for time, row in zip(chunk[TIME], rows(chunk), strict=True)]
 
 
 def newest_rows(query: NewestQuery) -> Read:
-    """Return what reads rows for `partials.Newest`."""
+    """Return the reader of rows for `partials.NewestRows`."""
     table = query.table
     names = (*query.tags, table.time.name, *query.columns)
     return columns_of(table, [table.column(name) for name in names])
 
 
-def distinct_rows(query: DistinctQuery) -> tuple[Read, Sequence[Output]]:
-    """Return what reads the columns to compare, and their types."""
-    table = query.table
-    every = {output.name: output for output in outputs(RowsQuery(table))}
-    columns = [table.column(name) for name in query.columns]
-    return columns_of(table, columns), [every[name] for name in query.columns]
-
-
-def count_rows(chunk: Chunk) -> Sequence[Row]:
-    """Read numbers of rows."""
-    return [(count,) for count in chunk[ROWS]]
-
-
 def read_named_columns(query_outputs: Sequence[Output]) -> Read:
-    """Return what reads columns that have the names of the query's."""
+    """Return the reader of columns that have the names of the query's outputs."""
     names = [output.name for output in query_outputs]
 
     def read(chunk: Chunk) -> Sequence[Row]:
@@ -170,7 +155,7 @@ def plan_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> Plann
 
 
 def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:
-    """Return what reads aggregates by group, a column for each."""
+    """Return the reader of aggregates by group, a column for each."""
 
     def read(chunk: Chunk) -> _Merges:
         keys = _keys(query, chunk)
@@ -182,7 +167,7 @@ def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:
 
 
 def series_read(query: AggregateQuery, tags: Sequence[Column]) -> Read:
-    """Return what aggregates tags: each row is the count of the rows with these tags."""
+    """Return the reader that aggregates tags: each row counts the rows with these tags."""
 
     def read(chunk: Chunk) -> _Merges:
         keys = _keys(query, chunk)
@@ -200,7 +185,7 @@ def series_read(query: AggregateQuery, tags: Sequence[Column]) -> Read:
 
 
 def ends_read(query: AggregateQuery, end: Partial) -> Read:
-    """Return what reads values with their times; each group's first or last one is wanted."""
+    """Return the reader of values with their times, for first or last values of groups."""
     table = query.table
     column = table.column(str(end.column))
     is_field = column.role not in (Role.TIME, Role.TAG)
@@ -214,7 +199,7 @@ def ends_read(query: AggregateQuery, end: Partial) -> Read:
 
 
 def values_read(query: AggregateQuery, column: Column, functions: Sequence[Function]) -> Read:
-    """Return what aggregates the values of one column, the time or a text."""
+    """Return the reader that aggregates the values of one column, the time or a text."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
         by_key: dict[Key, list[Any]] = defaultdict(list)
@@ -243,7 +228,7 @@ def _keys(query: AggregateQuery, chunk: Chunk) -> Sequence[Key]:
 
 
 def points_read(table: Table) -> Read:
-    """Return what reads the newest value of each field of each series, for `NewestPoints`."""
+    """Return the reader of the newest value of each field of each series, for `NewestPoints`."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
         columns = [chunk["_measurement"], *(_tags(column, chunk) for column in table.tags)]

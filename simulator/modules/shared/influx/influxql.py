@@ -23,6 +23,7 @@ from simulator.data.query import (
     Operator,
     Query,
     RowsQuery,
+    outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
@@ -98,7 +99,7 @@ def plan(query: Query, database: str) -> PlannedQuery:
 
 
 def newest(query: NewestQuery) -> Callable[[], NewestRows]:
-    """Return what makes the combiner of the newest rows."""
+    """Return the constructor of the combiner for the newest rows."""
     return lambda: NewestRows(len(query.tags))
 
 
@@ -173,7 +174,7 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
 
 
 def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Partial]:
-    """Return what the server aggregates.
+    """Return the partial aggregates that the server computes.
 
     `mean`: whether it can aggregate over several measurements at once; means cannot be merged.
     """
@@ -203,7 +204,7 @@ def ends_of(query: AggregateQuery) -> list[Partial]:
 
 
 def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
-    """Return what selects the first or last value of each group with its time.
+    """Return the subquery for the first or last value of each group, with its time.
 
     With buckets, that time is the bucket's start. Where the value's own time matters, to choose
     between several measurements for example, every value is read.
@@ -225,7 +226,7 @@ def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
 
 
 def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
-    """Return what the server computes for an aggregate of a field."""
+    """Return the server's functions that an aggregate of a field needs."""
     if function is Function.COUNT or column.type is Type.BOOL:
         return (Function.COUNT,)
     if function in (Function.MIN, Function.MAX):
@@ -239,7 +240,7 @@ def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Funct
 
 
 def needs_texts(query: AggregateQuery, column: Column) -> bool:
-    """Return whether a text's values have to be seen."""
+    """Return whether the client needs all values of a text."""
     if column.type is not Type.TEXT or column.role is Role.TAG:
         return False
     extremes = (Function.MIN, Function.MAX)
@@ -247,7 +248,7 @@ def needs_texts(query: AggregateQuery, column: Column) -> bool:
 
 
 def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
-    """Return what reads every value of a text, or every time."""
+    """Return the subquery that reads every value of a text, or every time."""
     # What is not aggregated has its own time, and no bucket's.
     by, where = [identifier(tag) for tag in query.by], conditions(query)
     name = identifier(marker(query.table) if column.role is Role.TIME else column.name)
@@ -260,7 +261,7 @@ def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
 
 
 def is_summed(query: AggregateQuery, column: Column) -> bool:
-    """Return whether a column's sum has to be known."""
+    """Return whether a query needs the sum of a column."""
     summed = {Aggregate(f, column.name) for f in (Function.SUM, Function.AVG)}
     return bool(summed & {*query.aggregates})
 
@@ -326,7 +327,7 @@ def _comparison(table: Table, compared: Condition) -> str:
 
 
 def limits_ns(query: Query) -> tuple[int | None, int | None]:
-    """Return since and until in nanoseconds, as far as those reach."""
+    """Return since and until in nanoseconds, cut to the range of 64 bits."""
     unit = unit_ns(query.table)
     since, until = (
         None if limit is None else min(max(limit * unit, -_INT64), _INT64)
@@ -339,7 +340,7 @@ def limits_ns(query: Query) -> tuple[int | None, int | None]:
 
 
 def _newest(query: NewestQuery, source: str) -> Subquery:
-    """Return what selects the last row of each tag by a field that every row has."""
+    """Return the subquery for the last row of each tag, by a field that every row has."""
     columns = [query.table.column(name) for name in query.columns]
     fields = [c.name for c in columns if c.role not in (Role.TIME, Role.TAG) and not c.nullable]
     name = fields[0] if fields else marker(query.table)
@@ -384,17 +385,22 @@ def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
 def _count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
     """Return the plan that adds up numbers of rows."""
     rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
-    fetch = _subquery(chunks.count_rows, [f"{count} AS {ROWS}"], source)
+    fetch = _subquery(_read_counts, [f"{count} AS {ROWS}"], source)
     return PlannedQuery.of(query, [fetch], partial(PartialGroups, rows, (COUNT_ROWS,)))
+
+
+def _read_counts(chunk: Chunk) -> Sequence[Sequence[Any]]:
+    return [(count,) for count in chunk[ROWS]]
 
 
 def _plan_compared(
     query: DistinctQuery, selected: str, source: str, by: Sequence[str]
 ) -> PlannedQuery:
     """Return the plan that compares rows of tags and times."""
-    read, columns = chunks.distinct_rows(query)
+    rows = RowsQuery(query.table, query.columns)
+    read = chunks.columns_of(query.table, rows.read)
     fetch = _subquery(read, [selected], source, by=[*map(identifier, by)])
-    return PlannedQuery.of(query, [fetch], partial(Distinct, columns))
+    return PlannedQuery.of(query, [fetch], partial(Distinct, outputs(rows)))
 
 
 # --- answers -------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def _rollups_of_field(
 def by_hour(
     table: Table, by: tuple[str, ...] = (), selection: Selection = EVERYTHING
 ) -> AggregateQuery:
-    """Return the query for the count of rows of each hour of a selection, which are whole hours."""
+    """Return the query that counts the rows of each whole hour of a selection."""
     hour = 3600 * table.time_unit.per_second
     since, until = selection.since, selection.until
     hours = replace(
@@ -141,7 +141,7 @@ def is_key(query: DistinctQuery) -> bool:
 
 
 def combinations(query: DistinctQuery) -> AggregateQuery | None:
-    """Return the groups to count, if a query is about tags only."""
+    """Return the groups to count if a query is about tags only; None otherwise."""
     if not {*query.columns} <= {tag.name for tag in query.table.tags}:
         return None
     return AggregateQuery(query.table, COUNT_ROWS, by=query.columns)
@@ -225,7 +225,7 @@ def in_pieces(query: AggregateQuery, statement: Callable[[AggregateQuery], str])
 def of_pieces(
     text: str, query: AggregateQuery, rolled_up: Callable[[str, AggregateQuery], RolledUp]
 ) -> RolledUp:
-    """Run such a statement and yield the rollups of all pieces."""
+    """Run a statement of `in_pieces` and yield the rollups of all pieces."""
     for piece, own in with_pieces(text, query):
         for rollup, key, value in rolled_up(own, piece.query):
             yield rollup, (*key, *piece.bucket), value
@@ -270,7 +270,7 @@ def combine(query: AggregateQuery, found: RolledUp) -> Combined:
 
 
 def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
-    """Return what a number of the database is, as a partial aggregate with its value."""
+    """Return the partial aggregate of a rollup, with its value."""
     function, column = rollup.function, table.column(rollup.column)
     if function is Function.COUNT:
         return (ROWS if column == find_counted(table) else Partial(function, column.name)), int(
@@ -298,7 +298,7 @@ def doubtful(groups: Combined) -> list[Column]:
 
     These are integers that may exceed what doubles hold exactly, and values of several series.
     """
-    sums = groups.exceeding(FLOAT64_EXACT)
+    sums = groups.find_exceeding(FLOAT64_EXACT)
     return [
         column
         for column in fields(groups.query.table)

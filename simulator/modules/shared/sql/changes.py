@@ -17,7 +17,7 @@ CHANGES = Changes(
 
 
 def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
-    """Return what is around the rows of an INSERT that replaces the fields of those it finds."""
+    """Return the frame of an INSERT that replaces the fields of existing rows."""
     into = sql.target(dialect, table, name)
     return Frame(f"INSERT INTO {into} VALUES ".encode(), b",", on_conflict(dialect, table).encode())
 
@@ -60,7 +60,7 @@ class ChangingSession(Session):
 
     @abstractmethod
     def change(self, statement: str) -> int:
-        """Carry out a statement that changes rows; return how many it has changed."""
+        """Run a statement that changes rows; return how many it has changed."""
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         return sum(map(self.change, updates(self.dialect_of(table), table, retag, name)))

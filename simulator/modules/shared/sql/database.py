@@ -1,30 +1,36 @@
 """Code that SQL databases share, apart from their language (language.py)."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import TypeVar
 
 from simulator.data.derived import innermost
+from simulator.data.own_query import Instant, Value
 from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Table, index_name
+from simulator.data.schema import Column, PrimaryKey, Table, Type, index_name, names_of
 from simulator.modules.contract import (
+    BATCH,
     MOST_COUNTED,
+    SINGLE,
     Columns,
     Contents,
     Database,
     Existing,
     Options,
+    Server,
     Session,
+    StatementLanguage,
     signature,
 )
+from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.language import Dialect
-from simulator.modules.shared.sql.texts import SqlTexts
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES, Dialect
 
 
 def table_statement(
@@ -49,7 +55,7 @@ def indices_of(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
     ]
 
 
-class SqlOptions(Options):
+class IndexOptions(Options):
     """Options of every module that can create secondary indices."""
 
     create_indices: bool = Field(
@@ -57,6 +63,85 @@ class SqlOptions(Options):
         description="create the workload's secondary indices: on (tags, time, first field) and "
         "(first field); for fleets on (host, truck, sensor or home, time)",
     )
+
+
+class TransactionOptions(IndexOptions, DriverOptions):
+    """Options that choose between one statement for a batch, and one for each row."""
+
+    use_values_lists: bool = Field(
+        default=False,
+        description="send a batch as one INSERT with a list of rows, not as COPY, or as LOAD DATA "
+        "LOCAL INFILE, which the server must allow (local_infile)",
+    )
+    transaction: bool = Field(
+        default=False, description="insert single rows, and commit once per batch"
+    )
+    prepared: bool = Field(
+        default=False,
+        description="insert single rows by a statement that is prepared once for each connection "
+        "and table; with a --batch, commit once per batch",
+    )
+    commit_every_s: float = Field(
+        0,
+        ge=0,
+        description="with transaction or prepared: also commit after this many seconds (0: never); "
+        "with 1 and a large --batch, a transaction lasts a second",
+    )
+
+    def choose_mode(self, mode: str) -> str:
+        """Return the insert mode that these options make of SINGLE or BATCH."""
+        if self.prepared:
+            return PREPARED
+        if mode == BATCH and self.transaction:
+            return TRANSACTION
+        return VALUES if mode == BATCH and self.use_values_lists else self.sends_by or mode
+
+    def find_conflicts(self, mode: str) -> list[str]:
+        """Return which of these options exclude each other, or need batches."""
+        found = self.list_excluded("use_values_lists", "transaction", "prepared")
+        found += [
+            f"{name} and use_values_lists exclude each other; choose one"
+            for name in ("transaction", "prepared")
+            if self.use_values_lists and getattr(self, name)
+        ]
+        if self.commit_every_s and not (self.transaction or (self.prepared and mode == BATCH)):
+            found.append(
+                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
+                "--batch 10000"
+            )
+        return found + [
+            f"{name}=true needs a batch size; try --batch 1000"
+            for name in ("transaction", "use_values_lists")
+            if mode == SINGLE and getattr(self, name)
+        ]
+
+
+class SqlTexts(StatementLanguage):
+    """A user's queries in SQL over one table."""
+
+    begins = frozenset({"select", "with", "values"})
+    writes = re.compile(r"\b(insert|update|delete|merge|into|drop|alter|create|truncate)\b")
+    passed_over = re.compile(r"""--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|`[^`]*`""", re.DOTALL)
+
+    def __init__(self, dialect: Dialect, table: Table, keys: Sequence[str]) -> None:
+        super().__init__(table, [*keys, "sql"])
+        self._dialect = dialect
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        return {"table": sql.from_operand(self._dialect, self.table)}
+
+    def literal(self, value: Value) -> str:
+        """Return a value as the dialect writes it; in parentheses, a sign begins no comment."""
+        match value:
+            case Instant():
+                if self.table.time.type is Type.TIMESTAMP:
+                    return self._dialect.instant(value.value, self.table.time_unit)
+                return f"({value.value})" if value.value < 0 else str(value.value)
+            case str():
+                return self._dialect.text(value)
+            case _:
+                return f"({value!r})" if value < 0 else repr(value)
 
 
 _ABSENT = object()
@@ -84,6 +169,8 @@ class SqlDatabase(Database[SqlSession_co]):
     columns: ClassVar[str] = ""
     """The statement for columns and types of a table `{name}`; empty: they are not compared."""
     shows_types: ClassVar[bool] = True
+    plain_tables: ClassVar[str] = ""
+    """The statement for names of tables that follow the server's settings; empty: unknown."""
     attachments: ClassVar[str] = ""
     """The statement for what of others keeps tables `{names}` from being dropped, or is dropped;
     empty: not asked."""
@@ -104,7 +191,7 @@ class SqlDatabase(Database[SqlSession_co]):
         """Run statements in one transaction."""
 
     def carry_out(self, statement: str) -> None:
-        """Carry out one statement."""
+        """Run one statement."""
         self.change([statement])
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -151,10 +238,10 @@ class SqlDatabase(Database[SqlSession_co]):
         return statements
 
     def drop(self, names: Collection[str]) -> None:
-        if statements := self.dropping(names):
+        if statements := self.render_drops(names):
             self.change(statements)
 
-    def dropping(self, names: Collection[str]) -> list[str]:
+    def render_drops(self, names: Collection[str]) -> list[str]:
         """Return the statements that drop the tables."""
         quote = self.dialect_of(_bare("any")).name
         return [f"DROP TABLE IF EXISTS {quote(name)}" for name in names]
@@ -166,7 +253,7 @@ class SqlDatabase(Database[SqlSession_co]):
             return self.find_signed_in(session, names)
 
     def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
-        """Return the same, as one session sees it."""
+        """Return the same as `find_signed`, as one session sees it."""
         found = {str(name): comment for name, comment in session.run(Statement(self.comments, ()))}
         folded = {name.lower(): comment for name, comment in found.items()}
         known = {n: found.get(n, folded.get(n.lower(), _ABSENT)) for n in names}
@@ -176,8 +263,7 @@ class SqlDatabase(Database[SqlSession_co]):
         if not self.columns:
             return {}
         text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
-        with self.administration() as session:
-            return {str(column): str(kind) for column, kind in session.run(Statement(text, ()))}
+        return {str(column): str(kind) for column, kind in self._fetch(text)}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the columns of a table; a view or sequence may be ours if a mark names it."""
@@ -190,29 +276,25 @@ class SqlDatabase(Database[SqlSession_co]):
         if not self.attachments:
             return []
         listed = ", ".join(map(self.dialect_of(_bare("any")).text, names))
-        with self.administration() as session:
-            rows = session.run(Statement(self.attachments.format(names=listed), ()))
-        return [str(text) for (text,) in rows]
+        return [str(text) for (text,) in self._fetch(self.attachments.format(names=listed))]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         fold = str.lower if self.folds_names else str
-        with self.administration() as session:
-            rows = session.run(Statement(self.catalogue, ()))
         kinds: dict[str, str] = {}
-        for name, kind in ((fold(str(name)), str(kind)) for name, kind in rows):
-            shown = kind.lower().removeprefix("base ")  # one name may be a table's and a sequence's
+        for found_name, kind in self._fetch(self.catalogue):
+            name, shown = fold(str(found_name)), str(kind).lower().removeprefix("base ")
+            # One name may belong to a table and a sequence.
             kinds[name] = f"{kinds[name]} and {shown}" if name in kinds else shown
         found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
         return {name: Existing(kind, alike=kind in self.kinds) for name, kind in found.items()}
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return what bears the names of indices that will be created, and is not one of them."""
+        """Return other objects that have the names of indices that will be created."""
         wanted = indices_of(tables) if getattr(self.options, "create_indices", False) else []
         if not wanted or not self.namesakes_of_indices:
             return {}
         fold = str.lower if self.folds_names else str
-        with self.administration() as session:
-            rows = session.run(Statement(self.namesakes_of_indices, ()))
+        rows = self._fetch(self.namesakes_of_indices)
         taken = {fold(str(name)): (str(kind), of) for name, kind, of in rows}
         return {
             index: Existing(f"{kind} on table {of}" if of else kind, alike=False)
@@ -231,10 +313,19 @@ class SqlDatabase(Database[SqlSession_co]):
         return Contents(rows, size_bytes)
 
     def _rows(self, table: Table) -> int:
-        statement = Statement(_counting(self.dialect_of(table), table.name), ())
-        with self.administration() as session:
-            ((rows,),) = session.run(statement)
+        ((rows,),) = self._fetch(_render_count(self.dialect_of(table), table.name))
         return int(rows)
+
+    def _fetch(self, statement: str) -> Sequence[Sequence[Any]]:
+        with self.administration() as session:
+            return session.run(Statement(statement, ()))
+
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the server as it is, if no setting is per table; None for other objects."""
+        if not self.plain_tables:
+            return None
+        plain = {str(name).lower() for (name,) in self._fetch(self.plain_tables)}
+        return described if plain >= {name.lower() for name in names_of(tables)} else None
 
     def translate(self, query: Query) -> Statement:
         return sql.render(self.dialect_of(innermost(query).table), query)
@@ -244,14 +335,14 @@ class SqlDatabase(Database[SqlSession_co]):
         return SqlTexts(self.dialect_of(table), table, keys)
 
 
-def _counting(dialect: Dialect, name: str) -> str:
+def _render_count(dialect: Dialect, name: str) -> str:
     """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
     some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
     return f"SELECT count(*) FROM ({some}) AS counted"
 
 
 def _bare(name: str) -> Table:
-    """Return a table of which only the name is known."""
+    """Return a table that has only a name."""
     return Table(name, (), ())
 
 
@@ -260,12 +351,12 @@ class SqlFile(SqlDatabase[SqlSession_co]):
 
     @property
     def path(self) -> Path:
-        """The database's file."""
+        """Path of the database's file."""
         return Path(self.options.path)  # type: ignore[attr-defined]
 
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return the names that are in use; a missing file is not created."""
-        return super().existing(names) if self.path.exists() else {}
+        return super().find_existing(names) if self.path.exists() else {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         return super().find_attached(names) if self.path.exists() else []

@@ -63,7 +63,7 @@ def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the same by ClickHouse's `intHash64`; its sums wrap around."""
+    """Return the sums by ClickHouse's `intHash64`; they wrap around."""
     numbers = []
     for place, column in enumerate(table.columns):
         name = dialect.name(column.name)
@@ -78,7 +78,7 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL."""
+    """Return the sums by DuckDB's `hash` of all columns at once, which hashes NULL, too."""
     values = dialect.names([column.name for column in table.columns])
     return Select(("count(*)", f"sum(CAST(hash(hash({values})) >> 1 AS BIGINT))"), rows)
 
@@ -91,7 +91,7 @@ def remainders(
     *,
     misfit: Callable[[Column], str] = lambda _: "",
 ) -> Select:
-    """Return the same by products of weighted sums modulo two primes.
+    """Return the sums by products of weighted sums modulo two primes.
 
     `texts` makes a number of a text. `misfit` adds 1 where a column, which takes any type, has a
     value of another one.

@@ -61,6 +61,11 @@ def quote(identifier: str) -> str:
     return '"' + identifier.replace('"', '""') + '"'
 
 
+def literal(text: str) -> str:
+    """Return a text literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 @dataclass(frozen=True, slots=True)
 class Select:
     """A SELECT statement: an expression for each column of the answer, and what follows FROM."""
@@ -117,7 +122,7 @@ class Dialect:
 
     def text(self, value: str) -> str:
         """Return a text literal."""
-        return "'" + value.replace("'", "''") + "'"
+        return literal(value)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
         """Return the literal to compare a timestamp with."""
@@ -197,7 +202,7 @@ class Dialect:
         return f"max({time}) OVER (PARTITION BY {tags})"
 
     def operand(self, column: Column, value: float) -> str:
-        """Return a column as it is compared with a number."""
+        """Return the expression that compares a column with a number."""
         return self.name(column.name)
 
     def newest(self, query: NewestQuery, rows: str) -> "Select":
@@ -227,7 +232,7 @@ class Dialect:
         return None
 
     def chronological(self, rows: str, table: Table) -> str:
-        """Return what follows FROM where `end` needs rows in the order of time."""
+        """Return the rows in the order of time, if `end` needs it; `rows` follows FROM."""
         return rows
 
     def bucket(self, table: Table, width: int) -> str:
@@ -379,7 +384,7 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
 
 
 def _operand(dialect: Dialect, table: Table, compared: Condition) -> str:
-    """Return a column as it is compared, or its quotient by another one."""
+    """Return the expression to compare: a column, or its quotient by another one."""
     column = table.column(compared.column)
     if compared.divisor is None:
         return dialect.operand(column, compared.value)

@@ -20,7 +20,7 @@ _ROWS = Aggregate(Function.COUNT)
 _EXACT = (Function.MIN, Function.MAX, Function.SUM)
 
 
-def kept_for(table: Table, interval_s: int) -> Table:
+def derive_aggregates(table: Table, interval_s: int) -> Table:
     """Return the aggregates of a table, as a table with the same time and tags, part by part."""
     return replace(table, name=f"{table.name}_every_{interval_s}s")
 
@@ -32,7 +32,11 @@ def is_kept(name: str) -> bool:
 
 def aggregates_of(tables: Iterable[Table], options: AggregateOptions) -> list[Table]:
     """Return all aggregates of tables, as tables."""
-    return [kept_for(table, interval_s) for table in tables for interval_s in options.intervals_s]
+    return [
+        derive_aggregates(table, interval_s)
+        for table in tables
+        for interval_s in options.intervals_s
+    ]
 
 
 def tags_of(table: Table) -> tuple[str, ...]:
@@ -41,8 +45,8 @@ def tags_of(table: Table) -> tuple[str, ...]:
 
 
 @lru_cache
-def kept(table: Table) -> dict[Aggregate, str]:
-    """Return what is kept of each group -> the name of its column."""
+def name_kept(table: Table) -> dict[Aggregate, str]:
+    """Return each aggregate that is kept of a group, and the name of its column."""
     wanted = [_ROWS]
     for column in table.fields:
         if column.type in INTEGERS | FLOATS:
@@ -67,28 +71,28 @@ def definition(dialect: Dialect, table: Table, source: str, start: str, by: str 
     tags = [dialect.name(tag) for tag in tags_of(table)]
     chosen = [f"{start} AS {dialect.name(table.time.name)}", *tags]
     chosen += [
-        f"{dialect.aggregate(table, a)} AS {dialect.name(n)}" for a, n in kept(table).items()
+        f"{dialect.aggregate(table, a)} AS {dialect.name(n)}" for a, n in name_kept(table).items()
     ]
     by = by or f"GROUP BY {', '.join(str(place + 1) for place in range(1 + len(tags)))}"
     return f"SELECT {', '.join(chosen)} FROM {dialect.name(source)} {by}"
 
 
 def combine(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
-    """Return an aggregate of rows, computed from what is kept of them."""
-    function, names = aggregate.function, kept(table)
+    """Return an aggregate of rows, computed from kept aggregates."""
+    function, names = aggregate.function, name_kept(table)
     # Where no value is NULL, there are as many values as rows.
     counts = names.get(Aggregate(Function.COUNT, aggregate.column), names[_ROWS])
     count = f"sum({dialect.name(counts)})"
     if function is Function.COUNT:
         return f"CAST(coalesce({count}, 0) AS {dialect.types[Type.INT64]})"
     if function is Function.AVG:
-        return dialect.mean(f"sum({_kept(dialect, table, aggregate, Function.SUM)})", count)
-    return f"{function}({_kept(dialect, table, aggregate, function)})"
+        return dialect.mean(f"sum({_find_column(dialect, table, aggregate, Function.SUM)})", count)
+    return f"{function}({_find_column(dialect, table, aggregate, function)})"
 
 
-def _kept(dialect: Dialect, table: Table, aggregate: Aggregate, function: Function) -> str:
+def _find_column(dialect: Dialect, table: Table, aggregate: Aggregate, function: Function) -> str:
     """Return the column that has this function of the values."""
-    return dialect.name(kept(table)[Aggregate(function, aggregate.column)])
+    return dialect.name(name_kept(table)[Aggregate(function, aggregate.column)])
 
 
 def from_kept(query: Query, options: AggregateOptions) -> Query | None:
@@ -103,7 +107,7 @@ def from_kept(query: Query, options: AggregateOptions) -> Query | None:
 
 
 def _over(query: Query, interval_s: int) -> Query:
-    return replace(query, table=kept_for(query.table, interval_s))
+    return replace(query, table=derive_aggregates(query.table, interval_s))
 
 
 def _answers(query: AggregateQuery, interval_s: int) -> bool:
@@ -112,7 +116,7 @@ def _answers(query: AggregateQuery, interval_s: int) -> bool:
     interval = interval_s * table.time_unit.per_second
     edges = (query.bucket, selection.since, selection.until)
     tags = {*query.by, *(one.column for one in selection.one_of)}
-    known = {a.column for a in kept(table)}
+    known = {a.column for a in name_kept(table)}
     return (
         not selection.compared
         and tags <= {*tags_of(table)}

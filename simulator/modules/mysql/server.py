@@ -1,4 +1,59 @@
-"""The meaning of an acknowledgement on MySQL and MariaDB, from their settings."""
+"""The settings and counters of MySQL and MariaDB, and what their errors and settings mean."""
+
+from collections.abc import Mapping
+
+from simulator.modules.contract import EXISTS, MISSING
+
+SHOWN = (
+    "binlog_format",
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "log_bin",
+    "sync_binlog",
+)
+"""Settings that a result holds."""
+WAITS = {
+    "innodb_buffer_pool_wait_free": "waits for a free page",
+    "innodb_log_waits": "waits for the log buffer",
+}
+"""Counters of InnoDB, as they are shown."""
+CHECK = "check that the server runs, and host and port"
+_DENIED = "check user and password: --extra-option password=..., or the target's options"
+_EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
+_LOCKED = "unlock the user's account: ALTER USER ... ACCOUNT UNLOCK"
+_GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
+_TIME_LIMIT = "raise max_execution_time (MariaDB: max_statement_time) on the server"
+_LIMIT = "use fewer workers, or raise max_connections"
+REMEDIES: Mapping[object, str] = {
+    1021: "free disk space on the server",
+    1040: _LIMIT,
+    1044: _GRANT,
+    1045: _DENIED,
+    1049: "create it (CREATE DATABASE), or name another in database",
+    1050: EXISTS,
+    1062: "rows with these keys are already stored; run with --clean, or use another --primary-key",
+    1114: "free disk space on the server",
+    1130: "allow this client: CREATE USER ...@'%'",
+    1142: _GRANT,
+    1146: MISSING,
+    1153: "use a smaller --batch, or raise max_allowed_packet",
+    1203: _LIMIT,
+    1644: "look for triggers on the table",
+    1698: _DENIED,
+    1820: _EXPIRED,
+    1862: _EXPIRED,
+    1969: _TIME_LIMIT,
+    2003: CHECK,
+    2013: "look at the server's log",
+    2006: "the server ended the connection: it stops, or a statement is larger than its "
+    "max_allowed_packet",
+    3024: _TIME_LIMIT,
+    3118: _LOCKED,
+    4151: _LOCKED,
+}
+"""Number of an error -> what to try."""
 
 _NOT_KEPT = {
     "MEMORY": "is in the server's memory, and lost when it ends",
