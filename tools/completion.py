@@ -64,7 +64,7 @@ class Table:
 
 def completion_table() -> str:
     """Return commands with options and help, and what shells complete."""
-    plain = (Insert(workload=name).options(None, 0, 0.0) for name in GENERATORS)
+    plain = (Insert(workload=name).options() for name in GENERATORS)
     empty = (empty_dataset(options, generator_params(options)) for options in plain)
     types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
     table = Table()

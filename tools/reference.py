@@ -12,7 +12,6 @@ import click
 
 from iotbench.commands.main import commands
 from iotbench.config.completion.words import TABLE
-from iotbench.config.targets import originals
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
@@ -23,12 +22,8 @@ from tools.modules import Row, list_shared, table
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [
-    ROOT / "docs" / f"{name}.md"
-    for name in ("benchmarks", "databases", "options", "results", "security")
-]
-
-
+_NAMES = ("databases", "options", "results", "security")
+DOCUMENTS = [ROOT / "docs" / f"{name}.md" for name in _NAMES]
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"
 GENERATED = {
     RESULT_SCHEMA: result_schema,
@@ -159,10 +154,6 @@ def _value(value: Value) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _names(rows: Iterable[originals.Name]) -> str:
-    return table(("There", "Here"), ((row.there, row.here) for row in rows))
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _list_shared_command_options,
     "commands": _commands,
@@ -172,7 +163,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "settings": _settings,
     "permissions": _permissions,
     "permissions for resources": partial(_permissions, FOR_RESOURCES),
-    **{f"names of {name}": partial(_names, rows) for name, rows in originals.TABLES.items()},
 }
 
 

@@ -1,7 +1,6 @@
 """`calibrate`: measure how much equal sweeps differ on this machine, for `compare`."""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -26,7 +25,7 @@ from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.shared.options import Workers
-from iotbench.plans.engine import Found
+from iotbench.plans.items import Found
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting
@@ -73,9 +72,9 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
     plan = options.apply_to(_plan(wanted))
     roster = roster_of(plan, options.targets, options.reach, run)
     if run.dry_run:
-        print_out(forecast_of(plan.name, plan, roster, run.output))
+        print_out(forecast_of(plan.name, plan, roster, run))
         return
-    for name, why in ((each.name, each.not_had) for each in roster.candidates if each.not_had):
+    for name, why in roster.not_had.items():
         say(f"not calibrated: {name}: {why}", err=True)
     if not roster.pairs:
         raise ConfigError("no target can be calibrated")
@@ -85,7 +84,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
             " use --runner local, or measure both sides in turns by a plan"
         )
     with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts, {**os.environ})
+        measuring = ItemMeasuring.of(run, options, interrupts)
         found = [*_calibrate_each(plan, roster, measuring)]
     keep(found)
     if run.form == "json":

@@ -2,30 +2,26 @@
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import click
 
-from iotbench.comparison.thresholds import Scope, Threshold, parse
+from iotbench.comparison.thresholds import Scope, parse
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.parameters import option_of
 from iotbench.config.input.values import Count, Number, Seconds
 from iotbench.config.options.basic import Command
-from iotbench.config.options.choice import Choice, TargetRun, writing_options
+from iotbench.config.options.choice import Choice, TargetRun, target_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import RateMeasuring, search_capacity
-from iotbench.execution.stored import find_inserted
+from iotbench.execution.stored import find_inserted, open_stored
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
-from iotbench.measurements.insert import checks as insert_options
-from iotbench.measurements.insert.figures import WORKERS
+from iotbench.measurements import kind_named
+from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.insert.options import InsertOptions, Naming, Replacing, RowOptions
-from iotbench.measurements.mixed.figures import LOAD
-from iotbench.measurements.mixed.plan import option_problems
-from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import MixedOptions, OwnQueries, QueryOptions, Types
 from iotbench.measurements.shared.options import (
     MOST_WORKERS,
@@ -38,7 +34,6 @@ from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity import Of, format_record
 from iotbench.results import result_files
 from iotbench.results.result_files import ResultFile
-from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -100,18 +95,22 @@ class _Options(
     """Number of workers that insert, or that ask."""
     batch: Count = 1000
 
-    def insert(self) -> InsertOptions:
-        """Return the options of the inserts that measure a rate."""
-        return self._like(InsertOptions, workers=(self.workers,), runs=self.repeats)
+    @property
+    def kind(self) -> str:
+        """Kind of the measurements of a rate."""
+        if self.of is Of.INSERTS:
+            return "insert"
+        return "mixed" if self.insert_workers else "query"
 
-    def query(self, timeout_s: float) -> QueryOptions:
-        """Return the options of the queries that measure a rate."""
-        own = {"workers": (self.workers,), "seed": None, "timeout_s": timeout_s}
-        return self._like(QueryOptions, **own)
-
-    def mixed(self, timeout_s: float) -> MixedOptions:
-        """Return the options of queries during inserts."""
-        return self._like(MixedOptions, query_workers=self.workers, timeout_s=timeout_s)
+    def choose_options(self, target: Target | None) -> Options:
+        """Return the options of the measurements of a rate."""
+        if self.kind == "insert":
+            capabilities = target.open().capabilities if target else None
+            own = {"workers": (self.workers,), "runs": self.repeats}
+            return self._like(InsertOptions, **own).decide(capabilities, result_files.now_ms())
+        if self.kind == "mixed":
+            return self._like(MixedOptions, query_workers=self.workers, runs=self.repeats)
+        return self._like(QueryOptions, workers=(self.workers,), seed=None)
 
     def _like(self, model: type[_Model], **own: Any) -> _Model:
         """Return options of another command: the values of the same names, and further ones."""
@@ -127,7 +126,8 @@ _OF_ROWS, _OF_QUERIES = (RowOptions, Naming, Replacing), (OfInsert, OwnQueries, 
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@writing_options
+@target_options(writes=True)
+@options_of(TargetRun, "run")
 @options_of(_Options)
 def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     """Find the highest sustained rate of inserts or queries.
@@ -141,27 +141,35 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     With --of queries each type is asked by itself, and the slowest decides; run `insert` first.
     """
     problems: list[str] = []
-    subject = WORKERS if options.of is Of.INSERTS else LOAD if options.insert_workers else QUERY
-    counts = (options.workers,) if options.of is Of.INSERTS else None
-    wanted = parse(options.slo, Scope((subject,), workers=counts), problems, "--slo")
-    target = choice.resolve(choice.extra_options(problems), problems)
-    problems += _problems(options)
+    kind, is_insert = kind_named(options.kind), options.of is Of.INSERTS
+    scope = Scope((kind.subjects[0],), workers=(options.workers,) if is_insert else None)
+    objectives = parse(options.slo, scope, problems, "--slo")
+    target = choice.resolve(problems)
+    measured = options.choose_options(target)
+    problems += [*_problems(options), *kind.problems(measured)]
+    rows = _draw(measured, target, run, problems) if isinstance(measured, InsertOptions) else None
+    if problems or not target:
+        raise ConfigError([*dict.fromkeys(problems)])
     with ExitStack() as stack:
-        make = _of_inserts if options.of is Of.INSERTS else _of_queries
-        task = make(_Given(choice, run, options, wanted, stack), target, problems)
-        if problems or not task:
-            raise ConfigError([*dict.fromkeys(problems)])
+        if isinstance(measured, InsertOptions) and rows:
+            stored = StoredBefore(rows.empty(measured), complete=True)
+        else:
+            found = find_inserted(run, target, choice.reach, options.dataset)
+            stored = stack.enter_context(open_stored(found, run))
+        task = RateMeasuring(
+            kind.name, target, run, choice.reach, objectives, options.repeats,
+            measured, stored, rows,
+        )  # fmt: skip
         if run.dry_run:
             print_out(f"{task.about()}\n")
             return
         result_files.prepare_folder(run.output)
         with catch_interrupts() as interrupts:
-            found = search_capacity(task, options.tolerance, interrupts)
-    path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
-    file = ResultFile(path)
-    file.write(found)
-    kept = file.show(found, run.form, width_of(sys.stdout), format_record)
-    click.get_current_context().exit(found.exit_code or int(not kept))
+            record = search_capacity(task, options.tolerance, interrupts)
+    file = ResultFile(run.output / f"capacity-{target.name}-{record.sweep_id}.json")
+    file.write(record)
+    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+    click.get_current_context().exit(record.exit_code or int(not kept))
 
 
 def _problems(options: _Options) -> list[str]:
@@ -181,56 +189,14 @@ def _problems(options: _Options) -> list[str]:
     return problems
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The user's input."""
-
-    choice: Choice
-    run: TargetRun
-    options: _Options
-    objectives: tuple[Threshold, ...]
-    stack: ExitStack
-    """Resources that are open while rates are measured."""
-
-    def common(self, target: Target) -> dict[str, Any]:
-        """Return the arguments of every measurement."""
-        return {
-            "target": target, "objectives": self.objectives, "repeats": self.options.repeats,
-            "output": self.run.output, "cluster": self.choice.cluster, "quiet": self.run.quiet,
-        }  # fmt: skip
-
-
-def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
-    """Return the measurement of inserts; add what is wrong to `problems`."""
-    capabilities = target.open().capabilities if target else None
-    timeout_s = given.run.timeout_s
-    insert = given.options.insert().decide(capabilities, result_files.now_ms(), timeout_s)
-    problems += insert_options.option_problems(insert)
+def _draw(
+    options: InsertOptions, target: Target | None, run: TargetRun, problems: list[str]
+) -> DrawnRows | None:
+    """Return the rows of the inserts; add what is wrong with them to `problems`."""
     if target:
-        problems += insert_options.target_problems(insert, target, force=given.run.force)
+        problems += target_problems(options, target, force=run.force)
     try:
-        rows = DrawnRows(insert_options.generator_params(insert))
-        stored = StoredBefore(rows.empty(insert), complete=True)
+        return DrawnRows(generator_params(options))
     except ConfigError as error:
         problems += error.problems
         return None
-    if not target:
-        return None
-    return RateMeasuring("insert", **given.common(target), options=insert, stored=stored, rows=rows)
-
-
-def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
-    """Return the measurement of queries about stored rows, alone or during inserts."""
-    options, run = given.options, given.run
-    if problems or not target:
-        return None
-    stored = find_inserted(run, target, given.choice, options.dataset)
-    asked = given.stack.enter_context(reopen(stored.dataset, quiet=run.quiet))
-    more: dict[str, Any] = {"stored": StoredBefore(asked, stored.complete), "force": run.force}
-    if options.insert_workers:
-        mixed = options.mixed(run.timeout_s)
-        problems += option_problems(mixed)
-        mixed = mixed.model_copy(update={"runs": options.repeats})
-        return RateMeasuring("mixed", **given.common(target), options=mixed, **more)
-    asked_alone = options.query(run.timeout_s)
-    return RateMeasuring("query", **given.common(target), options=asked_alone, **more)

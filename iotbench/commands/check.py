@@ -6,11 +6,10 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import Choice, target_options
 from iotbench.execution.collector import target_facts
 from iotbench.machine.streams import say
-from simulator.errors import ConfigError
 
 
 @click.command(cls=Command)
-@target_options
+@target_options()
 def check(*, choice: Choice) -> None:
     """Check that a target can be reached and used.
 
@@ -18,9 +17,5 @@ def check(*, choice: Choice) -> None:
     connects from where a run would connect: on a cluster from a pod, after it has checked your
     permissions there. It creates a scratch table, writes to it, reads it and drops it.
     """
-    problems: list[str] = []
-    found = choice.resolve(choice.extra_options(problems), problems)
-    if problems or not found:
-        raise ConfigError(problems)
-    for name, text in target_facts(found, choice.cluster):
+    for name, text in target_facts(choice.expect(), choice.reach.cluster):
         say(f"{name:13} {text}")

@@ -55,20 +55,17 @@ def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[
     loaded = load_for(targets, reach.config)[0] if targets else None
     for name in dict.fromkeys(targets):
         known = name if is_url(name) or not loaded else loaded.of_module(name)
-        yield from _target_findings(reach.choice(known))
+        yield from _target_findings(Choice(known, reach))
 
 
 def _target_findings(choice: Choice) -> Iterator[Finding]:
-    """Yield what `check` shows of a target, and last what is wrong with it."""
+    """Yield the facts that `check` shows about a target, and its problem last."""
     try:
-        problems: list[str] = []
-        target = choice.resolve({}, problems)
-        if problems or not target:
-            raise ConfigError(problems)
+        target = choice.expect()
         if target.runner == "kubernetes":
             kubectl = shutil.which("kubectl") or "not found; only the guides in dbinstall/ use it"
             yield Finding(f"{target.name}: kubectl", kubectl)
-        for name, text in target_facts(target, choice.cluster):
+        for name, text in target_facts(target, choice.reach.cluster):
             yield Finding(f"{target.name}: {name}", text)
     except Interrupted:
         raise
@@ -80,8 +77,8 @@ def _target_findings(choice: Choice) -> Iterator[Finding]:
 def _elsewhere(choice: Choice) -> str:
     """Return a remedy that needs no cluster; empty if the target needs none anyway."""
     try:
-        loaded, (name,) = load_for([choice.target], choice.config)
-        module, runner = loaded.module_of(name), choice.runner or loaded.runner_of(name)
+        loaded, (name,) = load_for([choice.target], choice.reach.config)
+        module, runner = loaded.module_of(name), choice.reach.runner or loaded.runner_of(name)
     except ConfigError:
         return ""
     if runner != "kubernetes" or not module.urls:

@@ -74,7 +74,7 @@ class _File(Options):
     """Do not print how much was written."""
 
     @property
-    def known_by(self) -> Path | None:
+    def earlier_manifest(self) -> Path | None:
         """The manifest of an earlier file in its place."""
         return self.manifest or (beside(self.output) if self.output else None)
 
@@ -91,7 +91,7 @@ class _Options(RowOptions, _File):
         """Return the options of an insert of the same rows; its checks apply here too."""
         same = {field: getattr(self, field) for field in RowOptions.model_fields}
         found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
-        return found.decide(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
+        return found.decide(None, result_files.now_ms(), primary_key=PrimaryKey.NONE)
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
@@ -131,20 +131,20 @@ def generate(*, options: _Options) -> None:
     try:
         empty = empty_dataset(insert, insert_options.generator_params(insert))
         place = (group, groups) if is_known else (0, 1)
-        dataset = _of_group(empty, insert.rows_each, options.table, *place)
+        dataset = _select_group(empty, insert.rows_each, options.table, *place)
         if form:
             _expect_one_file(DatasetReader(empty), form, options.table)
     except ConfigError as error:
         problems += error.problems
-    problems += _in_the_way(options)
+    problems += _find_obstacles(options)
     if problems or not dataset or not form:
         raise ConfigError(problems)
     _write(dataset, form, options)
 
 
-def _in_the_way(options: _File) -> list[str]:
+def _find_obstacles(options: _File) -> list[str]:
     """Return a problem for each existing file that an earlier `generate` did not write."""
-    known, output, manifest, wrong = options.known_by, options.output, None, ""
+    known, output, manifest, wrong = options.earlier_manifest, options.output, None, ""
     if known and known.is_file():
         try:
             manifest = read(known)
@@ -163,7 +163,7 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
+def _select_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
     """Return the rows of one group: every `groups`-th of each table, or one lane."""
     reader = DatasetReader(empty)
     names = [table.name for table in reader.tables]

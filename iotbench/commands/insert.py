@@ -1,7 +1,6 @@
 """`insert`: insert rows with several worker counts and measure the rate."""
 
 from functools import partial
-from typing import Any
 
 import click
 
@@ -9,7 +8,7 @@ from iotbench.commands.several import insert_into_several
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.input.parameters import is_end, option_of
 from iotbench.config.options.basic import Command
-from iotbench.config.options.choice import Choice, TargetRun, inserting_options
+from iotbench.config.options.choice import Choice, TargetRun, target_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.collector import scan_in_pod
@@ -17,7 +16,6 @@ from iotbench.execution.launch import conclude, sweep_of
 from iotbench.execution.stored import find_continued
 from iotbench.machine.machine import this_machine
 from iotbench.measurements import kind_named
-from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.options import BARE_S, InsertOptions, default_workers
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
@@ -25,8 +23,7 @@ from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.results import result_files
 from iotbench.rows.files.request import FileRows
-from iotbench.rows.source import Source
-from iotbench.rows.sources import source_of
+from iotbench.rows.sources import Source, source_of
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -39,7 +36,8 @@ Examples:
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@inserting_options
+@target_options(several=True, writes=True)
+@options_of(TargetRun, "run")
 @options_of(Gates, "gates")
 @options_of(Outputs, "outputs")
 @options_of(InsertOptions)
@@ -68,15 +66,14 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     if len(choice.targets) > 1:
-        others = [*file.given, *outputs.given]
-        insert_into_several(choice, run, gates, options, choice.environment, others=others)
+        insert_into_several(choice, run, gates, options, others=[*file.given, *outputs.given])
         return
     given = {**options.given, **file.given}
-    source = source_of(file, given, run, partial(scan_in_pod, choice, run))
+    source = source_of(file, given, run, partial(scan_in_pod, choice.reach, run))
     problems = [*source.conflicts(), *stage_conflicts(options.stages, given)]
-    target = choice.resolve(choice.extra_options(problems), problems)
+    target = choice.resolve(problems)
     starts = options.start_ms is not None
-    options = _decide(options, source, target, run, problems)
+    options = _decide(options, source, target, problems)
     kind = kind_named("insert")
     problems += kind.problems(options)
     subject = kind.subject(dict(options))
@@ -85,51 +82,36 @@ def insert(  # noqa: PLR0913
     problems += source.check(options, target)
     if problems or not target:
         raise ConfigError([*dict.fromkeys(problems)])
-    plan.verification(options, target.open())  # before a large file is read
+    kind.expect(options, target)  # before a large file is read
     with source.open(options, target) as rows:
         if rows is None:
             return
         before = StoredBefore(rows.empty(options), complete=True)
         if not options.clean:
-            before = find_continued(before.dataset, run, target, choice, starts=starts)
+            before = find_continued(before.dataset, run, target, choice.reach, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})
-        sweep = sweep_of(kind, target, run.output, options, before, rows=rows)
-        conclude(
-            sweep.on(options, choice.environment), choice.cluster, run,
-            measured=options.resources, gates=gates, outputs=outputs,
-        )  # fmt: skip
+        sweep = sweep_of(kind, target, run, options, before, rows=rows)
+        conclude(sweep, choice.reach, run, gates, outputs)
 
 
 def _decide(
-    options: InsertOptions,
-    source: Source,
-    target: Target | None,
-    run: TargetRun,
-    problems: list[str],
+    options: InsertOptions, source: Source, target: Target | None, problems: list[str]
 ) -> InsertOptions:
     """Return the options with the defaults that depend on target, source and time."""
-    params = {**options.params}
-    if not options.clean and options.start_ms is None:
-        problems += _without_ends(params)
-    is_local = target is None or target.runner == "local"
-    return options.decide(
-        target.open().capabilities if target else None,
-        result_files.now_ms(),
-        run.timeout_s,
-        workload=source.workload or options.workload,
-        params=params,
-        workers=options.workers or default_workers(this_machine().cores if is_local else None),
-        at_most_s=BARE_S if options.is_bare else 0.0,
-    )
-
-
-def _without_ends(given: dict[str, Any]) -> list[str]:
-    """Remove end parameters, which need a --start-time; return a problem for each."""
-    ends = [name for name in given if is_end(name)]
-    for name in ends:
-        del given[name]
-    return [
+    ends = [name for name in options.params if is_end(name)]
+    if options.clean or options.start_ms is not None:
+        ends = []
+    problems += [
         f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
         " continues"
         for name in ends
     ]
+    is_local = target is None or target.runner == "local"
+    return options.decide(
+        target.open().capabilities if target else None,
+        result_files.now_ms(),
+        workload=source.workload or options.workload,
+        params={name: each for name, each in options.params.items() if name not in ends},
+        workers=options.workers or default_workers(this_machine().cores if is_local else None),
+        at_most_s=BARE_S if options.is_bare else 0.0,
+    )

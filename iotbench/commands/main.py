@@ -33,7 +33,7 @@ Exit codes:
   2    wrong usage or configuration; nothing was started
   3    stored data or answers are wrong
   4    verification was asked for and is not possible, as with --queries
-  99   all is right, and a threshold failed (--fail-if, --slo)
+  99   all is verified, and a threshold failed (--fail-if, --slo)
   130  interrupted
 """
 

@@ -1,6 +1,5 @@
 """The command of a kind of measurement on rows that an insert has stored."""
 
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -8,32 +7,16 @@ import click
 from iotbench.commands.several import ask_several
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.options.basic import Command
-from iotbench.config.options.choice import (
-    Choice,
-    TargetRun,
-    asking_options,
-    common_options,
-    writing_options,
-)
+from iotbench.config.options.choice import Choice, TargetRun, target_options
 from iotbench.config.options.declared import options_of
 from iotbench.execution.launch import conclude, sweep_of
-from iotbench.execution.stored import find_inserted
+from iotbench.execution.stored import find_inserted, open_stored
 from iotbench.machine.program import SCRIPT
 from iotbench.measurements.query.options import QueryOptions
 from iotbench.measurements.shared.kind import Kind
-from iotbench.measurements.shared.options import ResourceOptions
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
-from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
-
-
-def _add_common(kind: Kind[Any]) -> Callable[[Any], Any]:
-    """Return what adds the options that all commands with a target have to a kind's command."""
-    if kind.writes:
-        return writing_options
-    return asking_options if kind.asks else common_options
 
 
 def command_of(kind: Kind[Any]) -> click.Command:
@@ -47,41 +30,30 @@ def command_of(kind: Kind[Any]) -> click.Command:
         gates: Gates | None = None,
         outputs: Outputs | None = None,
     ) -> None:
-        if len(choice.targets) > 1 and isinstance(options, QueryOptions) and gates and outputs:
-            ask_several(
-                choice, run, gates, options, choice.environment,
-                others=[*outputs.given],
-            )  # fmt: skip
+        gates, outputs = gates or Gates(), outputs or Outputs()
+        if len(choice.targets) > 1 and isinstance(options, QueryOptions):
+            ask_several(choice, run, gates, options, others=[*outputs.given])
             return
         problems: list[str] = []
-        extra = choice.extra_options(problems)
-        problems += kind.conflicts(options)
-        options = kind.decide(options, run.timeout_s, extra)
-        target = choice.resolve(extra, problems)
+        target = choice.resolve(problems)
         problems += kind.problems(options)
-        if gates and outputs:
-            subject = kind.subject(dict(options))
-            gates.parse(Scope((subject,), workers=kind.active(options)), problems)
-            outputs.check(problems)
+        rows = Scope((kind.subject(dict(options)),), workers=kind.active(options))
+        gates.parse(rows, problems)
+        outputs.check(problems)
         if problems or not target:
             raise ConfigError(problems)
         kind.expect(options, target)
-        stored = find_inserted(run, target, choice, options.dataset)
-        with reopen(stored.dataset, quiet=run.quiet) as asked:
-            sweep = sweep_of(
-                kind, target, run.output, options, StoredBefore(asked, stored.complete),
-                force=run.force, quiet=run.quiet,
-            )  # fmt: skip
-            conclude(
-                sweep.on(options, choice.environment), choice.cluster, run,
-                measured=isinstance(options, ResourceOptions) and options.resources,
-                gates=gates, outputs=outputs,
-            )  # fmt: skip
+        with open_stored(find_inserted(run, target, choice.reach, options.dataset), run) as stored:
+            sweep = sweep_of(kind, target, run, options, stored, quiet=run.quiet)
+            conclude(sweep, choice.reach, run, gates, outputs)
 
     command: Any = options_of(kind.options)(measure)
     if kind.is_measured:
         command = options_of(Gates, "gates")(options_of(Outputs, "outputs")(command))
+    several = kind.asks and not kind.writes
+    command = options_of(TargetRun, "run")(command)
+    command = target_options(several=several, writes=kind.writes)(command)
     lines = (f"  python {SCRIPT} {example}" for example in kind.examples)
     return click.command(
         kind.name, cls=Command, help=kind.help, epilog="\n".join(["\b", "Examples:", *lines])
-    )(_add_common(kind)(command))
+    )(command)

@@ -54,11 +54,11 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     parsed once for any number of inserts, and pods can read the folder from a volume claim.
     """
     request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
-    output = options.output or _beside_file(request)
+    output = options.output or _name_beside(request)
     if output.exists() or output.is_symlink():
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request.check()
-    with _beside(output) as folder:
+    with _make_beside(output) as folder:
         params = convert_file(request, folder, quiet=options.quiet)
         known = describe(folder, params.model_copy(update={"folder": ""}))
         (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
@@ -70,7 +70,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     )
 
 
-def _beside_file(request: FilesRequest) -> Path:
+def _name_beside(request: FilesRequest) -> Path:
     """Return a folder next to the single file, or one here named after the object or table."""
     first, *others = request.named
     if not others and uri_of(first):
@@ -80,7 +80,7 @@ def _beside_file(request: FilesRequest) -> Path:
 
 
 @contextmanager
-def _beside(output: Path) -> Iterator[Path]:
+def _make_beside(output: Path) -> Iterator[Path]:
     """Make a temporary folder next to the one to write; remove it at the end."""
     try:
         folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))

@@ -60,7 +60,8 @@ def publish(
         problems = list(problems_of(check))
         for problem in problems:
             say(f"error: {problem}", err=True)
-        say(f"{check}: {counted(len(problems), 'problem')}" if problems else f"{check}: all right")
+        outcome = counted(len(problems), "problem") if problems else "no problems"
+        say(f"{check}: {outcome}")
         click.get_current_context().exit(1 if problems else 0)
     if not names or not folder:
         raise ConfigError("expected results and --folder, or --check FOLDER")

@@ -1,7 +1,6 @@
 """`reproduce`: run the experiment of a reference document, and compare our figures with its own."""
 
 import functools
-import os
 import sys
 
 import click
@@ -14,9 +13,8 @@ from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
-from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
-from iotbench.plans.items import digest_of
+from iotbench.plans.items import Found, digest_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.published import documents
@@ -76,15 +74,14 @@ def reproduce(
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
     plan = options.apply_to(plan_of(document, ExperimentSize(size)))
-    environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = gates.beside(plan.thresholds).expect(plan.scope)
     read = keep_measured(read_document(document), plan)
     roster = roster_of(plan, options.targets, reach, run)
     if run.dry_run:
-        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
+        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run))
         return
     with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts, environment)
+        measuring = ItemMeasuring.of(run, options, interrupts)
         record, file = reproduce_document(document, size, read, plan, roster, measuring)
     kept = file.show(record, run.form, width_of(sys.stdout), format_record)
     name = f"reproduce.{record.document}"
@@ -101,12 +98,12 @@ def reproduce_document(  # noqa: PLR0913, PLR0917
         return Experiment(document, roster.candidates, refused, found).find_unsettled()
 
     digest = digest_of(plan, roster.pairs)
-    path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
+    path = measuring.run.output / f"reproduce-{name}-{size}-{digest}.json"
     outfile.expect_own(path, OWN)
     found, status, refused = measure_all(plan, roster, measuring, find_unsettled)
     experiment = Experiment(document, roster.candidates, refused, found)
     record = Reproduction(
-        **record_fields(found, status),
+        **record_fields(found, status, refused),
         document=name,
         number=document.number,
         size=size,
@@ -118,7 +115,6 @@ def reproduce_document(  # noqa: PLR0913, PLR0917
         not_had=experiment.not_had(),
         in_memory=in_memory(found) if document.compares_disks else {},
         caches=caches(found),
-        refused=experiment.refusals(),
     )
     file = ResultFile(path)
     file.write(record)

@@ -68,7 +68,7 @@ results.add_command(show)
 )
 @option("--kind", type=click.Choice(_KINDS), default=None, help="Only results of this command.")
 @option("--tag", type=TAG, multiple=True, help="Only results with this tag; with each, if several.")
-@option("--limit", type=COUNT, default=None, help="Only the newest results, so many at most.")
+@option("--limit", type=COUNT, default=None, help="Number of results to list, newest first.")
 @format_option()
 @output_option
 def list_results(  # noqa: PLR0913
@@ -90,7 +90,7 @@ def list_results(  # noqa: PLR0913
     if limit is not None and limit < 0:
         raise ConfigError(f"--limit: must be at least 0, got {limit}")
 
-    def find_named(name: ResultName) -> bool:
+    def is_named(name: ResultName) -> bool:
         of_target = not target or target in {name.target, ""} or not name.is_sweep
         return of_target and kind in {None, name.kind} and _within(name.created, since, until)
 
@@ -99,7 +99,7 @@ def list_results(  # noqa: PLR0913
         return of_target and _within(entry.created, since, until) and {*tag} <= {*entry.tags}
 
     found = []
-    for entry in entries(output, find_named):
+    for entry in entries(output, is_named):
         if entry.problem:
             say(f"warning: {entry.problem}; this file is not listed", err=True)
         elif is_wanted(entry):

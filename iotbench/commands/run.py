@@ -1,6 +1,5 @@
 """`run`: carry out a plan: targets x settings x repeats, in alternating order, with one report."""
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import forecast_of, measure_all, record_fields
+from iotbench.execution.experiment import forecast_of, measure_all, plan_record
 from iotbench.execution.installing import Installing
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
@@ -24,13 +23,10 @@ from iotbench.plans.installing import (
     installations_of,
 )
 from iotbench.plans.items import digest_of
-from iotbench.plans.lines import lines_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
-from iotbench.plans.plan import Plan, read_plan
-from iotbench.plans.record import OWN, PlanRecord
-from iotbench.plans.searches import keep_best
+from iotbench.plans.plan import Plan, expect_trust, list_risks, read_plan
+from iotbench.plans.record import OWN
 from iotbench.plans.tables import format_record
-from iotbench.plans.trust import expect_trust, list_risks
 from iotbench.results.result_files import ResultFile
 from simulator.errors import ConfigError
 
@@ -86,29 +82,31 @@ def run(
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
     thresholds = gates.beside(read.thresholds).expect(read.scope)
-    environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
     names = options.targets or read.target_names or None
     roster = roster_of(read, names, reach, run, installations)
     if run.dry_run:
         installs = format_shown(_redact(installations, roster).values())
         needs = "".join(f"needs --trust: {each}\n" for each in list_risks(written))
-        print_out(forecast_of(read.name, read, roster, run.output) + needs + installs)
+        print_out(forecast_of(read.name, read, roster, run) + needs + installs)
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     path = run.output / f"{stem}.json"
     outfile.expect_own(path, OWN)
     with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts, environment)
+        measuring = ItemMeasuring.of(run, options, interrupts)
         installing = Installing(
             installations,
             run.output,
             stem,
             interrupts,
             reach.cluster,
-            environment,
+            reach.environment,
             run.quiet,
         )
-        record = _carry_out(read, roster, measuring, installing)
+        measured = measure_all(read, roster, measuring, installing=installing)
+    described = _describe(read, _redact(installations, roster), roster)
+    done = tuple(installing.records)
+    record = plan_record(read, roster, measured, written=described, installs=done)
     file = ResultFile(path)
     file.write(record)
     kept = file.show(record, run.form, width_of(sys.stdout), format_record)
@@ -139,19 +137,3 @@ def _describe(
             each["install"] = list(found.install) if found else []
             each["remove"] = list(found.remove) if found else []
     return record
-
-
-def _carry_out(
-    plan: Plan, roster: Roster, measuring: ItemMeasuring, installing: Installing
-) -> PlanRecord:
-    """Measure the items that have no complete result; return the record of all."""
-    found, status, refused = measure_all(plan, roster, measuring, installing=installing)
-    return PlanRecord(
-        **record_fields(found, status),
-        name=plan.name,
-        plan=_describe(plan, _redact(installing.installations, roster), roster),
-        lines=lines_of(keep_best(found)),
-        not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
-        installs=tuple(installing.records),
-        refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
-    )

@@ -4,7 +4,6 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,13 +19,13 @@ from iotbench.comparison.turns import (
     compare_with_first,
     list_conclusions,
 )
-from iotbench.config.options.choice import Choice, Reach, RunOptions, TargetRun
+from iotbench.config.options.choice import Choice, TargetRun
 from iotbench.config.targets.urls import is_url, name_of
-from iotbench.execution.experiment import Refused, forecast_of, measure_all, record_fields
+from iotbench.execution.experiment import Refused, forecast_of, measure_all, plan_record
 from iotbench.execution.launch import dry_run_text, sweep_of
 from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
-from iotbench.execution.stored import expect_same_rows, find_inserted
+from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say, width_of
@@ -35,26 +34,20 @@ from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.measurements.query.options import Query, QueryOptions
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
-from iotbench.plans.engine import Found
 from iotbench.plans.gates import Gates
-from iotbench.plans.items import digest_of
-from iotbench.plans.lines import lines_of
-from iotbench.plans.options import PlanOptions, PlanRun
+from iotbench.plans.items import Found, digest_of
 from iotbench.plans.plan import Plan, PlanTarget
-from iotbench.plans.record import PlanRecord
 from iotbench.plans.settings import Setting
 from iotbench.plans.tables import format_record
 from iotbench.results.result_files import ResultFile, now_ms, now_utc
-from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
 
 
-def insert_into_several(  # noqa: PLR0913
+def insert_into_several(
     choice: Choice,
     run: TargetRun,
     gates: Gates,
     options: InsertOptions,
-    environment: Mapping[str, str],
     *,
     others: Sequence[str],
 ) -> None:
@@ -72,17 +65,16 @@ def insert_into_several(  # noqa: PLR0913
     plan = _plan_of(choice, setting, options.runs)
     turns = _Turns(choice, run, gates, plan, "take longer runs, or more with --runs")
     if run.dry_run:
-        print_out(forecast_of(plan.name, plan, turns.roster, run.output))
+        print_out(forecast_of(plan.name, plan, turns.roster, run))
         return
-    turns.measure(environment, options.replace_tables)
+    turns.measure(options.replace_tables)
 
 
-def ask_several(  # noqa: PLR0913
+def ask_several(
     choice: Choice,
     run: TargetRun,
     gates: Gates,
     options: QueryOptions,
-    environment: Mapping[str, str],
     *,
     others: Sequence[str],
 ) -> None:
@@ -91,25 +83,28 @@ def ask_several(  # noqa: PLR0913
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip
     _expect_possible(choice, run, options, [*own, *others])
-    query = Query(**{each: getattr(options, each) for each in Query.model_fields})
+    given = options.model_fields_set & Query.model_fields.keys()
+    query = Query(**{each: getattr(options, each) for each in given})
     setting = Setting(name="query", insert=None, query=query, resources=options.resources)
     turns = _Turns(choice, run, gates, _plan_of(choice, setting), "ask for longer, with --duration")
     targets = [pair.target for pair in turns.roster.pairs]
-    stored = {each.name: find_inserted(run, each, choice, None) for each in targets}
+    stored = {each.name: find_inserted(run, each, choice.reach, None) for each in targets}
     expect_same_rows(stored, "--target")
     with ExitStack() as files:
         for name, each in stored.items():
-            rows = files.enter_context(reopen(each.dataset, quiet=run.quiet))
-            stored[name] = StoredBefore(rows, each.complete)
-        asked = [sweep_of(kind_named("query"), each, run.output, query.options(run.timeout_s),
-                          stored[each.name], force=run.force, quiet=run.quiet)
-                 for each in targets]  # fmt: skip
+            stored[name] = files.enter_context(open_stored(each, run))
+        asked = [
+            sweep_of(
+                kind_named("query"), each, run, query.options(), stored[each.name],
+                quiet=run.quiet,
+            )
+            for each in targets
+        ]  # fmt: skip
         if run.dry_run:
-            texts = [dry_run_text(each, choice.cluster) for each in asked]
-            print_out("".join(f"{each.name}\n{text}\n"
-                              for each, text in zip(targets, texts, strict=True)))  # fmt: skip
+            texts = (f"{e.target.name}\n{dry_run_text(e, choice.reach)}\n" for e in asked)
+            print_out("".join(texts))
             return
-        turns.measure(environment, stored=stored)
+        turns.measure(stored=stored)
 
 
 class _Turns:
@@ -118,38 +113,28 @@ class _Turns:
     def __init__(
         self, choice: Choice, run: TargetRun, gates: Gates, plan: Plan, remedy: str
     ) -> None:
-        self._choice, self._gates, self._plan, self._remedy = choice, gates, plan, remedy
+        self._reach, self._run = choice.reach, run
+        self._gates, self._plan, self._remedy = gates, plan, remedy
         self._thresholds = gates.expect(plan.scope)
-        self._run = PlanRun(**{each: getattr(run, each) for each in RunOptions.model_fields})
-        self._reach = Reach(choice.config, choice.runner, choice.cluster)
-        self.roster = roster_of(plan, choice.targets, self._reach, self._run)
+        self.roster = roster_of(plan, choice.targets, choice.reach, run)
         _expect_all(self.roster)
 
     def measure(
         self,
-        environment: Mapping[str, str],
         replace_tables: tuple[str, ...] = (),
         stored: Mapping[str, StoredBefore] = MappingProxyType({}),
     ) -> None:
         """Measure, print, write the page, and exit with the exit code of the worst item."""
         plan, run, roster = self._plan, self._run, self.roster
         with catch_interrupts() as interrupts:
-            planned = PlanOptions(self._choice.targets, self._reach, replace_tables, None, None)
-            measuring = ItemMeasuring.of(run, planned, interrupts, environment)
+            measuring = ItemMeasuring(run, self._reach, interrupts, replace_tables, stored=stored)
             found, status, refused = measure_all(
                 plan,
                 roster,
-                replace(measuring, stored=stored),
+                measuring,
                 _find_unsettled if plan.until_settled else None,
             )
-        record = PlanRecord(
-            **record_fields(found, status),
-            name=plan.name,
-            plan=plan.model_dump(mode="json", by_alias=True),
-            lines=lines_of(found),
-            not_had={},
-            refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
-        )
+        record = plan_record(plan, roster, (found, status, refused))
         file = ResultFile(run.output / f"plan-{plan.name}-{digest_of(plan, roster.pairs)}.json")
         file.write(record)
         kept = file.show(record, run.form, width_of(sys.stdout), format_record)
@@ -181,7 +166,7 @@ def _expect_possible(
         f"--format {run.form}": run.form not in {"table", "json"},
     }
     alone = [*(name for name, value in given.items() if value), *others]
-    problems = [f"{each}: give it with one target; options of a target stand in its URL, as in"
+    problems = [f"{each}: give it with one target; options of a target go in its URL, as in"
                 " sqlite:rooms.db?synchronous=full, or in the configuration"
                 for each in alone]  # fmt: skip
     problems += stage_conflicts(options.stages, options.given)
@@ -205,7 +190,7 @@ def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Pl
 
 def _expect_all(roster: Roster) -> None:
     """Raise ConfigError with the targets that cannot be measured, and why."""
-    problems = [f"{each.name}: {each.not_had}" for each in roster.candidates if each.not_had]
+    problems = [f"{name}: {why}" for name, why in roster.not_had.items()]
     problems += [f"{target}: {why}" for (_, target), why in roster.refused.items()]
     if problems:
         raise ConfigError(problems)

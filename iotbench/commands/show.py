@@ -51,7 +51,7 @@ def show(  # noqa: PLR0913
     kind = find_gathered(file)
     with expect_whole(file):
         if kind is None:
-            text = _sweep(file, form, disk, plot=plot, timings=timings)
+            text = _format_sweep(file, form, disk, plot=plot, timings=timings)
         else:
             text = _format_gathered(file, kind, form, added)
     print_out(text)
@@ -63,7 +63,7 @@ def _list_added_options(disk: int | None, *, plot: bool, timings: bool) -> list[
     return [name for name, is_given in given.items() if is_given]
 
 
-def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
+def _format_sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
     result = result_files.read(file)
     days = "" if disk is None else f"{days_until_full(result, disk)}\n"
     return tables.format_record(result, file, form, plotted=plot, timings=timings) + days

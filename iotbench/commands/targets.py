@@ -13,6 +13,7 @@ from rich.table import Table
 from iotbench.config.completion.words import complete_target
 from iotbench.config.options.basic import Command, config_option, format_option
 from iotbench.config.targets import config as configuration
+from iotbench.config.targets.advice import SUFFIX
 from iotbench.config.targets.packages import missing_packages
 from iotbench.machine.streams import print_out, say, width_of
 from iotbench.machine.tables import draw, measure, new_table
@@ -22,9 +23,9 @@ from simulator.modules.evidence import evidence
 _NAMES = ("Target",)
 _PLACES = {"local": "here", "kubernetes": "cluster"}
 _BROKEN = "broken"
-_ADVISED, _MARK = "_advised", "*"
+_MARK = "*"
 _HINTS = (
-    f"{_MARK} also as NAME{_ADVISED}, with the settings that its vendor advises",
+    f"{_MARK} also as NAME{SUFFIX}, with the settings that its vendor advises",
     "draft: written from documentation, not verified on a server",
     "cluster: or here, with --runner local, on a server of yours; dbinstall/ installs one",
     "`targets NAME` and --format json show everything",
@@ -81,9 +82,9 @@ def _overview(rows: list[dict[str, Any]], width: int) -> Table:
 
 def _shorten(names: list[str]) -> list[str]:
     """Return the names of targets; a mark replaces the variant with the vendor's settings."""
-    of_vendor = {name + _ADVISED for name in names} & {*names}
+    of_vendor = {name + SUFFIX for name in names} & {*names}
     return [
-        f"{name}{_MARK if name + _ADVISED in of_vendor else ''}"
+        f"{name}{_MARK if name + SUFFIX in of_vendor else ''}"
         for name in names
         if name not in of_vendor
     ]

@@ -12,7 +12,6 @@ from iotbench.config.input.values import Count
 from iotbench.config.options.basic import NAMES, Command, option
 from iotbench.config.options.choice import (
     Choice,
-    ClusterOptions,
     Reach,
     RunOptions,
     reach_options,
@@ -21,7 +20,7 @@ from iotbench.config.options.choice import (
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import carry_out, sweep_of
-from iotbench.execution.stored import expect_same_rows, find_inserted
+from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.execution.sweep import Sweep
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
@@ -33,10 +32,8 @@ from iotbench.measurements.query.options import (
     QueryOptions,
     Types,
 )
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.output.terminal.agreements import format_validated
 from iotbench.results.agreement import compare_answers, exit_code
-from iotbench.rows.files.prepare import reopen
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -76,35 +73,31 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
     a mean may. Exit code 3: an answer is wrong, or answers differ. Answers to --queries have no
     truth; they are compared with each other only.
     """
-    choices = [reach.choice(name) for name in targets]
+    choices = [Choice(name, reach) for name in targets]
     problems = options.problems()
     found = _targets(choices, problems)
     if problems:
         raise ConfigError(problems)
     stored = {
-        choice.target: find_inserted(run, target, choice, None)
+        choice.target: find_inserted(run, target, reach, None)
         for choice, target in zip(choices, found, strict=True)
     }
     expect_same_rows(stored, "--targets")
-    asking = QueryOptions(**dict(options), timeout_s=run.timeout_s, digests=True)
+    asking = QueryOptions(**dict(options), digests=True)
     with ExitStack() as files:
         planned: list[Sweep] = []
-        for choice, target in zip(choices, found, strict=True):
-            known = stored[choice.target]
+        for target, known in zip(found, stored.values(), strict=True):
             try:
-                asked = files.enter_context(reopen(known.dataset, quiet=run.quiet))
-                before = StoredBefore(asked, known.complete)
-                sweep = sweep_of(
-                    kind_named("query"), target, run.output, asking, before,
-                    force=run.force, quiet=run.quiet or bool(planned),
-                )  # fmt: skip
+                before = files.enter_context(open_stored(known, run))
+                quiet = run.quiet or bool(planned)
+                planned.append(
+                    sweep_of(kind_named("query"), target, run, asking, before, quiet=quiet)
+                )
             except ConfigError as error:
                 problems += [each for each in error.problems if each not in problems]
-            else:
-                planned.append(sweep)
         if problems:
             raise ConfigError(problems)
-        click.get_current_context().exit(_compare(planned, reach.cluster, run))
+        click.get_current_context().exit(_compare(planned, reach, run))
 
 
 def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
@@ -117,12 +110,12 @@ def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
     return resolve_several(choices, problems)
 
 
-def _compare(planned: Sequence[Sweep], cluster: ClusterOptions, run: RunOptions) -> int:
+def _compare(planned: Sequence[Sweep], reach: Reach, run: RunOptions) -> int:
     """Ask each target until one fails, and print how the answers compare; return the exit code."""
     done, as_json = [], run.form == "json"
     with catch_interrupts() as interrupts:
         for sweep in planned:
-            with carry_out(sweep, cluster, interrupts, quiet=run.quiet, as_json=as_json):
+            with carry_out(sweep, reach, interrupts, quiet=run.quiet, as_json=as_json):
                 done.append(sweep)
             if sweep.file.trouble:
                 say(f"error: {sweep.file.trouble}", err=True)

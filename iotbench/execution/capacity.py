@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from iotbench.comparison.thresholds import EXIT_CODE, Threshold
-from iotbench.config.options.choice import ClusterOptions
+from iotbench.config.options.choice import Reach, RunOptions
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import carry_out, sweep_of
@@ -19,8 +19,7 @@ from iotbench.machine.streams import say
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.shared.plan import StoredBefore
-from iotbench.plans.capacity import Capacity, Of, findings
-from iotbench.plans.rates import Bounds, Level, Trial, next_rate
+from iotbench.plans.capacity import Bounds, Capacity, Level, Of, Trial, findings, next_rate
 from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator import __version__
@@ -38,19 +37,17 @@ class RateMeasuring:
     kind: str
     """Kind of the sweeps; each measures one rate."""
     target: Target
+    run: RunOptions
+    reach: Reach
     objectives: tuple[Threshold, ...]
     """Objectives; a repeat holds if it meets all of them."""
     repeats: int
-    output: Path
-    cluster: ClusterOptions
-    quiet: bool
     options: Any
     """Options of the runs, with a duration."""
     stored: StoredBefore
     """Rows before the first rate; inserts begin with empty tables at each."""
     rows: DrawnRows | None = None
     """Rows of inserts."""
-    force: bool = False
 
     @property
     def of(self) -> Of:
@@ -89,11 +86,11 @@ class RateMeasuring:
         for number in range(1, sweeps + 1):
             name = f"{sweep_id}-{number}" if self.kind == "query" else sweep_id
             sweep = sweep_of(
-                kind_named(self.kind), self.target, self.output, options, self.stored,
-                rows=self.rows, sweep_id=name, force=self.force,
+                kind_named(self.kind), self.target, self.run, options, self.stored,
+                rows=self.rows, sweep_id=name,
             )  # fmt: skip
-            with carry_out(sweep, self.cluster, interrupts, quiet=self.quiet):
-                found = sweep.file.path or self.output, sweep.result
+            with carry_out(sweep, self.reach, interrupts, quiet=self.run.quiet):
+                found = sweep.file.path or self.run.output, sweep.result
             if self.kind == "mixed" and (manifest := sweep.result.manifest):
                 self.stored = StoredBefore(manifest.dataset, manifest.complete)
             yield found
@@ -155,7 +152,7 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
     rate: float | None = 0.0
     number = 0
     while rate is not None:
-        if not task.quiet:
+        if not task.run.quiet:
             say(f"[{number}] {f'{rate:,.0f} {task.of.unit}' if rate else 'no schedule'}", err=True)
         trials: list[Trial] = []
         for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):

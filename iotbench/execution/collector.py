@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from iotbench.config.options.choice import Choice, ClusterOptions, RunOptions
+from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.kubernetes.helm import Helm
@@ -59,18 +59,18 @@ def _failure(outcome: Outcome, spec: RunSpec, target: Target, about: str) -> Ben
 
 
 def scan_in_pod(
-    choice: Choice, run: RunOptions, target: Target, spec: RunSpec, name: str
+    reach: Reach, run: RunOptions, target: Target, spec: RunSpec, name: str
 ) -> Scanned | None:
     """Scan a file in a pod and return what it finds; None after a dry run."""
     if run.dry_run:
-        print_out(render_manifests(target, spec.sweep_id, choice.cluster, spec))
+        print_out(render_manifests(target, spec.sweep_id, reach.cluster, spec))
         return None
     if not run.quiet:
         say(f"reading {name} in a pod", err=True)
     planned = PlannedRun(spec, 1, 0)
     course, about = Course([planned]), f"--data: {name}"
     with ProgressDisplay(quiet=run.quiet) as follower:
-        for event in ask_collector(spec, target, choice.cluster, about):
+        for event in ask_collector(spec, target, reach.cluster, about):
             if isinstance(event, Outcome) and event.scanned:
                 return event.scanned
             follower.take(course.follow(planned, event))

@@ -5,23 +5,30 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from iotbench.config.options.choice import RunOptions
 from iotbench.execution.collector import READY_S, wait_for_answer
 from iotbench.execution.installing import Installing, Ready, usable
 from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
 from iotbench.execution.roster import Roster
 from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say, width_of
-from iotbench.plans.engine import Found, MeasuredItem, complete_results, measure_items
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
-from iotbench.plans.items import Item, Pair, items_of
-from iotbench.plans.lines import find_imprecise, hardware_of, item_records
+from iotbench.plans.items import (
+    Found,
+    Item,
+    MeasuredItem,
+    Pair,
+    complete_results,
+    items_of,
+    measure_items,
+)
+from iotbench.plans.lines import find_imprecise, hardware_of, item_records, lines_of
 from iotbench.plans.plan import Plan
-from iotbench.plans.record import Status
-from iotbench.plans.searches import all_pairs, curves, first_pairs, next_pairs
+from iotbench.plans.record import InstallRecord, PlanRecord, Status
+from iotbench.plans.searches import all_pairs, curves, first_pairs, keep_best, next_pairs
 from iotbench.results import result_files
 from simulator import __version__
 from simulator.errors import counted
@@ -29,26 +36,26 @@ from simulator.errors import counted
 Refused: TypeAlias = Mapping[tuple[str, str], str]
 
 
-def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
-    """Return the forecast of a plan, based on the speed of earlier results in a folder."""
+def forecast_of(title: str, plan: Plan, roster: Roster, run: RunOptions) -> str:
+    """Return the forecast of a plan, based on the speed of earlier results in its folder."""
     names = {pair.target.name for pair in roster.pairs}
-    earlier = {name: [result for _, result in result_files.inserts(output, name)] for name in names}
+    inserts = result_files.inserts
+    earlier = {name: [result for _, result in inserts(run.output, name)] for name in names}
     known = [
         (item, each)
         for item in items_of(plan, all_pairs(roster.pairs))
-        if (each := complete_results(output, item))
+        if (each := complete_results(run.output, item))
     ]
     found = []
     for pair in all_pairs(roster.pairs, known):
-        planned = insert_of(pair.setting, pair.target, output).runs
+        planned = insert_of(pair.setting, pair.target, run).runs
         items = items_of(plan, [pair])
-        measured_before = sum(complete_results(output, item) is not None for item in items)
+        measured_before = sum(complete_results(run.output, item) is not None for item in items)
         found.append(
             forecast(pair, planned, earlier[pair.target.name], len(items), measured_before)
         )
-    not_had = {each.name: each.not_had for each in roster.candidates if each.not_had}
-    refused = {f"{target}, {name}": why for (name, target), why in roster.refused.items()}
-    return forecast_text(title, plan, found, {**not_had, **refused}, width_of(sys.stdout))
+    not_measured = {**roster.not_had, **name_refused(roster.refused)}
+    return forecast_text(title, plan, found, not_measured, width_of(sys.stdout))
 
 
 def measure_all(
@@ -72,7 +79,29 @@ def measure_all(
     return rounds.found, "interrupted", rounds.refused
 
 
-def record_fields(found: Found, status: Status) -> dict[str, Any]:
+def plan_record(
+    plan: Plan,
+    roster: Roster,
+    measured: tuple[Found, Status, Refused],
+    written: Mapping[str, Any] | None = None,
+    installs: tuple[InstallRecord, ...] = (),
+) -> PlanRecord:
+    """Return the record of a plan, once its items are measured.
+
+    `written`: the plan as the record shows it; `installs`: installations of its targets.
+    """
+    found, status, refused = measured
+    return PlanRecord(
+        **record_fields(found, status, refused),
+        name=plan.name,
+        lines=lines_of(keep_best(found)),
+        not_had=roster.not_had,
+        plan=dict(written or plan.model_dump(mode="json", by_alias=True)),
+        installs=installs,
+    )
+
+
+def record_fields(found: Found, status: Status, refused: Refused) -> dict[str, Any]:
     """Return the fields that records of plans and of reproductions have in common."""
     created = sorted(result.created for _, each in found for _, result in each.results)
     return {
@@ -84,7 +113,13 @@ def record_fields(found: Found, status: Status) -> dict[str, Any]:
         "last": created[-1] if created else None,
         "items": item_records(found),
         "curves": tuple(curves(found)),
+        "refused": name_refused(refused),
     }
+
+
+def name_refused(refused: Refused) -> dict[str, str]:
+    """Return target and setting -> why the target was not measured with this setting."""
+    return {f"{target}, {setting}": why for (setting, target), why in refused.items()}
 
 
 class _Rounds:
@@ -129,7 +164,7 @@ class _Rounds:
 
     def _measure_group(self, group: Sequence[Pair], ready: Ready, later: int) -> bool:
         """Measure the items of a group: its searches, then repeats of what is imprecise."""
-        plan, refusal = self._plan, partial(refusal_of, force=self._measuring.force)
+        plan, refusal = self._plan, partial(refusal_of, run=self._measuring.run)
         pairs = first_pairs(group)
         while pairs:
             if not self._measure_round(items_of(plan, pairs), ready, later):
@@ -162,7 +197,7 @@ class _Rounds:
             measuring.limit.note(time.monotonic() - began_s)
             return done
 
-        for item, each, is_new in measure_items(items, measuring.output, measure):
+        for item, each, is_new in measure_items(items, measuring.run.output, measure):
             if each.is_interrupted or (measuring.interrupts.requested and not each.results):
                 return False
             if not each.results and not each.cause:  # not begun, since the time is over
@@ -188,7 +223,7 @@ class _Rounds:
         if not last or not last.failure:
             return None
         _say(measuring, f"checking {name}, which has {READY_S:g} s to answer")
-        reason = wait_for_answer(item.target, measuring.cluster, measuring.interrupts)
+        reason = wait_for_answer(item.target, measuring.reach.cluster, measuring.interrupts)
         if not reason:
             return None
         return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)
@@ -202,5 +237,5 @@ def _elsewhere(each: MeasuredItem) -> str:
 
 
 def _say(measuring: ItemMeasuring, text: str) -> None:
-    if not measuring.quiet:
+    if not measuring.run.quiet:
         say(text, err=True)

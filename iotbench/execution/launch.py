@@ -11,7 +11,7 @@ import click
 
 from iotbench.comparison.thresholds import Scope
 from iotbench.config.input.options import Options
-from iotbench.config.options.choice import ClusterOptions, TargetRun
+from iotbench.config.options.choice import Reach, RunOptions, TargetRun
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.config.targets.packages import package_versions
@@ -29,6 +29,7 @@ from iotbench.machine.streams import has_room, print_out, say, width_of
 from iotbench.measurements import kind_of, subject_of
 from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.shared.kind import Kind
+from iotbench.measurements.shared.options import ResourceOptions
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
 from iotbench.output.live.outputs import LiveOutput, Outputs
 from iotbench.output.terminal import tables
@@ -40,6 +41,7 @@ from iotbench.results import result_files
 from iotbench.results.result import Result
 from iotbench.results.result_files import ResultFile
 from simulator import __version__
+from simulator.errors import ConfigError
 from simulator.modules import database_class
 from simulator.protocol.events import Event
 
@@ -47,24 +49,28 @@ from simulator.protocol.events import Event
 def sweep_of(  # noqa: PLR0913
     kind: Kind[Any],
     target: Target,
-    output: Path,
+    run: RunOptions,
     options: Options,
     stored: StoredBefore,
     *,
     rows: Rows | None = None,
     sweep_id: str = "",
-    force: bool = False,
     quiet: bool = True,
 ) -> Sweep:
     """Return a sweep on the rows of `stored`; ConfigError if it cannot run.
 
     It has a new id unless one is given, and prints which queries are left out, unless `quiet`.
     """
+    if problems := kind.problems(options):
+        raise ConfigError(problems)
     created = result_files.now_utc()
     sweep_id = sweep_id or result_files.new_id(created)
     planned = kind.plan(
-        Wanted(sweep_id, target, options, stored, by=user_at_host(), force=force, rows=rows)
-    )
+        Wanted(
+            sweep_id, target, options, stored,
+            by=user_at_host(), force=run.force, timeout_s=run.timeout_s, rows=rows,
+        )
+    )  # fmt: skip
     for name, problem in planned.left_out.items() if not quiet else ():
         say(f"query {name} is left out: {problem}", err=True)
     ranges = stored.dataset.ranges if kind.needs_rows else ()
@@ -77,19 +83,22 @@ def sweep_of(  # noqa: PLR0913
         target=target.name,
         module=target.module,
         runner=target.runner,
-        configuration=dict(planned.configuration),
+        configuration={**planned.configuration, "timeout_s": run.timeout_s},
         target_options=target.options.public(),
         packages=package_versions(database_class(target.module)) if is_local else {},
         machine=this_machine(),
         dataset=stored.dataset.model_copy(update={"ranges": ranges}),
     )
-    return Sweep(target, planned.runs, result, ResultFile(result_files.path_of(output, result)))
+    file = ResultFile(result_files.path_of(run.output, result))
+    sweep = Sweep(target, options, planned.runs, result, file)
+    result.configuration |= sweep.describe()
+    return sweep
 
 
 @contextmanager
 def carry_out(  # noqa: PLR0913
     sweep: Sweep,
-    cluster: ClusterOptions,
+    reach: Reach,
     interrupts: Interrupts,
     *,
     quiet: bool,
@@ -102,7 +111,7 @@ def carry_out(  # noqa: PLR0913
     `as_json`: progress is JSON too; `meter` measures the resources of each run; `outputs` show
     the progress in addition to the terminal.
     """
-    target, file = sweep.target, sweep.file.path
+    target, file, cluster = sweep.target, sweep.file.path, reach.cluster
     assert file
     with runner_for(target, sweep.result.sweep_id, cluster, interrupts, sweep.first) as runner:
         if result_files.prepare_folder(file.parent) and not quiet:
@@ -114,9 +123,10 @@ def carry_out(  # noqa: PLR0913
         ):
             course = Course(sweep.runs)
             log = file.with_suffix(".log")
-            shell = Shell([target], log, sweep.environment, cluster, interrupts, stack=stack)
-            before = partial(shell.before_run, sweep.before, quiet=quiet or as_json)
-            failing = sweep.failing
+            shell = Shell([target], log, reach.environment, cluster, interrupts, stack=stack)
+            machine, failing = sweep.machine, sweep.failing
+            command = machine.before_run or ""
+            before = partial(shell.before_run, command, quiet=quiet or as_json)
 
             def watch(run: PlannedRun, event: Event) -> None:
                 moment = course.follow(run, event)
@@ -130,45 +140,37 @@ def carry_out(  # noqa: PLR0913
                 interrupts,
                 bystanders=bystanders_for(target),
                 meter=meter,
-                before=before if sweep.before else None,
-                drop_caches=_dropping(target) if sweep.drops_caches else None,
+                before=before if command else None,
+                drop_caches=_dropping(target) if machine.drop_caches else None,
                 faults=injector_of(failing, target, shell, cluster, stack) if failing else None,
             )
         yield
 
 
-def conclude(  # noqa: PLR0913
-    sweep: Sweep,
-    cluster: ClusterOptions,
-    run: TargetRun,
-    *,
-    measured: bool = False,
-    gates: Gates | None = None,
-    outputs: Outputs | None = None,
-) -> None:
+def conclude(sweep: Sweep, reach: Reach, run: TargetRun, gates: Gates, outputs: Outputs) -> None:
     """Run a sweep, print its result, and exit with its exit code.
 
-    `measured`: measure the resources of machine, client and server; `gates`: conditions that make
-    the command fail; `outputs` show the progress.
+    `gates`: conditions that make the command fail; `outputs` show the progress.
     """
     target, result = sweep.target, sweep.result
     result.tags = list(dict.fromkeys(run.result_tags))
     result.command = build_given_command(target.options)
-    thresholds = gates.expect(_scope(sweep)) if gates else ()
+    thresholds = gates.expect(_scope(sweep))
     if run.dry_run:
-        print_out(dry_run_text(sweep, cluster))
+        print_out(dry_run_text(sweep, reach))
         return
-    meter = meter_for(target, result.sweep_id, cluster) if measured else None
+    measured = isinstance(sweep.options, ResourceOptions) and sweep.options.resources
+    meter = meter_for(target, result.sweep_id, reach.cluster) if measured else None
     with (
         catch_interrupts() as interrupts,
-        (outputs or Outputs()).open_all(result, len(sweep.runs)) as opened,
+        outputs.open_all(result, len(sweep.runs)) as opened,
         carry_out(
-            sweep, cluster, interrupts,
+            sweep, reach, interrupts,
             quiet=run.quiet, as_json=run.form == "json", meter=meter, outputs=opened,
         ),
     ):  # fmt: skip
         kept = _print(sweep, run)
-    failed = gates.conclude(result, thresholds) if gates else 0
+    failed = gates.conclude(result, thresholds)
     code = result.exit_code
     if failed and result.is_unchecked:
         code = failed
@@ -191,16 +193,17 @@ def _dropping(target: Target) -> Callable[[], str]:
     return partial(drop_caches, elsewhere(target.open()))
 
 
-def dry_run_text(sweep: Sweep, cluster: ClusterOptions) -> str:
+def dry_run_text(sweep: Sweep, reach: Reach) -> str:
     """Return what would start: the manifests of the first run, or the plan."""
     target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":
-        return render_manifests(target, sweep.result.sweep_id, cluster, sweep.first)
+        return render_manifests(target, sweep.result.sweep_id, reach.cluster, sweep.first)
     folder = file.path.parent if file.path else Path()
     batch = sweep.result.configuration.get("batch")
     earlier = (result for _, result in result_files.inserts(folder, target.name))
     last = next((r for r in earlier if r.configuration.get("batch") == batch), None)
-    lines = [f"before each run: {sweep.before}"] if sweep.before else []
+    command = sweep.machine.before_run
+    lines = [f"before each run: {command}"] if command else []
     if sweep.failing:
         lines += sweep.failing.outline(sweep.first.clocking.duration_s)
     more = "".join(f"{target.options.redact(line)}\n" for line in lines)

@@ -4,26 +4,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from iotbench.config.options.choice import ClusterOptions
+from iotbench.config.options.choice import Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import carry_out, sweep_of
 from iotbench.execution.runners import meter_for
 from iotbench.execution.sweep import Sweep
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
-from iotbench.measurements.change.options import Change
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
-from iotbench.measurements.insert.options import Insert
-from iotbench.measurements.query.options import Mixed, Query
 from iotbench.measurements.shared.plan import StoredBefore
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Item
+from iotbench.plans.items import Item, MeasuredItem
 from iotbench.plans.options import PlanOptions, PlanRun
-from iotbench.plans.settings import Setting, build_asked_command, insert_command
+from iotbench.plans.settings import Setting, build_command
 from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator.errors import BenchError, Interrupted
@@ -56,12 +51,11 @@ class TimeLimit:
         self._longest_s = max(self._longest_s, seconds)
 
 
-def insert_of(  # noqa: PLR0913
+def insert_of(
     setting: Setting,
     target: Target,
-    output: Path,
+    run: RunOptions,
     *,
-    timeout_s: float = 0.0,
     sweep_id: str = "",
     replace_tables: tuple[str, ...] = (),
 ) -> Sweep:
@@ -70,32 +64,31 @@ def insert_of(  # noqa: PLR0913
     `replace_tables`: names of all settings, of which the insert gets those that it needs.
     """
     database = target.open()
-    options = setting.inserting.options(database.capabilities, result_files.now_ms(), timeout_s)
+    options = setting.inserting.options(database.capabilities, result_files.now_ms())
     rows = DrawnRows(generator_params(options))
     before = StoredBefore(rows.empty(options), complete=True)
     needed = plan.list_needed_names(before.dataset, database)
     replaced = tuple(name for name in replace_tables if name in needed)
     options = options.model_copy(update={"replace_tables": replaced})
     return sweep_of(
-        kind_named("insert"), target, output, options, before, rows=rows, sweep_id=sweep_id
+        kind_named("insert"), target, run, options, before, rows=rows, sweep_id=sweep_id
     )
 
 
-def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
+def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
     """Return why a target cannot be measured with a setting, without I/O; empty: it can."""
     if setting.insert is None:
         return ""
-    options = setting.insert.options(target.open().capabilities, 0, 0.0)
-    problems = target_problems(options, target, force=force)
-    if problems:
+    options = setting.insert.options(target.open().capabilities)
+    if problems := target_problems(options, target, force=run.force):
         return "; ".join(problems)
     try:
-        planned = insert_of(setting, target, Path())
-        stored = StoredBefore(planned.runs[-1].spec.after, complete=True)
+        insert = insert_of(setting, target, run)
+        stored = StoredBefore(insert.runs[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
             if not (kind.writes and setting.insert.duration_s):  # else the rows are not known yet
-                sweep_of(kind, target, Path(), asked.options(0.0), stored, force=force)
+                sweep_of(kind, target, run, asked.options(), stored)
     except BenchError as error:
         return "; ".join(str(error).splitlines())
     return ""
@@ -105,18 +98,10 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
 class ItemMeasuring:
     """The parameters that all items share."""
 
-    output: Path
+    run: RunOptions
+    reach: Reach
     interrupts: Interrupts
     """Interrupts of all items: whether the user has asked to stop."""
-    cluster: ClusterOptions
-    timeout_s: float
-    """Timeout of one run; 0: no limit."""
-    force: bool
-    quiet: bool
-    config: Path | None = None
-    """The file with the targets, if one was given."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment of commands before runs: the command line's, with all credentials."""
     replace_tables: tuple[str, ...] = ()
     """Foreign tables that the program may drop, of all items."""
     limit: TimeLimit = field(default_factory=TimeLimit)
@@ -125,72 +110,57 @@ class ItemMeasuring:
     """Target -> the rows that it holds, for settings without an insert."""
 
     @classmethod
-    def of(
-        cls,
-        run: PlanRun,
-        options: PlanOptions,
-        interrupts: Interrupts,
-        environment: Mapping[str, str],
-    ) -> "ItemMeasuring":
+    def of(cls, run: PlanRun, options: PlanOptions, interrupts: Interrupts) -> "ItemMeasuring":
         """Return the parameters from the options of a command."""
-        reach = options.reach
-        return cls(
-            run.output, interrupts, reach.cluster, run.timeout_s, run.force, run.quiet,
-            reach.config, environment, options.replace_tables, TimeLimit(run.stop_after_s),
-        )  # fmt: skip
+        limit = TimeLimit(run.stop_after_s)
+        return cls(run, options.reach, interrupts, options.replace_tables, limit)
 
     def measure(self, item: Item) -> MeasuredItem:
         """Measure an item; stop after a sweep that failed or was interrupted."""
         found: tuple[tuple[Path | None, Result], ...] = ()
-        given = self._list_given(item.target)
         stored = self.stored.get(item.target.name)
         try:
-            if item.setting.insert:
-                found = (self._insert(item, item.setting.insert, given),)
-                manifest = found[0][1].manifest
-                stored = StoredBefore(manifest.dataset, manifest.complete) if manifest else None
-            for name, asked in item.setting.asked.items():
-                if not stored or (found and found[-1][1].status != "done"):
-                    break
-                sweep = sweep_of(
-                    kind_named(name), item.target, self.output, asked.options(self.timeout_s),
-                    stored, sweep_id=item.id, force=self.force,
-                )  # fmt: skip
-                sweep.result.command = build_asked_command(
-                    item.setting, asked, item.target, given, self.timeout_s
+            for kind in item.setting.sweeps:
+                sweep = self._plan(item, kind, stored)
+                sweep.result.command = build_command(
+                    item.setting, kind, item.target, self._list_given(item.target)
                 )
-                found += (self._carry_out(item, sweep, asked),)
+                self._carry_out(item, sweep)
+                found += ((sweep.file.path, sweep.result),)
+                if kind == "insert":
+                    manifest = sweep.result.manifest
+                    stored = StoredBefore(manifest.dataset, manifest.complete) if manifest else None
+                if not stored or sweep.result.status != "done":
+                    break
         except Interrupted:
             raise
         except BenchError as error:
             return MeasuredItem(found, cause="; ".join(str(error).splitlines()))
         return MeasuredItem(found)
 
-    def _insert(
-        self, item: Item, insert: Insert, given: Mapping[str, Any]
-    ) -> tuple[Path | None, Result]:
-        sweep = insert_of(
-            item.setting,
-            item.target,
-            self.output,
-            timeout_s=self.timeout_s,
-            sweep_id=item.id,
-            replace_tables=self.replace_tables,
-        )
-        sweep.result.command = insert_command(item.setting, item.target, given, self.timeout_s)
-        return self._carry_out(item, sweep, insert)
+    def _plan(self, item: Item, kind: str, stored: StoredBefore | None) -> Sweep:
+        """Return a sweep of an item; those after the insert are on `stored` rows."""
+        if kind == "insert":
+            return insert_of(
+                item.setting, item.target, self.run,
+                sweep_id=item.id, replace_tables=self.replace_tables,
+            )  # fmt: skip
+        assert stored
+        options = item.setting.asked[kind].options()
+        return sweep_of(kind_named(kind), item.target, self.run, options, stored, sweep_id=item.id)
 
-    def _list_given(self, target: Target) -> dict[str, Any]:
+    def _list_given(self, target: Target) -> dict[str, object]:
         """Return the options of this command that also apply to an item's sweeps."""
-        config = {"config": str(self.config)} if self.config else {}
-        return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
+        config, timeout_s = self.reach.config, self.run.timeout_s
+        return {
+            **({"config": str(config)} if config else {}),
+            **(self.reach.cluster.where() if target.runner == "kubernetes" else {}),
+            **({"timeout": f"{timeout_s:g}s"} if timeout_s else {}),
+        }
 
-    def _carry_out(
-        self, item: Item, sweep: Sweep, setting: Insert | Query | Mixed | Change
-    ) -> tuple[Path | None, Result]:
-        sweep = sweep.on(setting, self.environment)
+    def _carry_out(self, item: Item, sweep: Sweep) -> None:
         meter = None
         if item.setting.resources:  # without permission, the result has the reason
-            meter = meter_for(item.target, item.id, self.cluster, required=False)
-        with carry_out(sweep, self.cluster, self.interrupts, quiet=self.quiet, meter=meter):
-            return sweep.file.path, sweep.result
+            meter = meter_for(item.target, item.id, self.reach.cluster, required=False)
+        with carry_out(sweep, self.reach, self.interrupts, quiet=self.run.quiet, meter=meter):
+            pass

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iotbench.config.options.choice import ClusterOptions, Reach, forget_credentials
+from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions, forget_credentials
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
 from iotbench.execution.collector import explain_silence, first_line
@@ -12,7 +12,6 @@ from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.measure import refusal_of
 from iotbench.machine.streams import say
 from iotbench.plans.items import Candidate, Pair
-from iotbench.plans.options import PlanRun
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting
 from iotbench.results import result_files
@@ -29,6 +28,11 @@ class Roster:
     """Measurable pairs, target by target."""
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
+
+    @property
+    def not_had(self) -> dict[str, str]:
+        """Target that cannot be measured at all -> the reason."""
+        return {each.name: each.not_had for each in self.candidates if each.not_had}
 
 
 def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:
@@ -54,7 +58,7 @@ def roster_of(
     plan: Plan,
     names: Sequence[str] | None,
     reach: Reach,
-    run: PlanRun,
+    run: RunOptions,
     installed: Container[str] = (),
 ) -> Roster:
     """Return the targets that can be measured, of these names or of all.
@@ -86,7 +90,7 @@ def roster_of(
         for setting in plan.settings if not not_had else ():
             if not setting.concerns(candidate.module):
                 continue
-            own, problem = _apply_setting(loaded, candidate, setting, reach.runner, force=run.force)
+            own, problem = _apply_setting(loaded, candidate, setting, reach.runner, run)
             if own:
                 pairs.append(Pair(setting, own))
             else:
@@ -111,7 +115,7 @@ def _unreachable(target: Target, options: ClusterOptions) -> str:
 
 
 def _apply_setting(
-    loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, *, force: bool
+    loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, run: RunOptions
 ) -> tuple[Target | None, str]:
     """Return the target with the options of a setting, or why it cannot be measured with it."""
     given = setting.options_of(candidate.module)
@@ -122,5 +126,5 @@ def _apply_setting(
         target = loaded.resolve(candidate.name, given, runner)
     except ConfigError as error:
         return None, "; ".join(error.problems)
-    problem = refusal_of(setting, target, force=force)
+    problem = refusal_of(setting, target, run)
     return (None, problem) if problem else (target, "")

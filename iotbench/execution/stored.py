@@ -1,27 +1,27 @@
 """The rows that an insert left in a target's tables: from its result file, or from the database."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from iotbench.config.options.choice import Choice, RunOptions
+from iotbench.config.options.choice import Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.collector import read_marks
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
-from iotbench.measurements.insert.continuation import continue_dataset
+from iotbench.measurements.insert.plan import continue_dataset
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from iotbench.results.agreement import list_differences
+from iotbench.rows.files.prepare import reopen
 from simulator.data.dataset import Dataset
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.protocol.mark import State
 
 
-def find_inserted(
-    run: RunOptions, target: Target, choice: Choice, file: Path | None
-) -> StoredBefore:
+def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | None) -> StoredBefore:
     """Return the rows of the insert of `file`, or of the target's last one.
 
     If the target has no result file, the marks in the database describe its rows; ConfigError
@@ -32,7 +32,7 @@ def find_inserted(
         if manifest is None:
             raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
         return StoredBefore(manifest.dataset, manifest.complete)
-    found = last_insert(run, target, choice)
+    found = last_insert(run, target, reach)
     if found is None:
         first = command_line(["insert", "--target", target.word])
         raise ConfigError(
@@ -42,21 +42,28 @@ def find_inserted(
     return found
 
 
+@contextmanager
+def open_stored(stored: StoredBefore, run: RunOptions) -> Iterator[StoredBefore]:
+    """Make stored rows available again: rows of a file are read, generated rows always are."""
+    with reopen(stored.dataset, quiet=run.quiet) as dataset:
+        yield StoredBefore(dataset, stored.complete)
+
+
 def find_continued(
-    empty: Dataset, run: RunOptions, target: Target, choice: Choice, *, starts: bool
+    empty: Dataset, run: RunOptions, target: Target, reach: Reach, *, starts: bool
 ) -> StoredBefore:
     """Return the rows that the last insert left in the tables of a dataset, if any.
 
     `starts`: the user gave the start of the dataset; if not, it is the last insert's.
     """
-    last = last_insert(run, target, choice, [table.name for table in DatasetReader(empty).tables])
+    last = last_insert(run, target, reach, [table.name for table in DatasetReader(empty).tables])
     if last is None:
         return StoredBefore(empty, complete=True)
     return StoredBefore(continue_dataset(last.dataset, empty, starts=starts), last.complete)
 
 
 def last_insert(
-    run: RunOptions, target: Target, choice: Choice, tables: Collection[str] = ()
+    run: RunOptions, target: Target, reach: Reach, tables: Collection[str] = ()
 ) -> StoredBefore | None:
     """Return the rows of the target's last insert; `tables` restricts the marks that count."""
     last = result_files.find_last_written(run.output, target.name, writing_kinds())
@@ -65,7 +72,8 @@ def last_insert(
         return StoredBefore(manifest.dataset, manifest.complete)
     if run.dry_run or not target.open().capabilities.stores:
         return None
-    marks = [m for m in read_marks(target, choice.cluster) if not tables or {*tables} & {*m.tables}]
+    marks = read_marks(target, reach.cluster)
+    marks = tuple(each for each in marks if not tables or {*tables} & {*each.tables})
     if not marks:
         return None
     if not run.quiet:

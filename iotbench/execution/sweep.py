@@ -1,9 +1,10 @@
 """A sweep: its runs in order; the result file is written before, during and after each run."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import Any
 
 from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
@@ -41,37 +42,34 @@ class Sweep:
     """A sweep that is about to start: its target and runs, and where its result goes."""
 
     target: Target
+    options: Options
     runs: Sequence[PlannedRun]
     result: Result
     file: ResultFile
-    drops_caches: bool = False
-    before: str = ""
-    """Command before each run."""
-    failing: Faults | None = None
-    """Faults of the database in each run."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment of commands: the command line's, with the variables that hold credentials."""
 
     @property
     def first(self) -> RunSpec:
         """The specification of the first run."""
         return self.runs[0].spec
 
-    def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
-        """Return the sweep with what its options ask of this machine: before runs, and faults."""
-        configuration, redact = self.result.configuration, self.target.options.redact
-        found = replace(self, environment=environment)
-        if isinstance(options, MachineOptions):
-            if options.drop_caches:
-                configuration["drop_caches"] = True
-                found = replace(found, drops_caches=True)
-            if command := options.before_run:
-                configuration["before_run"] = redact(command)
-                found = replace(found, before=command)
-        if isinstance(options, Faults) and options.fault:
-            configuration |= {name: redact(each) for name, each in options.commands.items()}
-            found = replace(found, failing=options)
-        return found
+    @property
+    def machine(self) -> MachineOptions:
+        """Preparation of this machine before each run."""
+        return self.options if isinstance(self.options, MachineOptions) else MachineOptions()
+
+    @property
+    def failing(self) -> Faults | None:
+        """Faults of the database in each run; None: there are none."""
+        options = self.options
+        return options if isinstance(options, Faults) and options.fault else None
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the options do on this machine, for the result: before runs, at faults."""
+        commands = {"before_run": self.machine.before_run}
+        commands |= self.failing.commands if self.failing else {}
+        redact = self.target.options.redact
+        found: dict[str, Any] = {name: redact(each) for name, each in commands.items() if each}
+        return {**found, **({"drop_caches": True} if self.machine.drop_caches else {})}
 
 
 def run_sweep(  # noqa: PLR0913

@@ -43,7 +43,7 @@ def warnings_of(result: Result) -> list[str]:
     found = [*_file_warnings(result), *_pause_warnings(result), *_other_work_warnings(result)]
     if unmarked := [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]:
         found.append(
-            f"no mark in the database says whose rows the tables hold ({unmarked[-1]}), so only"
+            f"no mark in the database names the owner of the rows ({unmarked[-1]}), so only"
             " their number is compared with the result file; let the user read and write the table"
             " iotbench_marks"
         )
@@ -75,7 +75,7 @@ def _other_work_warnings(result: Result) -> Iterator[str]:
     if work := much_other_work(result):
         yield (
             f"other work took a tenth of this machine's {counted(result.machine.cores, 'core')} or"
-            f" more while a run went on ({work}), so rates may be lower and latencies higher than"
+            f" more during a run ({work}), so rates may be lower and latencies higher than"
             " without it; stop it, and repeat the run"
         )
 

@@ -34,7 +34,7 @@ class Gates(Options):
     """Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at workers=4',
     'p95_ms > 1s at query=NAME', or any percentile: 'p99.99_ms > 2s'; may be given several times.
     """
-    junit: Annotated[Path | None, Opt(metavar="FILE")] = None
+    junit: Annotated[Path | None, Opt(metavar="FILE", stored=False)] = None
     """Write verdicts and thresholds to this file as JUnit XML; it replaces an earlier one of this
     program, and no other file.
     """

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from iotbench.comparison.statistics import precision
 from iotbench.figures.verdicts import level_of
-from iotbench.plans.engine import Found, MeasuredItem, verdict_of, worst_of
-from iotbench.plans.items import Item, Pair
+from iotbench.plans.items import Found, Item, MeasuredItem, Pair, verdict_of, worst_of
 from iotbench.plans.measures import measures_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import ItemRecord, PlanLine
@@ -82,7 +81,7 @@ def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Ite
     for target in dict.fromkeys(item.target for item in disturbed):
         own = [item.other_work for item in disturbed if item.target == target and item.other_work]
         yield (
-            f"warning: {target}: other work took a tenth of the cores or more beside"
+            f"warning: {target}: other work took a tenth of the cores or more during"
             f" {counted(len(own), 'item')}, at most {max(own, key=lambda each: each.cores)}, so"
             " rates may be lower than without it; remove their result files, which have this"
             " warning, and run the same command again"

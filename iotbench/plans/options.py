@@ -9,11 +9,12 @@ from pydantic import Field
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt
+from iotbench.config.input.values import Seconds
 from iotbench.config.options.basic import NAMES, option
 from iotbench.config.options.choice import Reach, RunOptions, reach_options
 from iotbench.config.options.declared import option_like, options_of
 from iotbench.measurements.insert.options import Naming, Replacing
-from iotbench.measurements.shared.options import Duration, MachineOptions
+from iotbench.measurements.shared.options import MachineOptions
 from iotbench.plans.plan import Plan
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ class PlanRun(RunOptions):
     GROUP: ClassVar[str] = "Run and output"
 
     form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
-    stop_after_s: Duration = 0.0
+    stop_after_s: Seconds = 0.0
     """Begin no item that is expected to end later than this after the start, such as 2h; the same
     command continues where it stopped. 0: no limit.
     """

@@ -3,8 +3,9 @@
 A plan is checked as a whole before anything starts: keys, values, and their combinations.
 """
 
+import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,19 +14,21 @@ from pydantic import BeforeValidator, Field
 from iotbench.comparison.thresholds import Scope, parse
 from iotbench.config.input.records import Record, read_record
 from iotbench.config.input.values import Count, Share
+from iotbench.config.options.given import divide
+from iotbench.config.targets.urls import is_url
 from iotbench.figures.rows import ALL_QUERIES, INSERTS
 from iotbench.measurements import kind_named
-from iotbench.measurements.change import plan as change_plan
 from iotbench.measurements.change.figures import CHANGE
 from iotbench.measurements.insert.checks import generator_params, option_problems
 from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.insert.plan import empty_dataset
-from iotbench.measurements.mixed import plan as mixed_plan
 from iotbench.measurements.mixed.figures import LOAD
 from iotbench.measurements.query.figures import QUERY
-from iotbench.measurements.query.plan import load_problems, matches_of
+from iotbench.measurements.query.options import Types
+from iotbench.measurements.query.plan import matches_of
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.plans.settings import MOST_REPEATS, Name, Setting
+from iotbench.results.command import GivenCommand
 from simulator.data.fresh import fresh_types
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, nearest
@@ -88,11 +91,11 @@ class Plan(Record):
             queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed or each.change else [])
             queries |= dict.fromkeys((CORRECTIONS, DELETION, TAGS) if each.change else ())
-        inserted = [each.insert.options(None, 0, 0.0) for each in self.settings if each.insert]
+        inserted = [each.insert.options() for each in self.settings if each.insert]
         subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
         subjects |= {LOAD for each in self.settings if each.mixed}
         subjects |= {CHANGE for each in self.settings if each.change}
-        swept = [each.query.options(0.0) for each in self.settings if each.query]
+        swept = [each.query.options() for each in self.settings if each.query]
         workers = {count for each in inserted for count in each.active}
         workers |= {count for each in swept for count in each.active}
         searched = any(each.shards for each in self.settings)
@@ -140,7 +143,7 @@ def read_plan(path: Path) -> Plan:
         if times > 1
     ]
     problems += [
-        f"settings.{name}: is set {times} times; give each a name of its own"
+        f"settings.{name}: is set {times} times; give each its own name"
         for name, times in Counter(each.name for each in plan.settings).items()
         if times > 1
     ]
@@ -171,7 +174,7 @@ def _source_problem(plan: Plan, setting: Setting) -> str:
         known = ", ".join(searching) or "none has `batches`"
         return f"expected a setting with `batches` ({known}), got {setting.batch_of!r}"
     if setting.search:
-        return "a setting with a search has a batch of its own; leave one out"
+        return "a setting with a search has its own batch; leave one out"
     return "the search finds the batch; leave `insert.batch` out" * bool(setting.inserting.batch)
 
 
@@ -185,50 +188,37 @@ def _setting_problems(setting: Setting) -> list[str]:
     search = setting.search
     insert = (setting.with_number(search.most) if search else setting).inserting
     try:
-        options = insert.options(None, 0, 0.0)
+        options = insert.options()
         generator_params(options)
     except ConfigError as error:
         return problems + [f"insert: {text}" for text in error.problems]
     problems += [f"insert: {text}" for text in option_problems(options)]
     if setting.shards and setting.batches:
-        problems.append("batches: `shards` is searched for as well; give each a setting of its own")
+        problems.append("batches: `shards` is searched for as well; give each its own setting")
     if setting.batches and setting.inserting.batch:
-        problems.append("batches: the search has batches of its own; leave `insert.batch` out")
+        problems.append("batches: the search has its own batches; leave `insert.batch` out")
     if setting.shards and insert.stages:
         problems.append("shards: need a worker for each table; leave `insert.stages` out")
     given = setting.inserting.given
     problems += [f"insert: {text}" for text in stage_conflicts(insert.stages, given)]
     problems += [
-        f"{key}.workers: expected one number; give each a setting of its own"
+        f"{key}.workers: expected one number; give each its own setting"
         for key, each in (("insert", insert), ("query", setting.query))
         if each and len(each.workers) > 1
     ]
-    if query := setting.query:
-        problems += [
-            f"query: {text}"
-            for text in (
-                *load_problems(query.options(0.0)),
-                *stage_conflicts(query.stages, query.given),
-            )
-        ]
-    asked = {"query": setting.query, "mixed": setting.mixed}
     can_be_drawn = not problems
-    for key, each in asked.items():
-        if not each or not can_be_drawn:
+    for kind, sweep in setting.asked.items():
+        found = kind_named(kind).problems(sweep.options())
+        problems += [f"{kind}: {text}" for text in found]
+        if not can_be_drawn or not isinstance(sweep, Types):
             continue
-        types = _query_types(insert, fresh=key == "mixed" and _is_fresh(setting))
+        types = _query_types(insert, fresh=kind == "mixed" and _is_fresh(setting))
         problems += [
-            f"{key}.types: {name!r} is no query of workload {insert.workload}"
+            f"{kind}.types: {name!r} is no query of workload {insert.workload}"
             f" ({nearest(name, types)})"
-            for name in each.named
+            for name in sweep.named
             if name not in types and not matches_of(name, types)
         ]
-    if setting.mixed:
-        found = mixed_plan.option_problems(setting.mixed.options(0.0))
-        problems += [f"mixed: {text}" for text in found]
-    if setting.change:
-        found = change_plan.option_problems(setting.change.options(0.0))
-        problems += [f"change: {text}" for text in found]
     return problems
 
 
@@ -238,6 +228,41 @@ def _is_fresh(setting: Setting) -> bool:
 
 
 def _query_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
-    options = insert.options(None, 0, 0.0)
+    options = insert.options()
     reader = DatasetReader(empty_dataset(options, generator_params(options)))
     return fresh_types(reader) if fresh else reader.query_types(aligned=False)
+
+
+def expect_trust(path: Path, plan: Plan) -> None:
+    """Raise ConfigError, which names all contents of the plan that need trust."""
+    if found := list_risks(plan):
+        raise ConfigError(
+            [
+                f"{path}: contains more than measurements; read it, then add --trust",
+                *(f"{path}: {each}" for each in found),
+            ]
+        )
+
+
+def list_risks(plan: Plan) -> list[str]:
+    """Return as texts, each once, what a stranger's plan could do harm with.
+
+    These are commands, addresses, options of targets, statements, files and faults: what `repeat`
+    does not take from a result, either.
+    """
+    return [*dict.fromkeys(_find_risks(plan))]
+
+
+def _find_risks(plan: Plan) -> Iterator[str]:
+    for target in plan.targets:
+        if is_url(target.name):
+            yield f"target {target.name}"
+        if target.install is not None or target.remove is not None:
+            yield f"target {target.name}: install, remove"
+    for setting in plan.settings:
+        for kind, options in setting.sweeps.items():
+            _, left = divide(GivenCommand(name=kind, options=options.list_stored()), setting.name)
+            for name in left.options:
+                yield f"{kind} {shlex.join(left.words_of(name))}"
+        for names in (setting.options, *setting.modules.values()):
+            yield from (f"option {name} of a target" for name in names)

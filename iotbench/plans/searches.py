@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Found, MeasuredItem, worst_of
-from iotbench.plans.items import Item, Pair
+from iotbench.plans.items import Found, Item, MeasuredItem, Pair, worst_of
 from iotbench.plans.measures import measures_of
 from iotbench.plans.record import Curve, CurvePoint
 from iotbench.plans.settings import Setting, best_number
@@ -38,7 +37,7 @@ def all_pairs(pairs: Sequence[Pair], found: Found = ()) -> list[Pair]:
             result += [pair.with_number(number) for number in search.numbers()]
         elif source:
             own = rates.get((source, pair.target.name))
-            result.append(pair.with_batch(best_number(own) if own else largest.get(source) or 0))
+            result.append(pair.with_number(best_number(own) if own else largest.get(source) or 0))
         else:
             result.append(pair)
     return result
@@ -60,10 +59,8 @@ def next_pairs(
     unfinished = {(pair.setting.name, pair.target.name) for pair, _ in going_on}
     following = []
     for pair, number in going_on:
-        one, what = (
-            pair.with_number(number),
-            f"{pair.setting.name} with {pair.format_number(number)}",
-        )
+        one = pair.with_number(number)
+        what = f"{pair.setting.name} with {pair.setting.format_number(number)}"
         if problem := refusal_of(one.setting, one.target):
             refused[what, pair.target.name] = problem
             unfinished.discard((pair.setting.name, pair.target.name))
@@ -77,7 +74,7 @@ def next_pairs(
         if not any(own.values()):
             refused[name, target] = f"{source} has found no batch for it"
             continue
-        one = pair.with_batch(best_number(own))
+        one = pair.with_number(best_number(own))
         if problem := refusal_of(one.setting, one.target):
             refused[name, target] = problem
         else:
@@ -88,7 +85,11 @@ def next_pairs(
 def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
     """Return the items; a search keeps only items with its best number."""
     best = {key: best_number(rates) for key, rates in _rates(found).items()}
-    return [pair for pair in found if best.get(_key(pair[0])) in (None, pair[0].setting.number)]
+    return [
+        (item, measured)
+        for item, measured in found
+        if best.get(key := _key(item)) is None or best[key] == item.setting.number
+    ]
 
 
 def curves(found: Found) -> Iterator[Curve]:

@@ -19,6 +19,7 @@ from iotbench.measurements.shared.faults import COMMANDS
 from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS
 from iotbench.results.command import GivenCommand
 from simulator.data.dataset import PartsBy
+from simulator.errors import counted
 
 FIRST_BATCH_ROWS = 1000
 Rates = Mapping[int, Sequence[float]]
@@ -108,9 +109,9 @@ class Setting(Record):
     """Number of repeats, instead of the plan's."""
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """The sweeps of an item, in order."""
-        return (*(["insert"] if self.insert else []), *self.asked)
+    def sweeps(self) -> Mapping[str, Insert | Query | Mixed | Change]:
+        """Sweeps of an item, in order: kind -> its options."""
+        return {**({"insert": self.insert} if self.insert else {}), **self.asked}
 
     @property
     def inserting(self) -> Insert:
@@ -129,16 +130,6 @@ class Setting(Record):
         found: Mapping[str, Any] = self.modules.get(module, self.options)
         return found
 
-    def with_shards(self, number: int) -> "Setting":
-        """Return the setting with `number` tables, each written by one worker."""
-        by = PartsBy.WORKER if number > 1 else PartsBy.ROW
-        changes = {"workers": (number,), "tables": number, "tables_by": by}
-        return self.model_copy(update={"insert": self.inserting.model_copy(update=changes)})
-
-    def with_batch(self, rows: int) -> "Setting":
-        """Return the setting with batches of `rows` rows."""
-        return self.model_copy(update={"insert": self.inserting.model_copy(update={"batch": rows})})
-
     @property
     def search(self) -> Search | None:
         """Search of the setting, if it has one."""
@@ -147,8 +138,16 @@ class Setting(Record):
         return Search(Sought.BATCH, self.batches) if self.batches else None
 
     def with_number(self, number: int) -> "Setting":
-        """Return the setting with a number of its search."""
-        return self.with_shards(number) if self.shards else self.with_batch(number)
+        """Return the setting with this many tables, each with its worker, or rows of a batch."""
+        changes: dict[str, Any] = {"batch": number}
+        if self.shards:
+            by = PartsBy.WORKER if number > 1 else PartsBy.ROW
+            changes = {"workers": (number,), "tables": number, "tables_by": by}
+        return self.model_copy(update={"insert": self.inserting.model_copy(update=changes)})
+
+    def format_number(self, number: int) -> str:
+        """Return a number of its search as text."""
+        return counted(number, "shard") if self.shards else f"batches of {number:,}"
 
     @property
     def number(self) -> int:
@@ -170,32 +169,34 @@ class Setting(Record):
         return not self.only or module in self.only
 
 
-_Stored = dict[str, bool | tuple[str, ...]]
-
-
-def insert_command(
-    setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
+def build_command(
+    setting: Setting, kind: str, target: Target, given: Mapping[str, Any]
 ) -> GivenCommand:
-    """Return the insert as a command; `given`: other options, by name without dashes."""
-    options = _of_target(setting, target, given) | {"runs": ("1",)}
-    options |= _list_own_options(setting.inserting, target) | _common(setting, timeout_s)
-    return GivenCommand(name="insert", options=options)
+    """Return a sweep of a setting as a command.
+
+    `given`: other options, by name without dashes.
+    """
+    own = setting.options_of(target.module).items()
+    about = {
+        "target": target.word,
+        **given,
+        "runner": target.runner,
+        "extra-option": tuple(as_kept(key, value, target.options) for key, value in own),
+        "runs": 1 if kind == "insert" else None,
+        "resources": setting.resources,
+    }
+    options: dict[str, bool | tuple[str, ...]] = {
+        name.replace("_", "-"): value if value is True else _texts(value)
+        for name, value in about.items()
+        if value not in (None, False, ())
+    }
+    options |= _list_own_options(setting.sweeps[kind], target)
+    return GivenCommand(name=kind, options=options)
 
 
-def build_asked_command(
-    setting: Setting,
-    asked: Query | Mixed | Change,
-    target: Target,
-    given: Mapping[str, Any],
-    timeout_s: float,
-) -> GivenCommand:
-    """Return a command on the rows of the insert; `asked` is one of the setting's."""
-    (name,) = (kind for kind, each in setting.asked.items() if each is asked)
-    options = _of_target(setting, target, given) | _list_own_options(asked, target)
-    return GivenCommand(name=name, options=options | _common(setting, timeout_s))
-
-
-def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
+def _list_own_options(
+    options: Insert | Query | Mixed | Change, target: Target
+) -> dict[str, bool | tuple[str, ...]]:
     """Return the options that differ from their default, without credentials."""
     commands = {
         name: target.options.redact(command)
@@ -204,28 +205,7 @@ def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) 
     }
     options = options.model_copy(update=commands)
     staged = isinstance(options, Mixed | Change) or options.stages
-    return options.stored(*() if staged else ("workers",))
-
-
-def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _Stored:
-    found = _list_stored_options({"target": target.word, **given, "runner": target.runner})
-    own = setting.options_of(target.module).items()
-    words = tuple(as_kept(key, value, target.options) for key, value in own)
-    return found | ({"extra-option": words} if words else {})
-
-
-def _common(setting: Setting, timeout_s: float) -> _Stored:
-    timeout = {"timeout": f"{timeout_s:g}s"} if timeout_s else {}
-    return _list_stored_options({**timeout, "resources": setting.resources})
-
-
-def _list_stored_options(options: Mapping[str, Any]) -> _Stored:
-    """Return options that were given; a tuple is an option that is given several times."""
-    return {
-        name.replace("_", "-"): value if value is True else _texts(value)
-        for name, value in options.items()
-        if value not in (None, False, ())
-    }
+    return options.list_stored(*() if staged else ("workers",))
 
 
 def _texts(value: Any) -> tuple[str, ...]:

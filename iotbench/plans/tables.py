@@ -124,7 +124,7 @@ def _spread(values: Sequence[float]) -> str:
 
 def _notes(record: PlanRecord) -> Iterator[str]:
     if record.status == "interrupted":
-        yield "interrupted: the same command goes on where it stopped"
+        yield "interrupted: run the same command again to measure the rest"
     yield from warnings_of(record.hardware, record.items)
     for item in record.items:
         if item.verdict == FAILED:

@@ -1,28 +1,90 @@
-"""The sources of rows: workloads, own files, and prepared and recorded ones, here or in volumes."""
+"""Sources of the rows of an insert: a workload, own files, prepared folders, and recorded files."""
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, TypeAlias
 
 from iotbench.config.options.choice import TargetRun
 from iotbench.config.targets.config import Target
-from iotbench.measurements.insert.checks import generator_params
+from iotbench.machine.inputs import problem_of
+from iotbench.machine.streams import say
+from iotbench.measurements.insert import plan
+from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows, Rows
-from iotbench.measurements.insert.options import InsertOptions
-from iotbench.measurements.shared import plan
+from iotbench.measurements.insert.options import InsertOptions, default_key
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted, collector_run
 from iotbench.results import result_files
 from iotbench.rows.files.prepare import expect_key, prepare_file, read_folder
 from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
 from iotbench.rows.generated_file import as_generated, as_promised
-from iotbench.rows.recorded.request import in_volume, volume_file
-from iotbench.rows.recorded_file import RecordedFile
-from iotbench.rows.source import Scan, Source
+from iotbench.rows.recorded.prepare import PreparedRecords, prepare, records_of
+from iotbench.rows.recorded.request import (
+    RecordsRequest,
+    VolumeFile,
+    in_volume,
+    list_repeated,
+    place_problems,
+    read,
+    record_conflicts,
+    volume_file,
+)
+from simulator.data.dataset import Dataset
+from simulator.data.reader import DatasetReader
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import File, FileParams
-from simulator.protocol.records import ScanTask
-from simulator.protocol.spec import Work
+from simulator.data.workloads.file import File, FileParams, OnError
+from simulator.errors import ConfigError, counted
+from simulator.modules.contract import Database
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
+from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.verdict import VerifyMode
 from simulator.records.prepared import is_prepared
+
+Scan: TypeAlias = Callable[[Target, RunSpec, str], Scanned | None]
+"""Scans a file, given a name for messages, in a pod; returns None after a dry run.
+
+Only pods mount volume claims.
+"""
+
+
+@dataclass
+class Source(ABC):
+    """The rows that the options name; `check` comes before `open`."""
+
+    file: FileRows
+    given: Mapping[str, Any]
+    """Options as the user gave them, by name."""
+    run: TargetRun
+    scan: Scan
+    workload: ClassVar[str | None] = None
+    """Workload of the rows; None: the options name it."""
+
+    def conflicts(self) -> list[str]:
+        """Return a message for each conflict among the given options."""
+        return conflicts(self.given)
+
+    def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:
+        """Yield what is wrong with the rows, and why the target cannot take them."""
+        if target:
+            yield from target_problems(options, target, force=self.run.force)
+            for place in self.file.data:
+                yield from place_problems(
+                    place, self.file.manifest, self.file.data_format, target.runner
+                )
+        try:
+            self.find(options)
+        except ConfigError as error:
+            yield from error.problems
+
+    @abstractmethod
+    def find(self, options: InsertOptions) -> None:
+        """Find the rows without reading them; ConfigError with everything that is wrong."""
+
+    @abstractmethod
+    def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
+        """Return a context in which the rows are available; None: a dry run printed the reader."""
 
 
 @dataclass
@@ -93,9 +155,7 @@ class PreparedInVolume(PreparedRows):
         volume = volume_file(self.file.data[0], "--data")
         task = ScanTask(prepared=volume.in_pods, volume_claim=volume.claim)
         sweep_id = result_files.new_id(result_files.now_utc())
-        spec = plan.collector_run(
-            Work.SCAN, sweep_id, target, scan=task, timeout_s=options.timeout_s
-        )
+        spec = collector_run(Work.SCAN, sweep_id, target, scan=task, timeout_s=self.run.timeout_s)
         scanned = self.scan(target, spec, str(volume))
         if scanned is None:
             return nullcontext(None)
@@ -124,3 +184,204 @@ def _list_joined(file: FileRows) -> Iterator[str]:
     for place in file.data if len(file.data) > 1 else ():
         if in_volume(place) or is_prepared(place):
             yield f"--data: {place}: is prepared, and inserted alone; leave the others out"
+
+
+_NO_ROWS: dict[str, Any] = {"ranges": ()}
+_DESCRIBED = (
+    "workers", "primary_key", "batch", "limit", "duration_s", "warmup_s", "warmup_until_steady_s",
+    "retry_for_s", "connections", "pool", "stages", "rate",
+)  # fmt: skip
+"""Options in the result of an insert of records."""
+
+
+@dataclass
+class RecordedFile(Source):
+    """Records of a file of this machine, of standard input, or of a volume claim."""
+
+    def conflicts(self) -> list[str]:
+        """Return a message for each conflict among the given options."""
+        problems = record_conflicts(self.given)
+        if len(self.file.data) > 1:
+            problems.append("--data: --data-format takes one file; join them, or insert them apart")
+        return problems
+
+    def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:
+        """Yield why the file cannot be sent to the target."""
+        yield from super().check(options, target)
+        form = self.file.data_format
+        if target and form not in (takes := target.open().capabilities.formats):
+            can = ", ".join(sorted(takes)) or "none; its module encodes rows itself"
+            yield (f"--data-format {form}: target {target.name} does not take it; it takes: {can}")
+        if target and target.options.sends_by:
+            yield "--data-format: the records are sent as they are, by no driver; use client=own"
+
+    def find(self, options: InsertOptions) -> None:
+        """Check that the file can be read."""
+        if not self.file.place:
+            return
+        here = not (self._request.is_standard_input or in_volume(self._request.file))
+        if here and (problem := problem_of(self._request.file)):
+            raise ConfigError(f"--data: {self._request.file}: {problem}")
+
+    @property
+    def _request(self) -> RecordsRequest:
+        file = self.file
+        assert file.place
+        assert file.data_format
+        return RecordsRequest(
+            file.place, file.data_format, file.manifest, skip=file.on_error is OnError.SKIP
+        )
+
+    @contextmanager
+    def open(self, options: InsertOptions, target: Target) -> Iterator[Rows | None]:
+        """Scan the file, here or in a pod, since only pods mount volume claims."""
+        with self._scan(options, target) as records:
+            if records is None:
+                yield None
+                return
+            database = target.open()
+            tables = {item.table for item in records.dataset.ranges}
+            if len(tables) > 1 and database.capabilities.stores:
+                _expect_mixed(database, DatasetReader(records.dataset))
+            if records.scanned.skipped_rows:
+                _warn_of_skipped(self._request, records)
+            yield RecordedRows(self._request, records, clean=bool(self.given.get("--clean")))
+
+    def _scan(
+        self, options: InsertOptions, target: Target
+    ) -> AbstractContextManager[PreparedRecords | None]:
+        request = self._request
+        if request.volume:
+            return nullcontext(self._scan_in_pod(request, request.volume, options, target))
+        empty_of = partial(self._empty, options, target)
+        counts = options.workers, options.batch_rows, options.limit
+        return prepare(request, empty_of, *counts, quiet=self.run.quiet)
+
+    def _scan_in_pod(
+        self, request: RecordsRequest, volume: VolumeFile, options: InsertOptions, target: Target
+    ) -> PreparedRecords | None:
+        manifest = read(request.manifest_file) if request.manifest_file else None
+        known = None
+        if manifest or "--workload" in self.given:
+            known = self._empty(options, target, manifest)
+        beside = request.manifest_volume
+        spec = collector_run(
+            Work.SCAN,
+            result_files.new_id(result_files.now_utc()),
+            target,
+            known,
+            records=RecordsFile(
+                path=volume.in_pods,
+                format=request.form,
+                volume_claim=volume.claim,
+                skip=request.skip,
+            ),
+            scan=ScanTask(
+                workers=options.workers,
+                batch_rows=options.batch_rows,
+                limit=options.limit,
+                manifest=manifest,
+                manifest_path=beside.in_pods if beside and not manifest else "",
+                needs_manifest=request.manifest is not None or known is None,
+            ),
+            timeout_s=self.run.timeout_s,
+        )
+        scanned = self.scan(target, spec, request.name)
+        if scanned is None:
+            return None
+        manifest = manifest or scanned.manifest
+        empty = self._empty(options, target, manifest)
+        return records_of(request, volume.in_pods, manifest, empty, scanned, limit=options.limit)
+
+    def _empty(
+        self, options: InsertOptions, target: Target, manifest: FileManifest | None
+    ) -> Dataset:
+        """Return the dataset of the file's tables, without rows."""
+        if manifest:
+            if problems := list_repeated(self.given):
+                raise ConfigError(problems)
+            key = options.key
+            if "--primary-key" not in self.given:
+                capabilities = target.open().capabilities
+                key = default_key(manifest.dataset.workload, capabilities)
+            return manifest.dataset.model_copy(update={**_NO_ROWS, "primary_key": key})
+        if "--workload" not in self.given:
+            raise ConfigError(
+                "--manifest: the file has none, so nothing says which tables its rows are of; name"
+                " it, or give --workload, and only the number of rows is verified"
+            )
+        return plan.empty_dataset(options, generator_params(options))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRows(Rows):
+    """Records of a scanned file."""
+
+    request: RecordsRequest
+    records: PreparedRecords
+    clean: bool
+    """False: existing tables are refused."""
+
+    @property
+    def recorded(self) -> Recorded:
+        """The file; each worker sends a part of it."""
+        return Recorded(self.records.file, self.records.share, self.clean)
+
+    def empty(self, options: InsertOptions) -> Dataset:
+        """Return the dataset of the manifest, or else of the options."""
+        return self.records.dataset.model_copy(update=_NO_ROWS)
+
+    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
+        """Return the verification level; without a manifest, rows can only be counted."""
+        level = plan.verification(options, database)
+        if self.records.known or level is VerifyMode.NONE:
+            return level
+        if level is VerifyMode.FULL:
+            raise ConfigError(
+                "--verify full: the rows of the file are not known: it has no manifest, or some are"
+                " left out; only their number can be verified"
+            )
+        return VerifyMode.ROWS
+
+    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
+        """Raise ConfigError if the target cannot store the records, as far as they are known."""
+        options, target = wanted.options, wanted.target
+        plan.expect_needed(options.replace_tables, self.records.dataset, target.open())
+        if self.records.known:
+            plan.expect_storable(planned, target, to_end=not options.timed_s)
+
+    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
+        """Return the options that an insert of records has."""
+        dataset, scanned = self.records.dataset, self.records.scanned
+        described = wanted.options.describe(has_end=True)
+        known = {
+            "data": str(self.request.file),
+            "data_format": self.request.form.value,
+            "rows": dataset.rows,
+            "sha256": scanned.sha256,
+            "skipped": scanned.skipped_rows or None,
+            "workload": dataset.workload,
+            **{name: described.get(name) for name in _DESCRIBED},
+            "primary_key": dataset.primary_key.value,
+            "runs": wanted.options.repeats,
+            "verify": spec.verify.value,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def _warn_of_skipped(request: RecordsRequest, records: PreparedRecords) -> None:
+    left_out = f"{counted(records.scanned.skipped_rows, 'record')} left out"
+    if records.promised is not None:
+        left_out += f"; {records.dataset.rows:,} of {records.promised:,} rows are sent"
+    say(f"warning: {request.name}: {left_out}", err=True)
+    for problem in records.scanned.skipped:
+        say(f"  {problem}", err=True)
+
+
+def _expect_mixed(database: Database, reader: DatasetReader) -> None:
+    """Raise ConfigError if a request of the target has rows of one table only."""
+    if not (database.capabilities.mixes_tables and reader.one_group):
+        raise ConfigError(
+            f"--data: has rows of several tables, and a request to {database.name} is for one;"
+            " generate a file of each with --table"
+        )

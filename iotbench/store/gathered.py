@@ -13,7 +13,7 @@ from iotbench.comparison.sides import Side
 from iotbench.figures.verdicts import least_of
 from iotbench.plans.capacity import Capacity
 from iotbench.plans.capacity import format_record as capacity_text
-from iotbench.plans.engine import worst
+from iotbench.plans.items import worst
 from iotbench.plans.published.record import Reproduction, is_reproduction
 from iotbench.plans.published.tables import format_record as reproduction_text
 from iotbench.plans.record import FAILED, PlanRecord

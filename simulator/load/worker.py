@@ -288,7 +288,7 @@ class Worker:
         else:
             before_s = self._cpu_s()
             batches = sender.prepare(task.timed, spec.mode, spec.batch_rows, *self._paces)
-            if not spec.clocking.warmup_s:
+            if not spec.clocking.warm_s:
                 self._run_clock.prepared_s = self._cpu_s() - before_s
             self._insert_timed(sender, batches)
 
@@ -307,7 +307,7 @@ class Worker:
         spec, clocking = self._spec, self._spec.clocking
         self._wait_for_all(spec.barrier)
         sender.start(
-            clocking.warmup_s, self._begin_measured, clocking.stages, closely=spec.fault is not None
+            clocking.warm_s, self._begin_measured, clocking.stages, closely=spec.fault is not None
         )
         if spec.load.fresh_ms:
             self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))

@@ -174,14 +174,19 @@ class Clocking(Frozen):
     With stages, the sum of their lengths."""
     warmup_s: float = 0.0
     """Load due in this time before the measured part is not measured."""
-    until_steady: bool = False
-    """True if the warm-up ends early once the rate of all workers is steady."""
+    warmup_until_steady_s: float = 0.0
+    """Longest warm-up that ends once the rate of all workers is steady; 0: `warmup_s` decides."""
     rows_per_s: float = 0.0
     """Rate of all workers that write; 0: as fast as possible."""
     queries_per_s: float = 0.0
     """Rate of all workers that ask; 0: as fast as possible."""
     stages: tuple[LoadStage, ...] = ()
     """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
+
+    @property
+    def warm_s(self) -> float:
+        """Longest duration of the warm-up."""
+        return self.warmup_s or self.warmup_until_steady_s
 
     def multiply(self, weight: int) -> "Clocking":
         """Return the clocking of a query type with this weight: its rates are that much higher."""
@@ -317,7 +322,7 @@ class RunSpec(Frozen):
 
         Workers that ask one query after the other warm up each before its barrier.
         """
-        return 0.0 if self.work is Work.QUERY else self.clocking.warmup_s
+        return 0.0 if self.work is Work.QUERY else self.clocking.warm_s
 
     def active_at(self, elapsed_s: float) -> int:
         """Return how many workers are active at a time after the start of the stages."""

@@ -271,7 +271,7 @@ def test_what_cannot_be_changed_is_refused_before_anything_is_touched(lite: Comm
         ("--delete-oldest=5%", "--at=5s"): "give --insert-workers as well",
         ("--delete-oldest=5%", "--delete-before=2020-01-01"): "leave one out",
         ("--correct=110%",): "below 100%",
-        ("--retag=10%",): "has a tag of several values beside the one that names the series",
+        ("--retag=10%",): "has a tag of several values besides the one that names the series",
     }  # fmt: skip
     for options, text in wrong.items():
         assert text in lite.refuse("change", "--target=lite", *options), options

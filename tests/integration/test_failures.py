@@ -166,7 +166,7 @@ def test_options_that_query_does_not_take_are_reported(cli: CommandLine) -> None
     several = cli.refuse("query", *SQLITE, "--runs=2", "--count=5")
     none = cli.refuse("query", *SQLITE, "--types=")
 
-    assert "--runs, --count: each says how much is asked; use one of them" in several
+    assert "--runs, --count: each sets how much is asked; use one of them" in several
     assert "--types: expected names separated by commas, got ''" in none
 
 

@@ -54,9 +54,10 @@ from iotbench.plans.published.documents import read_document
 stop_on_signals()
 plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
 reach = Reach(Path("config.yaml"), None, cluster)
+run = PlanRun(output=Path("results"))
 roster = roster_of(plan, None, reach, PlanRun(quiet=True))
 with catch_interrupts() as interrupts:
-    measuring = ItemMeasuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
+    measuring = ItemMeasuring(run, reach, interrupts)
     name = sys.argv[1]
     record, _ = reproduce_document(name, "demo", read_document(name), plan, roster, measuring)
 print(record.model_dump_json())

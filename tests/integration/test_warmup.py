@@ -72,7 +72,7 @@ def test_a_warm_up_that_cannot_be_measured_is_refused_or_named(cli: CommandLine)
     steps = cli.refuse("insert", *SQLITE, "--workers=1", "--steps=2", "--warmup=1s")
     assert "--steps: counts rows; leave --warmup out" in steps
     both = cli.refuse("insert", *SQLITE, "--warmup=1s", "--warmup-until-steady=5s", "--duration=1s")
-    assert "--warmup, --warmup-until-steady: both say how long the warm-up lasts" in both
+    assert "--warmup, --warmup-until-steady: both set the length of the warm-up" in both
     assert "--warmup-until-steady: in less than 15s no rate is seen to be steady" in both
     staged = cli.refuse("insert", *SQLITE, "--warmup-until-steady=1m", "--stages=1:1s,2:1s")
     assert "--warmup-until-steady: --stages begin at a fixed time; use --warmup" in staged

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Self
 
 from iotbench.config.input.records import read_yaml
 from iotbench.config.targets.config import Config
-from iotbench.config.targets.entries import variables_of
-from iotbench.config.targets.urls import WAYS, options_of
+from iotbench.config.targets.urls import WAYS, options_of, variables_of
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class

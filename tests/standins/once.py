@@ -10,7 +10,7 @@ from iotbench.measurements.query.options import QueryOptions, Types
 from iotbench.measurements.query.plan import query_runs
 from iotbench.measurements.query.warnings import describe_asked
 from iotbench.measurements.shared.kind import Kind, Planned
-from iotbench.measurements.shared.options import OfInsert, Timeout
+from iotbench.measurements.shared.options import OfInsert
 from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.results.result import Result
 from simulator.protocol.spec import Work
@@ -18,8 +18,6 @@ from simulator.protocol.spec import Work
 
 class OnceOptions(OfInsert, Types):
     """The options of `once`."""
-
-    timeout_s: Timeout = 0.0
 
 
 class Once(Kind[OnceOptions]):

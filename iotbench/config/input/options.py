@@ -6,6 +6,7 @@ configuration in a result are derived from the field. `duration_s` is `--duratio
 
 import functools
 import inspect
+import math
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,19 +30,25 @@ class Opt:
 
     also: str = ""
     """Another name: a short one, or one with dashes."""
-    least: float | None = None
-    most: float | None = None
+    least: float = -math.inf
+    most: float = math.inf
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     """Choices of an Enum that a command offers; empty: all."""
     kept: bool = True
     """True if the configuration in a result includes it."""
+    kept_if_set: bool = False
+    """True if the configuration includes it only if it differs from the default."""
     inner: bool = False
     """True if users cannot give it: it follows from other options."""
     repeats: bool | None = None
     """True if `repeat` takes it from a result, which may be a stranger's. None: true except for
     texts and files, which might run, reach or overwrite something.
     """
+    stored: bool = True
+    """False: it is about the place, name or presentation of a result, and no result stores it."""
+    consents: bool = False
+    """True if it permits what is otherwise refused: `repeat` never takes it, nor asks for it."""
 
 
 _DEFAULT = Opt()
@@ -107,7 +114,7 @@ class DeclaredField:
             return self.notation.write(value)
         return str(value.value if isinstance(value, Enum) else value)
 
-    def stored(self, value: Any) -> bool | tuple[str, ...]:
+    def store(self, value: Any) -> bool | tuple[str, ...]:
         """Return a value as a result keeps it: whether a flag is set, or the values as written."""
         if self.is_flag:
             return bool(value)
@@ -116,10 +123,8 @@ class DeclaredField:
     def problems(self, value: Any) -> Iterator[str]:
         """Yield a sentence for each value outside the limits."""
         for each in value if isinstance(value, tuple) else (value,):
-            least, most = self.opt.least, self.opt.most
-            if each is None or least is None or most is None:
-                continue
-            yield from outside((self.names[0], each, least, most))
+            if isinstance(each, int | float):
+                yield from outside((self.names[0], each, self.opt.least, self.opt.most))
 
 
 def outside(*limits: tuple[str, float, float, float]) -> list[str]:
@@ -182,13 +187,13 @@ class Options(Record):
             for text in each.problems(getattr(self, field))
         ]
 
-    def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
+    def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
         """Return the options that differ from their default, in the form that a result stores.
 
         `always`: fields to include in any case, as the command may have another default.
         """
         return {
-            each.names[0].removeprefix("--"): each.stored(value)
+            each.names[0].removeprefix("--"): each.store(value)
             for field, each in self.declare().items()
             if not each.opt.inner
             for value in (getattr(self, field),)
@@ -197,7 +202,12 @@ class Options(Record):
 
     def configuration(self) -> dict[str, Any]:
         """Return the options that determine the load, for the result: field -> value."""
-        left_out = {field for field, each in self.declare().items() if not each.opt.kept}
+        left_out = {
+            field
+            for field, each in self.declare().items()
+            if not each.opt.kept
+            or (each.opt.kept_if_set and getattr(self, field) == each.info.get_default())
+        }
         return self.model_dump(mode="json", exclude=left_out)
 
 

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from iotbench.config.input.quantities import (
     parse_count,
     parse_duration_s,
-    parse_instant,
+    parse_instant_ms,
     parse_number,
 )
 from simulator.data.workloads import GENERATORS
@@ -64,7 +64,7 @@ def parse_parameter(field: str, value: Any) -> Any:
     An end is the instant, in ms since 1970.
     """
     if is_end(field):
-        return round(parse_instant(str(value)).timestamp() * 1000)
+        return parse_instant_ms(str(value))
     info, _ = parameters()[field]
     if find_notation(info) is MillisecondNotation.DURATION:
         return round(parse_duration_s(str(value)) * 1000)

@@ -141,9 +141,14 @@ def parse_duration_s(text: str) -> float:
             value = parse_number(word)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{expected}, got {_short(text)}") from error
-    if value > LONGEST_S:
+    if not 0 <= value <= LONGEST_S:
         raise ValueError(f"{expected}, got {_short(text)}")
     return value
+
+
+def parse_instant_ms(text: str) -> int:
+    """Return an instant in ms since 1970."""
+    return round(parse_instant(text).timestamp() * 1000)
 
 
 def parse_instant(text: str) -> datetime:

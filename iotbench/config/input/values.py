@@ -21,7 +21,7 @@ from iotbench.config.input.quantities import (
     parse_count,
     parse_counts,
     parse_duration_s,
-    parse_instant,
+    parse_instant_ms,
     parse_mix,
     parse_names,
     parse_number,
@@ -97,7 +97,7 @@ Seconds = Annotated[
 ]
 InstantMs = Annotated[
     int,
-    Notation("instant", lambda text: round(parse_instant(text).timestamp() * 1000), instant),
+    Notation("instant", parse_instant_ms, instant),
 ]
 Names = Annotated[
     tuple[str, ...], Notation("a,b,...", parse_names, ",".join, str | tuple[str, ...])

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import click
 
 from iotbench.config.completion.known import Grouped, GroupedOption
+from iotbench.config.input.options import Opt
 from iotbench.config.input.quantities import (
     parse_bytes,
     parse_count,
@@ -81,9 +82,9 @@ def _find_shared(given: Mapping[str, Any]) -> list[str]:
 class _Option(GroupedOption):
     """An option of a Command; it adds problems of its value to the command's."""
 
-    def __init__(self, *args: Any, repeats: bool | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, opt: Opt | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.repeats = repeats
+        self.opt = opt or Opt()
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Make the parser keep every value: by default it keeps the last one."""
@@ -133,9 +134,9 @@ def _sentence(option: click.Option, error: click.BadParameter) -> str:
 option = functools.partial(click.option, cls=_Option)
 
 
-def repeats_of(each: click.Option) -> bool | None:
-    """Return whether `repeat` takes an option from a result; None if its type decides."""
-    return each.repeats if isinstance(each, _Option) else None
+def opt_of(each: click.Option) -> Opt:
+    """Return the declaration of an option; the default one if it has none."""
+    return each.opt if isinstance(each, _Option) else Opt()
 
 
 config_option = option(

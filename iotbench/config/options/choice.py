@@ -21,6 +21,7 @@ from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
 from iotbench.results.names import DEFAULT_FOLDER
 from simulator.errors import ConfigError
+from simulator.modules.contract import Database
 from simulator.modules.shared.client.driver import Client
 
 _IMAGE = re.compile(
@@ -48,7 +49,7 @@ class ClusterOptions(Options):
     """Values for the chart in deployment/, as for helm; may be given several times."""
     sets: Annotated[tuple[str, ...], Field(alias="set"), Opt(metavar="KEY=VALUE")] = ()
     """One value for the chart, as for helm; may be given several times."""
-    keep: bool = False
+    keep: Annotated[bool, Opt(consents=True)] = False
     """Leave the release in the cluster, for debugging."""
 
     def where(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ _RUNNER = _target(
     "--runner",
     type=click.Choice(RUNNERS),
     default=None,
-    repeats=False,
+    opt=Opt(repeats=False),
     help="Where collector and workers run.  [default: the target's]",
 )
 _URL = (
@@ -104,21 +105,17 @@ _URL = (
     " machine, and needs no configuration."
 )
 _name_target = functools.partial(
-    _target, "--target", "-t", required=True, repeats=True, shell_complete=complete_target
+    _target, "--target", "-t", required=True, opt=Opt(repeats=True), shell_complete=complete_target
 )
 _ONE = _name_target(help=f"Name of a target in the configuration{_URL}")
 _SEVERAL = _name_target(
     metavar="TARGET,...", help=f"Names of targets in the configuration{_URL} Several are compared."
 )
-_TARGET_OPTIONS = (
-    config_option,
-    _RUNNER,
-    _target(
-        "--extra-option",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Override an option of the target; may be given several times.",
-    ),
+_EXTRA = _target(
+    "--extra-option",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override an option of the target; may be given several times.",
 )
 _CLIENT = _target(
     "--client",
@@ -127,7 +124,6 @@ _CLIENT = _target(
     help="Client that sends the rows: this program's own encoder, or the vendor's driver, used as"
     " its documentation advises (the target's option client).  [default: the target's]",
 )
-_reaching = options_of(ClusterOptions, "cluster")
 
 
 class RunOptions(Options):
@@ -135,15 +131,15 @@ class RunOptions(Options):
 
     GROUP: ClassVar[str] = "Run and output"
 
-    output: Path = DEFAULT_FOLDER
+    output: Annotated[Path, Opt(stored=False)] = DEFAULT_FOLDER
     """Folder for result files; created if it does not exist."""
     timeout_s: Seconds = 0.0
     """Longest duration of one run, such as 90s or 10m; 0: no limit."""
-    quiet: Annotated[bool, Opt("-q")] = False
+    quiet: Annotated[bool, Opt("-q", stored=False)] = False
     """Show no progress."""
-    force: bool = False
+    force: Annotated[bool, Opt(consents=True)] = False
     """Start more local workers than this machine's cores and free memory allow."""
-    form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS)] = FORMATS[0]
+    form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS, stored=False)] = FORMATS[0]
     """Format of standard output; progress goes to standard error."""
     dry_run: Annotated[bool, Opt(inner=True)] = False
 
@@ -154,39 +150,87 @@ class TargetRun(RunOptions):
     GROUP: ClassVar[str] = "Run and output"
 
     result_tags: Annotated[
-        tuple[Annotated[str, Notation("tag", parse_tag)], ...], Field(alias="tag")
+        tuple[Annotated[str, Notation("tag", parse_tag)], ...],
+        Field(alias="tag"),
+        Opt(stored=False),
     ] = ()
     """Tag of the result, for `results list --tag`; may be given several times."""
-    dry_run: bool = False
+    dry_run: Annotated[bool, Opt(stored=False)] = False
     """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
-    timings: bool = False
+    timings: Annotated[bool, Opt(stored=False)] = False
     """Print the time of each phase of the sweep as well."""
-    verbose: Annotated[bool, Opt("-v")] = False
+    verbose: Annotated[bool, Opt("-v", stored=False)] = False
     """Print everything known about the result below its table, as `show` does, not five lines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The target that the user names, and where it runs."""
+class Reach:
+    """How targets are reached."""
 
-    target: str
     config: Path | None
     runner: str | None
-    extra: tuple[str, ...]
     cluster: ClusterOptions
-    client: str | None = None
-    """Value of --client, an alias of the target's option client."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environment: Mapping[str, str] = field(default_factory=lambda: {**os.environ}, repr=False)
     """Environment with the variables that hold credentials, which only the user's own commands
     inherit.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The target that the user names, and how it is reached."""
+
+    target: str
+    reach: Reach
+    extra: tuple[str, ...] = ()
+    client: str | None = None
+    """Value of --client, an alias of the target's option client."""
 
     @property
     def targets(self) -> tuple[str, ...]:
         """The names that `target` joins by commas."""
         return tuple(each.strip() for each in self.target.split(",") if each.strip())
 
-    def extra_options(self, problems: list[str]) -> dict[str, Any]:
+    def expect(self) -> Target:
+        """Return the target; ConfigError with everything that is wrong with it."""
+        problems: list[str] = []
+        found = self.resolve(problems)
+        if problems or not found:
+            raise ConfigError(problems)
+        return found
+
+    def resolve(self, problems: list[str]) -> Target | None:
+        """Return the target, or None with its problems added to `problems`."""
+        found = self.find(problems)
+        forget_credentials([found] if found else [])
+        return found
+
+    def find(self, problems: list[str]) -> Target | None:
+        """Return what `resolve` returns, and leave its credentials in the environment."""
+        cluster = self.reach.cluster
+        extra = self._extra_options(problems)
+        problems += cluster.problems()
+        if len(self.targets) != 1:
+            count = len(self.targets)  # a part of a URL may be a credential, so it is not repeated
+            several = "`insert` and `query` take several"
+            problems.append(f"--target: expected one, got {count}; {several}")
+            return None
+        try:
+            file, (name,) = configuration.load_for([self.target], self.reach.config)
+            if self.client:
+                extra["client"] = _expect_client(file.module_of(name), self.client)
+            found = file.resolve(name, extra, self.reach.runner)
+        except ConfigError as error:
+            problems += error.problems
+            return None
+        if found.runner == "local" and cluster.given:
+            problems.append(
+                f"{', '.join(cluster.given)}: only for the kubernetes runner, but"
+                f" {found.name} uses the local runner"
+            )
+        return found
+
+    def _extra_options(self, problems: list[str]) -> dict[str, Any]:
         """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
         options: dict[str, Any] = {}
         for number, word in enumerate(self.extra, 1):
@@ -201,40 +245,18 @@ class Choice:
                 )
         return options
 
-    def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
-        """Return the target, or None with its problems added to `problems`."""
-        found = self.find(extra, problems)
-        forget_credentials([found] if found else [])
-        return found
 
-    def find(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
-        """Return what `resolve` returns, and leave its credentials in the environment."""
-        problems += self.cluster.problems()
-        if len(self.targets) != 1:
-            count = len(self.targets)  # a part of a URL may be a credential, so it is not repeated
-            several = "`insert` and `query` take several"
-            problems.append(f"--target: expected one, got {count}; {several}")
-            return None
-        try:
-            file, (name,) = configuration.load_for([self.target], self.config)
-            if self.client:
-                extra = _with_client(file, name, extra, self.client)
-            found = file.resolve(name, extra, self.runner)
-        except ConfigError as error:
-            problems += error.problems
-            return None
-        given = self.cluster.given
-        if found.runner == "local" and given:
-            problems.append(
-                f"{', '.join(given)}: only for the kubernetes runner, but"
-                f" {found.name} uses the local runner"
-            )
-        return found
+def _expect_client(cls: type[Database], client: str) -> str:
+    """Return the chosen client; ConfigError if the module has no other than its own."""
+    if "client" not in cls.options_model.model_fields:
+        reason = cls.capabilities.no_driver
+        raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")
+    return client
 
 
 def resolve_several(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
     """Return the targets, which may share a variable; add what is wrong to `problems`."""
-    found = [target for choice in choices if (target := choice.find({}, problems))]
+    found = [target for choice in choices if (target := choice.find(problems))]
     forget_credentials(found)
     return found
 
@@ -245,69 +267,11 @@ def forget_credentials(targets: Iterable[Target]) -> None:
         os.environ.pop(name, None)
 
 
-def _with_client(
-    file: configuration.Config, target: str, extra: Mapping[str, Any], client: str
-) -> Mapping[str, Any]:
-    """Return options with the chosen sender of rows; ConfigError if the module has none."""
-    cls = file.module_of(target)
-    if "client" not in cls.options_model.model_fields:
-        reason = cls.capabilities.no_driver
-        raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")
-    return {**extra, "client": client}
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How several targets are reached."""
-
-    config: Path | None
-    runner: str | None
-    cluster: ClusterOptions
-
-    def choice(self, target: str) -> Choice:
-        """Return the choice of one target."""
-        return Choice(target, self.config, self.runner, (), self.cluster)
-
-
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
     """Return a command with more options, in this order."""
     for add in reversed(options):
         command = add(command)
     return command
-
-
-def target_options(command: _Function, name: Callable[..., Any] = _ONE) -> _Function:
-    """Add the options of a Choice, which the command receives as one argument."""
-
-    @functools.wraps(command)
-    def gather(**given: Any) -> Any:
-        choice = Choice(
-            cluster=given.pop("cluster"),
-            target=given.pop("target"),
-            config=given.pop("config"),
-            runner=given.pop("runner"),
-            extra=given.pop("extra_option"),
-            client=given.pop("client", None),
-            environment={**os.environ},
-        )
-        return command(choice=choice, **given)
-
-    return cast("_Function", _with(_reaching(gather), (name, *_TARGET_OPTIONS)))
-
-
-def writing_options(command: _Function) -> _Function:
-    """Add the options of every command that writes rows to a target."""
-    return common_options(cast("_Function", _with(command, (_CLIENT,))))
-
-
-def inserting_options(command: _Function) -> _Function:
-    """Add the options of `writing_options`, with a Choice that may name several targets."""
-    return asking_options(cast("_Function", _with(command, (_CLIENT,))))
-
-
-def asking_options(command: _Function) -> _Function:
-    """Add the options of `common_options`, with a Choice that may name several targets."""
-    return target_options(options_of(TargetRun, "run")(command), _SEVERAL)
 
 
 def reach_options(command: _Function) -> _Function:
@@ -318,9 +282,25 @@ def reach_options(command: _Function) -> _Function:
         reach = Reach(given.pop("config"), given.pop("runner"), given.pop("cluster"))
         return command(reach=reach, **given)
 
-    return cast("_Function", _with(_reaching(gather), (config_option, _RUNNER)))
+    reaching = (config_option, _RUNNER, options_of(ClusterOptions, "cluster"))
+    return cast("_Function", _with(gather, reaching))
 
 
-def common_options(command: _Function) -> _Function:
-    """Add the options of every command that runs something on a target: Choice and TargetRun."""
-    return target_options(options_of(TargetRun, "run")(command))
+def target_options(
+    *, several: bool = False, writes: bool = False
+) -> Callable[[_Function], _Function]:
+    """Add the options of a Choice, which the command receives as one argument.
+
+    `several`: it may name several targets; `writes`: the command writes rows to it.
+    """
+
+    def decorate(command: _Function) -> _Function:
+        @functools.wraps(command)
+        def gather(*, reach: Reach, **given: Any) -> Any:
+            words = given.pop("target"), reach, given.pop("extra_option")
+            return command(choice=Choice(*words, given.pop("client", None)), **given)
+
+        own = _with(gather, (_EXTRA, *[_CLIENT] * writes))
+        return cast("_Function", _with(reach_options(own), (_SEVERAL if several else _ONE,)))
+
+    return decorate

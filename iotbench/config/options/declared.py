@@ -8,26 +8,23 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 from click.core import ParameterSource
-from pydantic.fields import FieldInfo
 
 from iotbench.config.completion.words import complete_query
 from iotbench.config.input.options import DeclaredField, Options
-from iotbench.config.input.parameters import find_notation, meanings, option_of, parameters
-from iotbench.config.input.quantities import (
-    parse_count,
-    parse_duration_s,
-    parse_instant,
-    parse_number,
+from iotbench.config.input.parameters import (
+    find_notation,
+    format_parameter,
+    is_end,
+    meanings,
+    option_of,
+    parameters,
+    parse_parameter,
 )
 from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, option
-from simulator.data.workloads.base import MillisecondNotation
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
 _COMPLETED = {"types": complete_query}
-_DURATION_MS = Parsed("duration", lambda text: round(parse_duration_s(text) * 1000))
-_INSTANT_MS = Parsed("instant", lambda text: round(parse_instant(text).timestamp() * 1000))
-_COUNT, _NUMBER = Parsed("count", parse_count), Parsed("number", parse_number)
 _PARAMS = "params"
 """Field that holds the workload's parameters; each parameter is an option."""
 
@@ -81,7 +78,7 @@ def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..
 def _option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
     names = [*each.names, each.field]
     about: dict[str, Any] = {
-        "help": each.help, "group": each.group, "repeats": each.opt.repeats, **changes
+        "help": each.help, "group": each.group, "opt": each.opt, **changes
     }  # fmt: skip
     if each.is_flag and each.info.get_default():
         names[0] = f"{names[0]}/--no-{names[0].removeprefix('--')}"
@@ -115,12 +112,11 @@ def _type(each: DeclaredField) -> click.ParamType[Any]:
 
 def _parameter(field: str) -> Callable[..., Any]:
     """Return the option of a workload's parameter."""
-    info, _ = parameters()[field]
     return option(
         option_of(field),
         field,
         group="Generated rows",
-        type=_type_of(info),
+        type=_type_of(field),
         default=None,
         help=_help_of(field),
     )
@@ -133,29 +129,27 @@ def _help_of(field: str) -> str:
     for info, names in meanings(field):
         text = info.description or field
         sentence = f"{text[0].upper()}{text[1:]}."
-        default = "" if info.default is None else f"; default: {_as_written(info)}"
+        default = "" if info.default is None else f"; default: {_as_written(field, info.default)}"
         found += [sentence] if sentence != last else []
         found.append(f"[{', '.join(names)}{default}]")
         last = sentence
     return "  ".join(found)
 
 
-def _type_of(info: FieldInfo) -> click.ParamType[Any]:
-    kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
-    if find_notation(info) is MillisecondNotation.DURATION:
-        return _DURATION_MS
-    if find_notation(info) is MillisecondNotation.END:
-        return _INSTANT_MS
-    if int in kinds:
-        return _COUNT
+def _type_of(field: str) -> click.ParamType[Any]:
+    info, _ = parameters()[field]
+    kinds = [info.annotation, *get_args(info.annotation)]
     choices = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum)]
-    return click.Choice([item.value for item in choices[0]]) if choices else _NUMBER
+    if choices:
+        return click.Choice([item.value for item in choices[0]])
+    name = "count" if int in kinds else "number"
+    if find_notation(info):
+        name = "instant" if is_end(field) else "duration"
+    return Parsed(name, functools.partial(parse_parameter, field))
 
 
-def _as_written(info: FieldInfo) -> str:
-    match find_notation(info):
-        case MillisecondNotation.DURATION:
-            return f"{info.default / 1000:g}s"
-        case MillisecondNotation.END:
-            return f"{info.default / 3_600_000:g}h after the start"
-    return str(info.default)
+def _as_written(field: str, default: Any) -> str:
+    """Return a parameter's default as users write it."""
+    if is_end(field):
+        return f"{default / 3_600_000:g}h after the start"
+    return format_parameter(field, default, 0)

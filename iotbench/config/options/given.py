@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from iotbench.config.options.basic import ARGUMENTS, ChoiceOr, Parsed, repeats_of
+from iotbench.config.options.basic import ARGUMENTS, ChoiceOr, Parsed, opt_of
 from iotbench.config.targets.config import as_kept
 from iotbench.config.targets.urls import is_url
 from iotbench.results import kinds
@@ -15,23 +15,6 @@ from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError, counted
 from simulator.modules.contract import Options
 
-_LEFT_OUT = frozenset(
-    {
-        "output",
-        "form",
-        "quiet",
-        "dry_run",
-        "junit",
-        "result_tags",
-        "timings",
-        "verbose",
-        "metrics_out",
-        "ui",
-    }
-)
-"""Options about the place, name and presentation of the result and its progress."""
-_CONSENTS = frozenset({"force", "keep", "replace_tables"})
-"""Options that permit what is otherwise refused: never stored, and not asked for by `repeat`."""
 _MEASURING = (*kinds.NAMES, "capacity")
 _MOST_WORDS = 10_000
 _SHOWN = 5
@@ -41,7 +24,7 @@ _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 def build_given_command(options: Options) -> GivenCommand:
     """Return the running command on a target with these options.
 
-    It has the given options, not the defaults; neither those in _LEFT_OUT nor credentials.
+    It has the given options without defaults, credentials, and options about presentation.
     """
     context = click.get_current_context()
     return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
@@ -82,7 +65,7 @@ def _parse(
         raise click.UsageError("it has an argument that belongs to no option", context)
     found: dict[str, bool | tuple[str, ...]] = {}
     for each in dict.fromkeys(order):
-        if not isinstance(each, click.Option) or (options and each.name in _LEFT_OUT):
+        if not isinstance(each, click.Option) or (options and not opt_of(each).stored):
             continue
         value = values[str(each.name)]
         texts = value if isinstance(value, list | tuple) else [value]
@@ -132,9 +115,9 @@ def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenComman
     left: dict[str, Any] = {}
     for key, value in command.options.items():
         option = known[key]
-        if option.name in _CONSENTS:
+        if opt_of(option).consents:
             continue
-        is_taken = option.name not in _LEFT_OUT and repeats(option)
+        is_taken = opt_of(option).stored and repeats(option)
         is_taken = is_taken and not _is_address(option, value)
         (kept if is_taken else left)[_key(option)] = value
     return GivenCommand(name=command.name, options=kept), GivenCommand(
@@ -148,7 +131,7 @@ def _keys(option: click.Option) -> list[str]:
 
 def repeats(option: click.Option) -> bool:
     """Return whether `repeat` takes an option's value: by default a number, flag or choice."""
-    declared = repeats_of(option)
+    declared = opt_of(option).repeats
     if declared is not None:
         return declared
     is_choice = isinstance(option.type, click.Choice) and not isinstance(option.type, ChoiceOr)

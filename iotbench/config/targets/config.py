@@ -13,9 +13,8 @@ from pydantic import SecretStr
 
 from iotbench.config.input.records import read_yaml
 from iotbench.config.input.validation import describe_value, format_key
-from iotbench.config.targets.entries import entry_of
 from iotbench.config.targets.given import GivenOptions, SecretRef
-from iotbench.config.targets.urls import VARIABLE, form_of, is_url, name_of
+from iotbench.config.targets.urls import VARIABLE, entry_of, form_of, is_url, name_of
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from iotbench.config.input.quantities import as_option
 from iotbench.config.input.validation import describe_value, format_key, problems_of
-from iotbench.config.targets.names import Translated, find_name, plain, translate
+from iotbench.config.targets.names import Translated, find_name, translate
 from iotbench.config.targets.urls import VARIABLE
 from simulator.errors import nearest
 from simulator.modules.contract import Database, Options
@@ -104,7 +104,7 @@ class GivenOptions:
                         f"{place}: module {self._cls.name} has no such option ({hint})"
                     )
                 else:
-                    here = f"; here: {plain(row.here)}" if row else ""
+                    here = f"; here: {row.here}" if row else ""
                     self.problems.append(f"{place}: {sentence}{here}")
             return None
 

@@ -1,15 +1,69 @@
-"""Options of a target under the original's names: read as ours, or refused with our name."""
+"""Options of a target under the names of reference document 1: read as ours, or refused with ours.
+
+docs/benchmarks.md has the names of all documents.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
-from iotbench.config.targets.originals import COMMAND_LINE, TARGETS, Name
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Keys of the original's config.yaml or --extra-option, and what replaces them here."""
+
+    keys: tuple[str, ...]
+    here: str
+    """Replacement, for messages."""
+    modules: tuple[str, ...] = ()
+    """Modules that had the keys; empty: all."""
+    option: str = ""
+    """Our option for the value; empty: there is none."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Value there -> value here, if they differ."""
+    needless: str = ""
+    """Value that equals our default: the key is then ignored."""
+
+
+_SEARCH = ("elasticsearch",)
+NAMES = (
+    Name(("queries",), "query --types a,b"),
+    Name(
+        ("install_extensions",),
+        "install_extensions: true, which creates pgcrypto",
+        option="install_extensions",
+        values=MappingProxyType({"pgcrypto": True}),
+    ),
+    Name(
+        ("endpoint",),
+        "url",
+        ("arangodb", "influxdb", "influxdb1", "influxdb3", *_SEARCH),
+        option="url",
+    ),
+    Name(("username",), "user", ("arangodb",), option="user"),
+    Name(("sync",), "wait_for_sync", ("arangodb",), option="wait_for_sync"),
+    Name(("contact_points",), "hosts, and port", ("cassandra",), option="hosts"),
+    Name(
+        ("consistency_level",),
+        "consistency, and read_consistency",
+        ("cassandra",),
+        option="consistency",
+    ),
+    Name(("device_spread",), "the option --devices, on every target", needless="1"),
+    Name(("bucket",), "prefix, such as benchmark_: the bucket is benchmark_events", ("influxdb",)),
+    Name(
+        ("number_of_shards", "number_of_replicas"),
+        "shards and replicas; the server's own unless set",
+        _SEARCH,
+    ),
+    Name(("verify_certs",), "verified; ca_file, ca or insecure: true", _SEARCH),
+)
 
 
 def find_name(key: str, module: str) -> Name | None:
     """Return the row of a key of the original's targets; None if it had no such key."""
-    for row in (*COMMAND_LINE, *TARGETS):
+    for row in NAMES:
         if key in row.keys and (not row.modules or module in row.modules):
             return row
     return None
@@ -38,15 +92,10 @@ def translate(module: str, known: Mapping[str, Any], given: Mapping[str, Any]) -
         elif row.needless and str(value) == row.needless:
             continue
         elif row.option not in known:
-            problems[key] = f"module {module} has no such option; here: {plain(row.here)}"
+            problems[key] = f"module {module} has no such option; here: {row.here}"
         elif key != row.option and row.option in given:
             problems[key] = f"is {row.option} here, which is given as well; leave out one of them"
         else:
             options[row.option] = row.values.get(str(value), value)
             there[row.option] = key
     return Translated(options, there, problems)
-
-
-def plain(text: str) -> str:
-    """Return text of the documentation without its markup, for a message."""
-    return text.replace("`", "")

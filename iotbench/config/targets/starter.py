@@ -10,8 +10,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from iotbench.config.targets.config import FILE
-from iotbench.config.targets.entries import entry_for_file
-from iotbench.config.targets.urls import is_url, name_of
+from iotbench.config.targets.urls import entry_for_file, is_url, name_of
 from iotbench.machine.inputs import read_text
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest

@@ -1,12 +1,19 @@
-"""Options in the text of a URL: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH."""
+"""Targets that are URLs: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH.
 
+They need no entry in a configuration; their credentials are elsewhere.
+"""
+
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
+import click
+
+from iotbench.machine.streams import can_ask
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import Database, Options
@@ -200,3 +207,51 @@ def _refusal(where: str, name: str) -> str:
         f"{where}: no password on a command line, where other users of this machine can read it;"
         f" set the environment variable {name}, or leave it out and type it when asked"
     )
+
+
+def entry_of(url: str) -> dict[str, Any]:
+    """Return the entry of a target that is a URL; ConfigError if it cannot be one.
+
+    Credentials come from the environment, or from the person at the terminal.
+    """
+    form = form_of(url)
+    options = options_in(url, form)
+    options |= variables_of(form.base, form.model, options, os.environ)
+    if can_ask() and (asked := _find_wanted(url, options, form.model)):
+        name = variable(form.base, asked)
+        typed = click.prompt(
+            f"{asked} for {name_of(url)} (empty: none)", default="", hide_input=True,
+            show_default=False, err=True,
+        )  # fmt: skip
+        if typed:  # in the environment, where each later reading of the entry finds it
+            os.environ[name] = typed
+            options[asked] = f"${{{name}}}"
+    return {"module": form.module, "runner": "local", **options}
+
+
+def entry_for_file(url: str) -> dict[str, Any]:
+    """Return the entry of a URL for a configuration: credentials are variables to be set."""
+    form = form_of(url)
+    options = options_in(url, form)
+    if wanted := _find_wanted(url, options, form.model):
+        options[wanted] = f"${{{variable(form.base, wanted)}}}"
+    return {"module": form.module, "runner": "local", **options}
+
+
+def variables_of(
+    name: str, model: type[Options], given: Collection[str], environment: Collection[str]
+) -> dict[str, str]:
+    """Return the credentials that are variables of the environment, as references to these."""
+    names = {option: variable(name, option) for option in model.credentials()}
+    return {
+        option: f"${{{found}}}"
+        for option, found in names.items()
+        if option not in given and found in environment
+    }
+
+
+def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
+    """Return the credential that a URL lacks: its user's password, or the token; empty: none."""
+    wanted = "password" if "@" in url.partition("?")[0] else "token"
+    is_known = wanted in options or "token" in options or model.finds_password()
+    return wanted if wanted in model.credentials() and not is_known else ""

@@ -112,8 +112,8 @@ class ChangeKind(Kind[ChangeOptions]):
             yield f"tags: {series} of {tags}, one for each series of each table"
         if spec.inserts:
             yield (
-                f"inserts meanwhile: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)};"
-                f" for {format_time(spec.clocking.duration_s)}"
+                f"inserts during the change: {counted(len(spec.inserts), 'worker')};"
+                f" {batches_text(spec)}; for {format_time(spec.clocking.duration_s)}"
             )
         yield f"verification: {spec.verify}"
 

@@ -3,14 +3,12 @@
 from typing import Annotated, Any, ClassVar
 
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.values import Count, InstantMs, Number, Share
+from iotbench.config.input.values import Count, InstantMs, Number, Seconds, Share
 from iotbench.measurements.shared.options import (
     MOST_WORKERS,
-    Duration,
     OfInsert,
     ResourceOptions,
     Sending,
-    Timeout,
     Verification,
 )
 from simulator.data.changes import Deleting
@@ -44,7 +42,7 @@ class Changed(Options):
     """
     delete_steps: Annotated[Count, Opt(least=1, most=MOST_STEPS)] = 1
     """Number of steps of the deletion, each up to a later time and timed separately."""
-    at_s: Duration = 0.0
+    at_s: Seconds = 0.0
     """Time from the first insert to the first change, such as 10s."""
 
 
@@ -57,24 +55,22 @@ class BackgroundRows(Options):
     """Workers that insert rows during the changes, later than the stored ones."""
     insert_rate: Number = 0.0
     """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
-    duration_s: Duration = 0.0
+    duration_s: Seconds = 0.0
     """Time for which these workers insert rows, such as 30s."""
 
 
 class Change(Verification, Sending, BackgroundRows, Changed):
     """The options of `change` in commands and plans."""
 
-    def options(self, timeout_s: float) -> "ChangeOptions":
+    def options(self) -> "ChangeOptions":
         """Return the options of one run."""
-        return ChangeOptions(**dict(self), timeout_s=timeout_s)
+        return ChangeOptions(**dict(self))
 
 
 class ChangeOptions(OfInsert, ResourceOptions, Change):
     """The options of `change`."""
 
     GROUP: ClassVar[str] = "Changes"
-
-    timeout_s: Timeout = 0.0
 
     @property
     def deletes(self) -> bool:

@@ -39,14 +39,16 @@ def option_problems(options: ChangeOptions) -> list[str]:
             " the other; use one after the other"
         )
     if options.delete_oldest and options.delete_before_ms is not None:
-        problems.append("--delete-oldest: --delete-before says what is deleted; leave one out")
+        problems.append(
+            "--delete-oldest, --delete-before: both select rows to delete; leave one out"
+        )
     if not options.deletes and options.delete_steps > 1:
         problems.append("--delete-steps: nothing is deleted; give --delete-oldest as well")
     if options.insert_workers and not options.duration_s:
         problems.append("--insert-workers: for how long? give --duration as well, such as 30s")
     given = {"--insert-rate": rate, "--duration": options.duration_s, "--at": options.at_s}
     problems += [
-        f"{name}: is about rows that are inserted meanwhile; give --insert-workers as well"
+        f"{name}: applies to inserts during the changes; give --insert-workers as well"
         for name, value in given.items()
         if value and not options.insert_workers
     ]
@@ -58,11 +60,7 @@ def option_problems(options: ChangeOptions) -> list[str]:
 def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
     """Return the run; ConfigError names everything that is wrong."""
     options, stored, database = wanted.options, wanted.stored.dataset, wanted.target.open()
-    problems = [
-        *option_problems(options),
-        *_target_problems(wanted.target, options, stored, force=wanted.force),
-    ]
-    if problems:
+    if problems := [*_target_problems(wanted.target, options, stored, force=wanted.force)]:
         raise ConfigError(problems)
     until_ms = _until_ms(stored, options, database) if options.deletes else None
     left = stored if until_ms is None else since(stored, until_ms)
@@ -73,13 +71,9 @@ def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
         f"{len(writers) + len(changes)}-c1",
         stored,
         workers=(*writers, *changes),
-        mode=database.insert_mode(options.mode),
-        batch_rows=options.batch_rows,
         clocking=wanted.clocking(rows_per_s=options.insert_rate),
-        retry_s=options.retry_for_s,
         clean=False,
         verify=options.level,
-        timeout_s=options.timeout_s,
     )
     return PlannedRun(spec, 1, stored.rows)
 
@@ -103,7 +97,7 @@ def _target_problems(
     if options.deletes and not reader.time_rises:
         yield (
             f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
-            " of time, so nobody knows which of them a deletion leaves; insert another workload"
+            " of time, so the rows that a deletion leaves are unknown; insert another workload"
         )
     if options.correct:
         yield from _correction_problems(database, stored, reader)
@@ -111,7 +105,7 @@ def _target_problems(
         yield f"--retag: {database.name}: {changes.no_retags}"
     elif options.retag and not retags_of(stored, options.retag):
         yield (
-            f"--retag: no table of workload {stored.workload} has a tag of several values beside"
+            f"--retag: no table of workload {stored.workload} has a tag of several values besides"
             " the one that names the series; insert another, such as cpu with several hosts"
         )
 

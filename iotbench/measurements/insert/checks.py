@@ -66,7 +66,7 @@ def option_problems(options: InsertOptions) -> list[str]:
             if given
         ]
     problems += _steady_problems(options)
-    sizes = [] if problems else _size_problems(options, options.repeats)
+    sizes = [] if problems else _size_problems(options)
     return [*problems, *sizes, *_step_problems(options)]
 
 
@@ -80,15 +80,15 @@ def _steady_problems(options: InsertOptions) -> list[str]:
             f" {most_s:g}s; use {SHORTEST_STEADY_S:g}s or more, or --warmup"
         )
     if most_s and options.warmup_s:
-        problems.append(f"--warmup, {name}: both say how long the warm-up lasts; leave one out")
+        problems.append(f"--warmup, {name}: both set the length of the warm-up; use one of them")
     if most_s and options.stages:
         problems.append(f"{name}: --stages begin at a fixed time; use --warmup")
     return problems
 
 
-def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
+def _size_problems(options: InsertOptions) -> list[str]:
     """Return why a sweep is too large."""
-    problems = []
+    problems, repeats = [], options.repeats
     runs, starts = len(options.workers) * repeats, sum(options.workers) * repeats
     if runs > MOST_RUNS or starts > MOST_STARTS:
         problems.append(
@@ -147,7 +147,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append("--import: writes files, for which pods have no room; use --runner local")
     elif options.imports and options.fault is Fault.WORKER:
         found.append(f"--fault {Fault.WORKER}: kills what sends batches; leave --import out")
-    found += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
+    found += failing_problems(options, target)
     if options.imports and database.options.sends_by:
         found.append("--import: the database reads files, and no driver sends rows; use client=own")
     for name, own in (("--setup", options.setup), ("--teardown", options.teardown)):
@@ -159,17 +159,15 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     )
 
 
-def failing_problems(
-    options: Faults, target: Target, *, embedded: bool, stores: bool
-) -> Iterator[str]:
+def failing_problems(options: Faults, target: Target) -> Iterator[str]:
     """Yield why the database cannot be made to fail."""
     if not options.fault:
         return
-    fault = options.fault
-    if fault is Fault.WORKER and stores:
+    fault, can = options.fault, target.open().capabilities
+    if fault is Fault.WORKER and can.stores:
         return  # also of embedded databases, which run in the workers
-    if embedded or not stores:
-        what = "is part of the workers" if stores else "stores nothing"
+    if can.embedded or not can.stores:
+        what = "is part of the workers" if can.stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
     elif fault.is_of_workers:
         if reason := explain_unrelayed(target.options):
@@ -308,7 +306,7 @@ def _series_problems(options: InsertOptions, workload: Workload) -> list[str]:
         )
     if not workload.has_end:
         problems.append(
-            f"--split series: the workers of workload {workload.name} write series of their own"
+            f"--split series: the workers of workload {workload.name} write separate series"
             " anyway; leave it out"
         )
     elif not all(workload.series(table) for table in workload.tables):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iotbench.config.input.quantities import format_time
+from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Form, Showing
 from iotbench.figures.summary import Subject
 from iotbench.measurements.insert import plan
@@ -110,6 +111,10 @@ class InsertKind(Kind[InsertOptions]):
     def problems(self, options: InsertOptions) -> list[str]:
         """Return a sentence for everything that cannot work on any target."""
         return option_problems(options)
+
+    def expect(self, options: InsertOptions, target: Target) -> None:
+        """Raise UnverifiableError for a verification that the target cannot have."""
+        plan.verification(options, target.open())
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
         """Return the runs; each inserts rows that follow the stored ones."""

@@ -27,11 +27,9 @@ from iotbench.measurements.shared.faults import Faults
 from iotbench.measurements.shared.options import (
     MOST_RUNS,
     Connecting,
-    Duration,
     MachineOptions,
     ResourceOptions,
     Sending,
-    Timeout,
     Verification,
     Workers,
 )
@@ -131,7 +129,7 @@ class RowOptions(Options):
     """Time of the first row, such as 2026-11-01T00:00:00Z; UTC without an offset.
     [default: now]
     """
-    out_of_order: OutOfOrder | None = None
+    out_of_order: Annotated[OutOfOrder | None, Opt(kept_if_set=True)] = None
     """Send this share of the rows late, by up to this time of the data, such as 5%:10m; the others
     keep their order.  [default: all rows are in order of time]
     """
@@ -143,13 +141,13 @@ class RowOptions(Options):
         """Options that were given, including the workload's: name -> value."""
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
-    def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
+    def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
         """Return the options that differ from their default, including the workload's."""
         drawn = {
             option_of(name).removeprefix("--"): (str(unparse_parameter(name, value)),)
             for name, value in self.params.items()
         }
-        return {**super().stored(*always), **drawn}
+        return {**super().list_stored(*always), **drawn}
 
 
 class Naming(Options):
@@ -157,7 +155,7 @@ class Naming(Options):
 
     GROUP: ClassVar[str] = "Tables"
 
-    table_prefix: Annotated[str, Notation("prefix", _parse_prefix)] = ""
+    table_prefix: Annotated[str, Notation("prefix", _parse_prefix), Opt(kept_if_set=True)] = ""
     """Prefix of the names of all tables, such as bench_, in case the workload's names are in use in
     the database.  [default: none]
     """
@@ -169,7 +167,9 @@ class Replacing(Options):
     GROUP: ClassVar[str] = "Tables"
 
     replace_tables: Annotated[
-        tuple[str, ...], Field(alias="replace_table"), Opt(metavar="NAME", kept=False)
+        tuple[str, ...],
+        Field(alias="replace_table"),
+        Opt(metavar="NAME", kept=False, consents=True),
     ] = ()
     """Drop this table, index, bucket or the like with all of its contents, although this program
     did not make it; may be given several times. Without it, such a name is refused.
@@ -205,17 +205,17 @@ class LoadOptions(Options):
     """
     limit: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
     """Maximum number of rows that all workers insert together."""
-    duration_s: Duration = 0.0
+    duration_s: Seconds = 0.0
     """End each run after this time, such as 30s or 10m. 0: when all rows are inserted."""
-    warmup_s: Duration = 0.0
+    warmup_s: Seconds = 0.0
     """Insert for this time before --duration begins. These rows are stored and verified, but left
     out of every figure.
     """
-    warmup_until_steady_s: Duration = 0.0
+    warmup_until_steady_s: Annotated[Seconds, Opt(kept_if_set=True)] = 0.0
     """Instead of --warmup: insert until the rate of all workers is steady, at most for this time,
     such as 1m. These rows are left out of every figure too.
     """
-    stages: Stages = ()
+    stages: Annotated[Stages, Opt(kept_if_set=True)] = ()
     """Parts of one run, each with a number of active workers, optionally a rate, and separate
     figures, such as 1:1m,8@5k:5m. All workers start before the first part.
     """
@@ -294,11 +294,9 @@ class Insert(
 ):  # fmt: skip
     """The options of `insert` in commands and plans."""
 
-    def options(
-        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
-    ) -> "InsertOptions":
+    def options(self, capabilities: Capabilities | None = None, now_ms: int = 0) -> "InsertOptions":
         """Return the options of one run."""
-        return InsertOptions(**dict(self), runs=1).decide(capabilities, now_ms, timeout_s)
+        return InsertOptions(**dict(self), runs=1).decide(capabilities, now_ms)
 
 
 class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
@@ -310,8 +308,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
     """Worker counts to try, in order.  [default: 1,2,4,8,16 up to the cores of this machine; on
     Kubernetes 1,4,8,12,16]
     """
-    timeout_s: Timeout = 0.0
-    at_most_s: Annotated[Seconds, Opt(inner=True, kept=False)] = 0.0
+    at_most_s: Annotated[Seconds, Opt(inner=True, kept_if_set=True)] = 0.0
     """Time after which a run ends even if rows are left, as no option determines its load."""
 
     @property
@@ -320,16 +317,13 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
         parts = (LoadOptions, Repeats, Emptying, Sending, Connecting, Faults)
         return not self.model_fields_set & {name for part in parts for name in part.model_fields}
 
-    def decide(
-        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float, **changes: Any
-    ) -> Self:
+    def decide(self, capabilities: Capabilities | None, now_ms: int, **changes: Any) -> Self:
         """Return the options with changes, and the defaults that depend on target and time."""
         found = self.model_copy(update=changes)
         decided = {
             "workers": counts_of(found.stages, found.workers),
             "primary_key": found.primary_key or default_key(found.workload, capabilities),
             "start_ms": now_ms if found.start_ms is None else found.start_ms,
-            "timeout_s": timeout_s,
         }
         return found.model_copy(update=decided)
 
@@ -375,15 +369,10 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
         imports = found.pop("imports")
         return {
             **found,
-            "table_prefix": self.table_prefix or None,
-            "out_of_order": found["out_of_order"] or None,
             "num_inserts": None if has_end or self.timed_s else self.rows_each,
             "split": self.split.value if has_end else None,
             "tables": format_tables(self.tables),
             "import": imports or None,
-            "at_most_s": self.at_most_s or None,
-            "stages": found["stages"] or None,
-            "warmup_until_steady_s": self.warmup_until_steady_s or None,
             "tables_by": self.tables_by.value if self.tables > 1 else None,
             "setup": self.setup.digest if self.setup else None,
             "teardown": self.teardown.digest if self.teardown else None,

@@ -1,20 +1,21 @@
-"""Plans of inserts: the runs of a sweep from its options. Pure; reports all problems at once."""
+"""Plans of inserts: the runs of a sweep from its options, also after an earlier insert. Pure."""
 
 from collections.abc import Iterator, Sequence
 
+from iotbench.config.input.parameters import format_parameter, instant, option_of
 from iotbench.config.targets.config import Target
-from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.options import InsertOptions, format_late
 from iotbench.measurements.insert.workload_file import class_of
 from iotbench.measurements.shared.distribution import RunLoad, lane_rows_left, worker_plans
-from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted
 from simulator.control.database.marks import TABLE as MARKS
 from simulator.control.database.refusal import list_reserved
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, parts_between
 from simulator.data.reader import DatasetReader
-from simulator.data.workloads import GENERATORS
+from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
+from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.contract import BATCH, IMPORT, Database
 from simulator.protocol.spec import InsertTask, Work
@@ -79,8 +80,6 @@ def insert_runs(
     mode = _insert_mode(wanted.target, options, recorded)
     clocking = wanted.clocking(
         duration_s=options.timed_s or (0.0 if reader.sizes else options.at_most_s),
-        warmup_s=options.warm_s,
-        until_steady=bool(options.warmup_until_steady_s),
         rows_per_s=options.rate,
     )
     for workers in options.workers:
@@ -97,16 +96,13 @@ def insert_runs(
                 else _draw_shares(reader, before, options, workers, run),
                 records=recorded.file if recorded else None,
                 mode=mode,
-                batch_rows=options.batch_rows,
                 clocking=clocking,
                 fault=options.plan_fault(options.duration_s),
-                retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
                 clean=clean and not keeps,
                 replace_tables=options.replace_tables,
                 setup=options.setup.statements if options.setup else (),
                 teardown=options.teardown.statements if options.teardown else (),
                 verify=level,
-                timeout_s=options.timeout_s,
             )
             yield PlannedRun(spec, run, before.rows + options.prefill)
             before, clean = spec.after, True
@@ -249,3 +245,64 @@ def _expect_apart(dataset: Dataset, database: Database) -> None:
             f" {', '.join(table.name for table in alike)} have the same time, and in"
             f" {database.name} {what}; use another workload or target"
         )
+
+
+_SAME = "--no-clean continues it: give the same, or use --clean"
+
+
+def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
+    """Return the stored dataset to continue; ConfigError names every option that differs.
+
+    `starts`: the user gave the time of the first row; if not, the stored one applies.
+    """
+    if not starts:
+        wanted = wanted.model_copy(update={"start_ms": found.start_ms})
+    if found.workload != wanted.workload:
+        raise ConfigError(_differs("--workload", found.workload, wanted.workload))
+    DatasetReader(found)  # refuses another version, whose rows differ
+    if problems := list(_differences(found, wanted)):
+        raise ConfigError(problems)
+    return found
+
+
+def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
+    """Yield a sentence for each option that differs, with both values."""
+    both = found, wanted
+    if found.seed != wanted.seed:
+        yield _differs("--seed", found.seed, wanted.seed)
+    if found.start_ms != wanted.start_ms:
+        yield _differs("--start-time", *(instant(data.start_ms) for data in both))
+    if found.primary_key != wanted.primary_key:
+        yield _differs("--primary-key", found.primary_key, wanted.primary_key)
+    if found.table_prefix != wanted.table_prefix:
+        names = (data.table_prefix or "none" for data in both)
+        yield _differs("--table-prefix", *names)
+    if found.parts != wanted.parts:
+        yield _differs("--tables", found.parts, wanted.parts)
+    if found.parts_by != wanted.parts_by:
+        yield _differs("--tables-by", found.parts_by, wanted.parts_by)
+    if found.late != wanted.late:
+        names = (format_late(data.late) if data.late else "none" for data in both)
+        yield _differs("--out-of-order", *names)
+    yield from _other_params(found, wanted)
+
+
+def _other_params(found: Dataset, wanted: Dataset) -> Iterator[str]:
+    both = found, wanted
+    model = workload_class(wanted.workload).params_model
+    params = [model(**data.params).model_dump(mode="json") for data in both]
+    if wanted.workload == Declared.name:
+        if params[0] != params[1]:
+            yield f"--workload: the file declares other tables than those that are stored; {_SAME}"
+        return
+    for field in params[0]:
+        values = [each[field] for each in params]
+        if values[0] != values[1]:
+            shown = (
+                format_parameter(field, v, d.start_ms) for v, d in zip(values, both, strict=True)
+            )
+            yield _differs(option_of(field), *shown)
+
+
+def _differs(option: str, before: object, now: object) -> str:
+    return f"{option}: the last insert has {before}, got {now}; {_SAME}"

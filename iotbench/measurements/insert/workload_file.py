@@ -43,7 +43,7 @@ class _Skewed(Record):
         None, description="value 1, 2, ... r is as frequent as 1 / r to this power, such as 0.99"
     )
     hotspot: tuple[_Part, _Part] | None = Field(
-        None, description="so many of the values get so many of the rows, such as [20%, 80%]"
+        None, description="share of the values, and of the rows that get them, such as [20%, 80%]"
     )
     latest: _Exponent | None = Field(
         None, description="like zipf, and value 1 is the newest one, which moves on with the rows"
@@ -87,7 +87,7 @@ class _Column(_Skewed):
         ):
             raise ValueError("weights: expected numbers from 0 on, not all of them 0")
         if self.weights and (laws := self.laws):
-            raise ValueError(f"weights, {laws[0]}: both say how frequent a value is; leave one out")
+            raise ValueError(f"weights, {laws[0]}: both set how frequent a value is; leave one out")
         if len(self.values) > MOST_VALUES:
             raise ValueError(f"values: expected at most {MOST_VALUES:,}, got {len(self.values):,}")
         return self
@@ -99,7 +99,7 @@ class Tag(_Column):
     count: Annotated[Count, Field(ge=1, le=MOST_VALUES)] | None = Field(
         None, description="how many different names the series share"
     )
-    name: str = Field("", description="a name, in which {} stands for its number")
+    name: str = Field("", description="a name with {} in place of its number")
 
     @model_validator(mode="after")
     def _one(self) -> "Tag":
@@ -142,7 +142,7 @@ class FieldOf(_Column):
     )
     true_share: Share | None = Field(None, description="share of true, such as 30%")
     length: tuple[Count, Count] | None = Field(
-        None, description="random letters, from so many to so many"
+        None, description="random letters; the least and the greatest number of them"
     )
     distinct: Annotated[Count, Field(ge=1, le=MOST_VALUES)] = Field(
         1000, description="how many different texts of random letters there are"

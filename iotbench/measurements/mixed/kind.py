@@ -136,7 +136,7 @@ class MixedKind(Kind[MixedOptions]):
         yield from writing_warnings(result)
         yield from asking_warnings(result, self.summary(result))
         yield from _load_warnings(result)
-        yield from _unseen(result)
+        yield from _warn_of_unseen(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
         """Yield the effects of faults, and the shares of types with weights."""
@@ -191,7 +191,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
             )
 
 
-def _unseen(result: Result) -> Iterator[str]:
+def _warn_of_unseen(result: Result) -> Iterator[str]:
     """Yield the number of rows that were not seen, and lower bounds of unknown freshness."""
     for each in (each for run in result.runs for each in run.outcome.freshness):
         all_rows = each.rows + each.unseen_rows

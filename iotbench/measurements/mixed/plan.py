@@ -18,13 +18,12 @@ from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.query.plan import (
     TYPES,
-    chosen_of,
+    choose_types,
     expect_expressible,
     type_problems,
     weights_of,
 )
 from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
-from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
 from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.dataset import Dataset
@@ -72,7 +71,7 @@ def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
     if found is None:
         raise ConfigError(
             f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
-            " of time, so every query would also ask about rows that are added meanwhile; insert"
+            " of time, so every query would also ask about rows added during the run; insert"
             f" {'them without --out-of-order' if stored.late else 'another workload'}"
         )
     return found
@@ -94,8 +93,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     the first run are planned `again` then.
     """
     options, stored = wanted.options, wanted.stored
-    problems = _problems(wanted.target, options, force=wanted.force)
-    if problems:
+    if problems := _target_problems(wanted.target, options, force=wanted.force):
         raise ConfigError(problems)
 
     def plan(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
@@ -116,19 +114,17 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     return [first, *others]
 
 
-def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
-    """Return a sentence for every problem that does not depend on the stored rows."""
-    problems = option_problems(options)
+def _target_problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
+    """Return a sentence for everything that this target or this machine cannot do."""
     option = "--insert-workers, --query-workers"
-    problems += worker_problems(
+    problems = worker_problems(
         options.workers, options.batch_rows, target, force=force,
         connections=options.connections, option=option,
     )  # fmt: skip
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that can be queried")
-    can = database.capabilities
-    problems += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
+    problems += failing_problems(options, target)
     if options.fresh_s and options.aligned and not database.interval_s:
         problems.append(
             f"--align: {target.name} keeps no aggregates with which windows of fresh rows could"
@@ -150,7 +146,7 @@ def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
         until_ms -= until_ms % (1000 * database.interval_s)
     types = list_mixed_types(stored, options, until_ms)
     problems = type_problems(TYPES, options.named, types, stored.workload)
-    chosen = chosen_of(options.asked, types)
+    chosen = choose_types(options.asked, types)
     problems += [
         *_list_tuned_problems(target, chosen),
         *find_own_problems(options.own, target, stored, types),
@@ -177,14 +173,10 @@ def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
         f"{options.workers}-m{number}",
         stored,
         workers=(*tasks, *asks),
-        mode=database.insert_mode(options.mode),
-        batch_rows=options.batch_rows,
         clocking=wanted.clocking(),
         fault=options.plan_fault(options.duration_s),
-        retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
         clean=False,
         verify=options.level,
-        timeout_s=options.timeout_s,
         load=load,
     )
 
@@ -193,8 +185,8 @@ def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]
     for name in chosen:
         if name in target.tuned:
             yield (
-                f"targets.{target.name}.queries: {name} has a text of its own, which also asks"
-                f" about rows that are added meanwhile; choose others with {TYPES}"
+                f"targets.{target.name}.queries: {name} has its own text, which also asks"
+                f" about rows that are added during the run; choose others with {TYPES}"
             )
 
 

@@ -8,7 +8,7 @@ from iotbench.figures.pictures import Form, Over, Showing
 from iotbench.measurements.insert.warnings import REACHED
 from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import QueryOptions
-from iotbench.measurements.query.plan import left_out, query_runs
+from iotbench.measurements.query.plan import left_out, load_problems, query_runs
 from iotbench.measurements.query.warnings import (
     asking_warnings,
     describe_asked,
@@ -64,20 +64,9 @@ class QueryKind(Kind[QueryOptions]):
         "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
     )
 
-    def decide(
-        self, options: QueryOptions, timeout_s: float, extra: dict[str, str]
-    ) -> QueryOptions:
-        """Return the options; the target's option `queries=a,b` means `--types`."""
-        more = tuple(filter(None, extra.pop("queries", "").split(",")))
-        return options.decide(timeout_s, types=options.types or more)
-
-    def conflicts(self, given: QueryOptions) -> list[str]:
-        """Return the options that --stages excludes."""
-        return stage_conflicts(given.stages, given.given)
-
     def problems(self, options: QueryOptions) -> list[str]:
-        """Return nothing: `plan` checks the options together with the rows."""
-        return []
+        """Return a sentence for everything that cannot work on any target."""
+        return [*load_problems(options), *stage_conflicts(options.stages, options.given)]
 
     def active(self, options: QueryOptions) -> Collection[int]:
         """Return the numbers of active workers in the rows of the result."""
@@ -99,7 +88,7 @@ class QueryKind(Kind[QueryOptions]):
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
         """Yield the queries, and how often each is asked."""
         yield f"queries: {names_of(planned[0].spec.load)}"
-        yield from (f"{_often(each.spec)}; each worker asks once before" for each in planned)
+        yield from (f"{_format_often(each.spec)}; each worker asks once before" for each in planned)
 
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield the warnings of queries, and of rates that were not reached."""
@@ -138,7 +127,7 @@ class QueryKind(Kind[QueryOptions]):
         )
 
 
-def _often(spec: RunSpec) -> str:
+def _format_often(spec: RunSpec) -> str:
     """Return how often the workers of a run ask each query."""
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
     often = counted(runs, "run") if runs else f"for {format_time(spec.clocking.duration_s)}"

@@ -1,12 +1,11 @@
 """Queries and mixed loads, as options: commands and plans compose the same models. Pure."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.input.values import Count, Names, Number, Seconds, Shares
 from iotbench.measurements.query.own import QueriesFile, digest_of
 from iotbench.measurements.shared.faults import Faults
@@ -14,13 +13,11 @@ from iotbench.measurements.shared.options import (
     MOST_RUNS,
     MOST_WORKERS,
     Connecting,
-    Duration,
     Flag,
     MachineOptions,
     OfInsert,
     ResourceOptions,
     Sending,
-    Timeout,
     Verification,
     Workers,
 )
@@ -38,6 +35,9 @@ RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
 """The pattern of all types."""
 _SHORTEST_MIXED_S = 0.1
+SHORTEST_RAMP_S = 1.0
+"""Shortest interval of a ramp: workers report their progress twice a second."""
+_RampSeconds = Annotated[Seconds | None, Opt(least=SHORTEST_RAMP_S, kept=False)]
 _WEIGHT_DIGITS = len(str(MOST_WEIGHT))
 
 
@@ -102,6 +102,11 @@ class OwnQueries(Types):
         """The names and patterns of the types to ask."""
         return self.named or (() if self.own else EVERY)
 
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, with a digest of the queries in the file."""
+        own = {"own_queries": digest_of(self.own)} if self.own else {}
+        return {**super().configuration(), **own}
+
 
 class RampUp(Options):
     """A ramp: a growing number of workers that ask."""
@@ -112,14 +117,14 @@ class RampUp(Options):
     """Start each query with one worker and let in more until answers take longer than
     --response-limit; report the number of workers.
     """
-    response_limit_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    response_limit_s: Annotated[Seconds | None, Opt(least=1e-6, kept=False)] = None
     """Longest average response time that the ramp accepts; at three times as much it ends at once.
     """
-    ramp_step: Annotated[Count | None, Opt(kept=False)] = None
+    ramp_step: Annotated[Count | None, Opt(least=1, most=MOST_WORKERS, kept=False)] = None
     """Number of workers that are let in together.  [default: 1]"""
-    ramp_interval_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    ramp_interval_s: _RampSeconds = None
     """Time until more workers are let in.  [default: 30s]"""
-    moving_average_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    moving_average_s: _RampSeconds = None
     """Time over which the response time is averaged.  [default: 30s]"""
 
     @property
@@ -162,17 +167,17 @@ class AskingOptions(Options):
     """
     count: Count | None = None
     """Runs of each query by all workers together."""
-    duration_s: Duration = 0.0
+    duration_s: Seconds = 0.0
     """Time for which the workers run each query."""
     rate: Number = 0.0
     """Queries/s of each type, by all workers together; the wait counts from the scheduled time.
     0: each worker asks again as soon as it has its answer.
     """
-    warmup_s: Duration = 0.0
+    warmup_s: Seconds = 0.0
     """Run each query for this time after its first run, before runs are timed. These answers are
     verified.
     """
-    stages: Stages = ()
+    stages: Annotated[Stages, Opt(kept_if_set=True)] = ()
     """Parts of the time of each query, each with a number of active workers, optionally a rate, and
     separate figures, such as 1:1m,8@200:5m. First runs and warm-ups come before the first part.
     """
@@ -180,6 +185,11 @@ class AskingOptions(Options):
     """A warm-up of this many runs of each query by each worker, or by each of its --connections.
     With --warmup, both run to their end.
     """
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers of workers to start, a run for each."""
+        return counts_of(self.stages, self.workers)
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -190,9 +200,9 @@ class AskingOptions(Options):
 class Query(RampUp, MachineOptions, AnswerOptions, OwnQueries, Types, Connecting, AskingOptions):
     """The options of `query` in commands and plans."""
 
-    def options(self, timeout_s: float) -> "QueryOptions":
+    def options(self) -> "QueryOptions":
         """Return the options of one sweep."""
-        return QueryOptions(**dict(self)).decide(timeout_s)
+        return QueryOptions(**{field: getattr(self, field) for field in self.model_fields_set})
 
 
 class QueryOptions(OfInsert, ResourceOptions, Query):
@@ -206,14 +216,8 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
     """
     seed: Annotated[Count | None, Opt(kept=False)] = None
     """Fail unless the rows were inserted with this seed.  [default: any]"""
-    timeout_s: Timeout = 0.0
     digests: Annotated[bool, Opt(inner=True, kept=False)] = False
     """Keep digests for comparing the answers with another target's."""
-
-    def decide(self, timeout_s: float, **changes: Any) -> Self:
-        """Return the options with changes, and the defaults that depend on others."""
-        workers = counts_of(self.stages, self.workers)
-        return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
 
     @property
     def is_bare(self) -> bool:
@@ -235,18 +239,13 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
 
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result."""
-        found = {
-            **super().configuration(),
-            "runs": self.runs_each or None,
-            "at_most_s": BARE_S if self.fewest else None,
-        }
-        stages = found.pop("stages")
         ramp = self.load_ramp.model_dump() if self.load_ramp else {}
         return {
-            **found,
-            **({"stages": stages} if stages else {}),
+            **super().configuration(),
+            "workers": [*self.counts],
+            "runs": self.runs_each or None,
+            "at_most_s": BARE_S if self.fewest else None,
             **{f"ramp_{name}": value for name, value in ramp.items()},
-            **({"own_queries": digest_of(self.own)} if self.own else {}),
         }
 
 
@@ -259,13 +258,13 @@ class MixedLoad(Options):
     """Workers that insert rows."""
     query_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
     """Workers that ask queries."""
-    duration_s: Annotated[Seconds, Opt(least=_SHORTEST_MIXED_S, most=LONGEST_S)] = 60.0
+    duration_s: Annotated[Seconds, Opt(least=_SHORTEST_MIXED_S)] = 60.0
     """Time for which rows are inserted and queries asked."""
-    warmup_s: Duration = 0.0
+    warmup_s: Seconds = 0.0
     """Insert and ask for this time before --duration begins. Rows and answers are verified, but
     left out of every figure.
     """
-    fresh_s: Duration = 0.0
+    fresh_s: Seconds = 0.0
     """Ask about arriving rows instead of the rows stored before: about this length of time up to
     the newest row, such as 1m. Each answer is compared with the rows acknowledged before it began
     and those sent until it ended, and the result shows how soon rows were seen.
@@ -285,9 +284,9 @@ class MixedLoad(Options):
 class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
     """The options of `mixed` in commands and plans."""
 
-    def options(self, timeout_s: float) -> "MixedOptions":
+    def options(self) -> "MixedOptions":
         """Return the options of one run."""
-        return MixedOptions(**dict(self), timeout_s=timeout_s)
+        return MixedOptions(**dict(self))
 
 
 class MixedOptions(OfInsert, ResourceOptions, Mixed):
@@ -297,7 +296,6 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
 
     runs: Annotated[Count, Opt("-r", least=1, most=MOST_RUNS)] = 1
     """Number of runs; each asks about all rows stored before it, and adds others."""
-    timeout_s: Timeout = 0.0
 
     @property
     def level(self) -> VerifyMode:
@@ -326,5 +324,4 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
             "insert_rate": self.rows_per_s,
             "query_rate": self.queries_per_s,
             "verify": self.level.value,
-            **({"own_queries": digest_of(self.own)} if self.own else {}),
         }

@@ -138,7 +138,7 @@ def _problems(found: Mapping[str, OwnQueryEntry]) -> Iterator[str]:
 def _of_one(each: OwnQueryEntry) -> Iterator[str]:
     for name in each.parameters:
         if name in _RESERVED:
-            yield f"parameters.{name}: the name has a meaning of its own; choose another"
+            yield f"parameters.{name}: the name is reserved; choose another"
         elif not _PARAMETER.fullmatch(name):
             yield f"parameters.{name}: expected a name of lower-case letters, digits and _"
     for key in ("columns", "text"):

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from iotbench.config.input.options import outside
-from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import worker_problems
-from iotbench.measurements.query.options import BARE_S, MOST_QUERIES, QueryOptions, Types
+from iotbench.measurements.query.options import BARE_S, MOST_QUERIES, QueryOptions, RampUp, Types
 from iotbench.measurements.query.own import find_own_problems
-from iotbench.measurements.shared.options import MOST_WORKERS
 from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import (
     are_scheduled,
@@ -26,8 +24,6 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, QueryLoad, Work
 
-SHORTEST_RAMP_S = 1.0
-"""Shortest interval of a ramp: workers report their progress twice a second."""
 TYPES = "--types"
 _PATTERN = frozenset("*?[")
 
@@ -52,7 +48,7 @@ def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
     return [name for name in types if fnmatchcase(name, pattern)]
 
 
-def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
+def choose_types(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
     """Return the types that names and patterns select and that can be asked, each once."""
     possible = askable(types)
     named = [name for word in words for name in (word, *matches_of(word, possible))]
@@ -72,14 +68,14 @@ def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
     """Return the runs of a query sweep; ConfigError names everything that is wrong."""
     target, dataset, options = wanted.target, wanted.stored.dataset, wanted.options
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    problems = [*load_problems(options), *_target_problems(options, target, dataset, types)]
+    problems = [*_target_problems(options, target, dataset, types)]
     problems += worker_problems(
-        max(options.workers, default=0), 0, target,
+        max(options.counts, default=0), 0, target,
         force=wanted.force, connections=options.connections,
     )  # fmt: skip
     if problems:
         raise ConfigError(problems)
-    chosen = chosen_of(options.asked, types)
+    chosen = choose_types(options.asked, types)
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
         own=dict(options.own),
@@ -96,7 +92,7 @@ def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
         queries_per_s=options.rate,
     )
     expect_expressible(target.open(), load, types, dataset)
-    last = options.workers[-1]
+    last = options.counts[-1]
     return [
         PlannedRun(
             wanted.spec(
@@ -105,14 +101,13 @@ def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
                 dataset,
                 workers=_tasks(workers, options),
                 clean=False,
-                timeout_s=options.timeout_s,
                 clocking=clocking,
                 load=load.model_copy(update={"plans": options.plans and workers == last}),
             ),
             1,
             dataset.rows,
         )
-        for workers in options.workers
+        for workers in options.counts
     ]
 
 
@@ -149,7 +144,7 @@ def load_problems(options: QueryOptions) -> list[str]:
     problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
     heaviest = max(options.weights.values(), default=1) or 1
     if options.count is not None:
-        fewest = options.connections * max(options.workers, default=1)
+        fewest = options.connections * max(options.counts, default=1)
         problems += outside(("--count", options.count, fewest, MOST_QUERIES // heaviest))
     by_time = options.duration_s or options.stages or options.ramp
     if heaviest > 1 and by_time and not are_scheduled(options.stages, options.rate):
@@ -168,23 +163,17 @@ def load_problems(options: QueryOptions) -> list[str]:
         problems.append("--rate: a ramp lets in workers that ask as fast as they can; leave it out")
     ways = [name for name, is_given in given.items() if is_given]
     if len(ways) > 1:
-        problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
+        problems.append(f"{', '.join(ways)}: each sets how much is asked; use one of them")
     others = {name: is_given and options.stages for name, is_given in given.items()}
     problems += stage_problems(options.stages, others)
     return problems + _ramp_problems(options)
 
 
 def _ramp_problems(options: QueryOptions) -> list[str]:
-    limits = [
-        ("--ramp-step", options.ramp_step, 1, MOST_WORKERS),
-        ("--ramp-interval", options.ramp_interval_s, SHORTEST_RAMP_S, LONGEST_S),
-        ("--moving-average", options.moving_average_s, SHORTEST_RAMP_S, LONGEST_S),
-        ("--response-limit", options.response_limit_s, 1e-6, LONGEST_S),
-    ]
-    given = [(name, value, low, high) for name, value, low, high in limits if value is not None]
     if not options.ramp:
-        return [f"{name}: is only for --ramp" for name, *_ in given]
-    problems = outside(*given)
+        own = (each for field, each in RampUp.declare().items() if getattr(options, field))
+        return [f"{each.names[0]}: is only for --ramp" for each in own]
+    problems = []
     if options.warmup_s:
         problems.append("--warmup: a ramp lets in workers at different times; use --burn-in N")
     if options.response_limit_s is None:

@@ -55,7 +55,7 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
     if bound and int(result.configuration.get("connections") or 1) > 1:
         yield (
             f"the workers' own processes were busy for {max(bound.values()):.0%} of the time, so"
-            " their connections waited for one another and the times say less of the database; use"
+            " their connections waited for one another and the times are partly the client's; use"
             " more workers with fewer connections each, or a lower rate"
         )
         bound = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.quantities import LONGEST_S, parse_duration_s, parse_share
+from iotbench.config.input.quantities import parse_duration_s, parse_share
 from iotbench.config.input.values import Bytes, Notation, Seconds
 from iotbench.results.faults import Outage, accounts_of
 from iotbench.results.result import Result
@@ -87,9 +87,9 @@ class Faults(Options):
         Notation("duration|share", parse_moment, format_moment, float | str, format_moment),
     ] = FaultMoment(share=0.3)
     """Time of the first fault after the beginning of the measured part, such as 20s or 50%."""
-    every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
+    every_s: Seconds = 0.0
     """Interval between the beginnings of faults, such as 60s. 0: one fault."""
-    for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
+    for_s: Seconds = 5.0
     """Duration of the fault, after which the database resumes, --restart-with runs, the disk is
     freed, the network recovers, or the worker's process restarts.
     """
@@ -103,7 +103,7 @@ class Faults(Options):
     """
     disk: Annotated[Path | None, Opt(metavar="FOLDER")] = None
     """Folder on the database's disk to fill with a file, which is removed after --for."""
-    delay_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.1
+    delay_s: Seconds = 0.1
     """Additional delay of a slow network, in each direction."""
     bandwidth: Annotated[Bytes | None, Opt(metavar="BYTES/S")] = None
     """Bytes/s through each connection of a slow network, in each direction, such as 1MB.
@@ -167,12 +167,12 @@ class Faults(Options):
         """Return problems of the options; `duration_s` is of the measured part, 0 if unlimited."""
         if not self.fault:
             return [
-                f"{each.names[0]}: says how the database fails; add --fault, or leave it out"
+                f"{each.names[0]}: applies to --fault only; add --fault, or leave it out"
                 for field, each in Faults.declare().items()
                 if getattr(self, field) != each.info.get_default()
             ]
         if not duration_s:
-            return ["--fault: workers go on for a known time meanwhile; add --duration, such as 1m"]
+            return ["--fault: needs a measured part of known length; add --duration, such as 1m"]
         problems = []
         ends_s = self.at.within_s(duration_s) + self.lasts_s
         if ends_s >= duration_s:

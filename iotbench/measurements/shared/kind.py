@@ -81,17 +81,6 @@ class Kind(ABC, Generic[_Options]):
         """Return the summary of one of its results."""
         return summarise(self.subject(result.configuration), result.runs)
 
-    def decide(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
-        """Return the options with the defaults that depend on others.
-
-        Options of the command are removed from `extra`, where users of the original give them.
-        """
-        return options.model_copy(update={"timeout_s": timeout_s})
-
-    def conflicts(self, given: _Options) -> list[str]:
-        """Return conflicts between the given options."""
-        return []
-
     def problems(self, options: _Options) -> list[str]:
         """Return a sentence for everything that cannot work on any target."""
         return options.problems()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.input.values import Count, Counts, Seconds
 from simulator.modules.contract import BATCH, SINGLE
 from simulator.protocol.spec import Several
@@ -21,9 +20,6 @@ MOST_RUNS = 10_000
 LARGEST_BATCH_ROWS = 10_000_000
 
 Workers = Annotated[Counts, Opt("-w", least=1, most=MOST_WORKERS)]
-Timeout = Annotated[Seconds, Opt(inner=True, least=0, most=LONGEST_S)]
-"""Time after which a run is given up; 0: never."""
-Duration = Annotated[Seconds, Opt(least=0, most=LONGEST_S)]
 Flag = Annotated[bool, Opt(kept=False)]
 
 
@@ -34,7 +30,7 @@ class Sending(Options):
 
     batch: Annotated[Count, Opt(least=0, most=LARGEST_BATCH_ROWS)] = 0
     """Rows per batch; 0: one row at a time, each acknowledged separately."""
-    retry_for_s: Duration = 0.0
+    retry_for_s: Seconds = 0.0
     """Time for which a worker retries a refused batch or login, with pauses of up to 2 s, and a
     lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: retry a batch
     five times, and a connection for some seconds.

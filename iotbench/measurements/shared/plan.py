@@ -6,7 +6,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
-from iotbench.measurements.shared.options import Connecting
+from iotbench.measurements.shared.faults import RETRY_FOR_S, Faults
+from iotbench.measurements.shared.options import Connecting, Sending
 from iotbench.results.result import Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
@@ -101,14 +102,29 @@ class Wanted(Generic[_Options]):
     by: str = ""
     """User and machine."""
     force: bool = False
+    timeout_s: float = 0.0
+    """Time after which a run is given up; 0: never."""
     rows: object = None
     """Rows to insert, for `insert`; None for other kinds."""
 
     def spec(self, work: Work, run: str, dataset: Dataset, **task: Any) -> RunSpec:
-        """Return the specification of a run after the rows of a dataset, as `spec_of` does."""
-        same = {"by": self.by, "complete": self.stored.complete}
-        if isinstance(self.options, Connecting):
-            same["several"] = self.options.several
+        """Return the specification of a run after the rows of a dataset, as `spec_of` does.
+
+        Connections and sends follow from the options, unless `task` has them.
+        """
+        options = self.options
+        same: dict[str, Any] = {
+            "by": self.by, "complete": self.stored.complete, "timeout_s": self.timeout_s,
+        }  # fmt: skip
+        if isinstance(options, Connecting):
+            same["several"] = options.several
+        if isinstance(options, Sending):
+            fails = isinstance(options, Faults) and options.fault
+            same |= {
+                "mode": self.target.open().insert_mode(options.mode),
+                "batch_rows": options.batch_rows,
+                "retry_s": options.retry_for_s or (RETRY_FOR_S if fails else 0.0),
+            }
         return spec_of(work, (self.sweep_id, run), self.target, dataset, **{**same, **task})
 
     def clocking(self, **more: Any) -> Clocking:
@@ -158,7 +174,7 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
     clocking = spec.clocking
     if clocking.duration_s:
         inserted_s = phases.get(WARMUP, 0.0) + phases.get("insert", 0.0)
-        return fixed + with_rows - inserted_s + clocking.warmup_s + clocking.duration_s
+        return fixed + with_rows - inserted_s + clocking.warm_s + clocking.duration_s
     written = sum(each.prefill_rows + each.rows for each in nearest.outcome.workers)
     return fixed + with_rows * rows_of(spec) / written
 

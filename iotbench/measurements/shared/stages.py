@@ -11,7 +11,7 @@ from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
 
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
-_EXCLUDED = "--stages say how many workers are active, and for how long; leave one of the two out"
+_EXCLUDED = "--stages sets the number of active workers and the time; use one of them"
 
 
 def parse_stages(text: str) -> tuple[LoadStage, ...]:
@@ -89,7 +89,7 @@ def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) ->
             yield f"{name}: {_EXCLUDED}"
 
 
-def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) -> list[str]:
+def stage_conflicts(stages: Sequence[LoadStage], given: Collection[str]) -> list[str]:
     """Return why given options exclude stages, if their values do not show that they are given.
 
     `stage_problems` finds the other options.
@@ -97,7 +97,7 @@ def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) 
     return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
-def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:
+def counts_of(stages: Sequence[LoadStage], workers: tuple[int, ...]) -> tuple[int, ...]:
     """Return the numbers of workers to start; without stages they are the counts of --workers."""
     return (most_workers(stages),) if stages else workers
 

@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from iotbench.config.input.options import Opt, outside
-from iotbench.config.input.quantities import LONGEST_S
+from iotbench.config.input.options import Opt
 from iotbench.config.targets.config import Target
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Subject
 from iotbench.measurements.shared.kind import Kind, Planned
-from iotbench.measurements.shared.options import OfInsert, Timeout
+from iotbench.measurements.shared.options import OfInsert
 from iotbench.measurements.shared.plan import PlannedRun, Wanted, expect_stored
 from iotbench.results.result import Result, RunRecord
-from simulator.errors import ConfigError
 from simulator.protocol.spec import Work
 from simulator.protocol.verdict import Status, VerifyMode
 
@@ -39,7 +37,6 @@ class VerifyOptions(OfInsert):
     verify: Annotated[VerifyMode, Opt(choices=("counts", "full"))] = VerifyMode.FULL
     """counts: rows are counted, and sums, minima, maxima and distinct keys are compared; full: in
     addition, every row is compared."""
-    timeout_s: Timeout = 0.0
 
 
 class VerifyKind(Kind[VerifyOptions]):
@@ -67,11 +64,9 @@ class VerifyKind(Kind[VerifyOptions]):
     def plan(self, wanted: Wanted[VerifyOptions]) -> Planned:
         """Return the run of the collector."""
         options, stored = wanted.options, wanted.stored
-        if problems := outside(("--timeout", options.timeout_s, 0, LONGEST_S)):
-            raise ConfigError(problems)
         spec = wanted.spec(
             Work.VERIFY, "v", stored.dataset,
-            clean=False, verify=options.verify, timeout_s=options.timeout_s,
+            clean=False, verify=options.verify,
         )  # fmt: skip
         return Planned(
             [PlannedRun(spec, 1, stored.dataset.rows)],
@@ -80,7 +75,6 @@ class VerifyKind(Kind[VerifyOptions]):
                 "workload": stored.dataset.workload,
                 "seed": stored.dataset.seed,
                 "verify": options.verify.value,
-                "timeout_s": options.timeout_s,
             },
         )
 

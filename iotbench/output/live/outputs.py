@@ -25,11 +25,13 @@ class Outputs(Options):
 
     GROUP: ClassVar[str] = "Live"
 
-    metrics_out: Annotated[str | None, Opt(metavar="FILE|URL")] = None
+    metrics_out: Annotated[str | None, Opt(metavar="FILE|URL", stored=False)] = None
     """Write rate, latency, errors and time left to this file in OpenMetrics, about once a second;
     or send them to this URL by POST, such as http://host:8428/api/v1/import/prometheus.
     """
-    ui: Annotated[Address, Notation("[host]:port", parse_address)] | None = None
+    ui: Annotated[
+        Annotated[Address, Notation("[host]:port", parse_address)] | None, Opt(stored=False)
+    ] = None
     """Serve a page that shows the progress of the sweep, on this machine only unless a host is
     given; anyone who can connect can read it. Port 0: any free port.
     """

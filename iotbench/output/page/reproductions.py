@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
 from iotbench.output.page.content import PageTable, Section
-from iotbench.plans.engine import worst
+from iotbench.plans.items import worst
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.record import ClaimRecord, FigureLine, Reproduction
 from iotbench.plans.published.tables import (

@@ -160,7 +160,7 @@ class Estimate:
             if run_left_s is None or not rows_per_s:
                 return None
             clockings = [other.spec.clocking for other in others]
-            timed_s = sum(each.warmup_s + each.duration_s for each in clockings if each.duration_s)
+            timed_s = sum(each.warm_s + each.duration_s for each in clockings if each.duration_s)
             return run_left_s + timed_s + sum(map(_rows, others)) / rows_per_s
         elapsed_s = self._clock() - self._began_s
         left_s = max(self._duration_s(current) - elapsed_s, run_left_s or 0.0)

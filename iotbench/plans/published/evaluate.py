@@ -1,18 +1,32 @@
-"""Comparison of the items' results with the document's figures and claims. Pure."""
+"""Comparison of measured items with the figures, claims and clusters of a document. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from iotbench.figures.figures import spread_of
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Candidate, Item
+from iotbench.plans.items import Candidate, Item, MeasuredItem
 from iotbench.plans.measures import unit_of
-from iotbench.plans.published.claims import Seen, judge
-from iotbench.plans.published.documents import Document, DocumentClaim, PublishedFigure, Term
+from iotbench.plans.published.claims import Seen, judge, judge_bounds
+from iotbench.plans.published.documents import (
+    Document,
+    DocumentClaim,
+    Gain,
+    PublishedFigure,
+    Scaling,
+    Term,
+)
 from iotbench.plans.published.measurements import Measurements, Systems
-from iotbench.plans.published.record import Cell, ClaimRecord, ClaimSide, FigureLine, Matrix
-from iotbench.plans.published.scaling import claims_of_gains, matrix
+from iotbench.plans.published.record import (
+    Cell,
+    ClaimRecord,
+    ClaimSide,
+    FigureLine,
+    GainRecord,
+    Matrix,
+)
+from simulator.errors import counted
 
 
 @dataclass(frozen=True)
@@ -69,10 +83,6 @@ class Experiment:
                   if candidate.not_had}  # fmt: skip
         return {**systems, **others}
 
-    def refusals(self) -> dict[str, str]:
-        """Return "target, setting" -> why the target was not measured with the setting."""
-        return {f"{target}, {name}": why for (name, target), why in self.refused.items()}
-
     @cached_property
     def _systems(self) -> Systems:
         return Systems(self.document.systems, self.candidates)
@@ -114,7 +124,7 @@ class Experiment:
             targets = self._systems.targets_of(system)
             lines += [self._line(figure, system, target) for target in targets]
             if not targets:
-                lines.append(self._empty(figure, system, self._systems.absence(system)))
+                lines.append(self._line(figure, system, reason=self._systems.absence(system)))
         shown = {line.target for line in lines}
         for candidate in self.candidates:
             if candidate.name not in shown and not candidate.not_had:
@@ -126,28 +136,18 @@ class Experiment:
             percent = 100 * line.mean / best if best and line.mean else None
             yield line.model_copy(update={"percent_of_best": percent})
 
-    def _line(self, figure: PublishedFigure, system: str, target: str) -> FigureLine:
+    def _line(
+        self, figure: PublishedFigure, system: str, target: str = "", reason: str = ""
+    ) -> FigureLine:
+        """Return the line of a system; `reason`: why it has no target."""
         setting = figure.setting_of(system)
         values = self._measurements.values(target, setting, figure.measure)
-        if not values:
+        if target and not values:
             reason = self._measurements.why_not(target, setting, figure.measure)
-            return self._empty(figure, system, reason, target)
-        return self._empty(figure, system, "", target).model_copy(
-            update={
-                "values": values,
-                "mean": sum(values) / len(values),
-                "spread": spread_of(values),
-                "verdict": self._measurements.verdict(target, setting),
-            }
-        )
-
-    def _empty(
-        self, figure: PublishedFigure, system: str, reason: str, target: str = ""
-    ) -> FigureLine:
         return FigureLine(
             row=figure.row,
             title=figure.title,
-            setting=figure.setting_of(system),
+            setting=setting,
             measure=figure.measure,
             unit=unit_of(figure.measure),
             system=system,
@@ -156,6 +156,10 @@ class Experiment:
             published_percent=figure.percent_of_base(system),
             percent_of=figure.percent_of,
             quote=figure.quote_of(system),
+            values=values,
+            mean=sum(values) / len(values) if values else None,
+            spread=spread_of(values),
+            verdict=self._measurements.verdict(target, setting) if values else "",
             not_had=reason,
         )
 
@@ -234,3 +238,103 @@ class Experiment:
             and not self._measurements.values(side.target, setting, side.measure)
         ]
         return "; ".join(dict.fromkeys(reasons))
+
+
+_ALONE = "no other target has the same module on another number of nodes, or of another node_size"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingStep:
+    """A step from a cluster to the next larger one in one direction of the matrix."""
+
+    smaller: Cell
+    larger: Cell
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """Speedup of the larger one, repeat by repeat."""
+        pairs = zip(self.larger.values, self.smaller.values, strict=False)
+        return tuple(larger / smaller for larger, smaller in pairs if smaller)
+
+    @property
+    def nodes(self) -> tuple[int, int]:
+        """The numbers of nodes of both."""
+        return self.smaller.nodes, self.larger.nodes
+
+    @property
+    def label(self) -> str:
+        """Difference between the clusters."""
+        nodes, size = self.nodes, self.smaller.node_size
+        if nodes[0] == nodes[1]:
+            return f"{size} to {self.larger.node_size}, {counted(nodes[0], 'node')}"
+        return f"{nodes[0]} to {nodes[1]} nodes{', ' if size else ''}{size}"
+
+    def is_examined_by(self, gain: Gain) -> bool:
+        """Return whether a claim is about this step."""
+        return self.nodes == gain.nodes if gain.nodes else self.nodes[0] == self.nodes[1]
+
+
+def steps(cells: Sequence[Cell]) -> list[ScalingStep]:
+    """Return the gains of the matrix; sizes follow each other in the order of the cells."""
+    return [
+        ScalingStep(smaller, larger) for smaller, larger in (*_by_nodes(cells), *_by_size(cells))
+    ]
+
+
+def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
+    """Return the matrix with its gains."""
+    gains = tuple(
+        GainRecord(
+            smaller=step.smaller.target,
+            larger=step.larger.target,
+            label=step.label,
+            percents=tuple(100 * (ratio - 1) for ratio in step.ratios),
+        )
+        for step in steps(cells)
+    )
+    return Matrix(
+        row=scaling.row, setting=scaling.setting, measure=scaling.measure,
+        cells=tuple(cells), gains=gains,
+    )  # fmt: skip
+
+
+def claims_of_gains(
+    claim: DocumentClaim, gain: Gain, scaling: Scaling, cells: Sequence[Cell]
+) -> Iterator[ClaimRecord]:
+    """Yield the claim for each step that it is about, or that there is none."""
+    examined = [step for step in steps(cells) if step.is_examined_by(gain)]
+    for step in examined:
+        sides = tuple(
+            ClaimSide(
+                setting=cell.setting, measure=scaling.measure, system=cell.system,
+                target=cell.target, values=cell.values, published=None,
+            )
+            for cell in (step.larger, step.smaller)
+        )  # fmt: skip
+        yield ClaimRecord(
+            row=claim.row, text=claim.text, quote=claim.quote,
+            target=step.larger.target, system=step.larger.system,
+            seen=judge_bounds(step.ratios, gain.least, gain.most), sides=sides,
+        )  # fmt: skip
+    if not examined:
+        yield ClaimRecord(
+            row=claim.row, text=claim.text, quote=claim.quote, seen=Seen.NOT_HAD, reason=_ALONE
+        )
+
+
+def _by_nodes(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Yield clusters of the same size of nodes, and of ever more nodes."""
+    for kind in dict.fromkeys((cell.module, cell.node_size) for cell in cells):
+        alike = [cell for cell in cells if (cell.module, cell.node_size) == kind]
+        ordered = sorted(alike, key=lambda cell: cell.nodes)
+        yield from (pair for pair in pairwise(ordered) if pair[0].nodes < pair[1].nodes)
+
+
+def _by_size(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Yield clusters of the same number of nodes, and of ever larger ones."""
+    for kind in dict.fromkeys((cell.module, cell.nodes) for cell in cells):
+        alike = [cell for cell in cells if (cell.module, cell.nodes) == kind]
+        yield from (
+            pair for pair in pairwise(alike)
+            if pair[0].node_size and pair[1].node_size and pair[0].node_size != pair[1].node_size
+        )  # fmt: skip

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from iotbench.measurements import kind_of
-from iotbench.plans.engine import MeasuredItem, worst_of
-from iotbench.plans.items import Candidate, Item
+from iotbench.plans.items import Candidate, Item, MeasuredItem, worst_of
 from iotbench.plans.measures import measures_of
 from iotbench.plans.published.documents import System, Term
 from iotbench.plans.searches import keep_best

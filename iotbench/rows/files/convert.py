@@ -15,7 +15,6 @@ from iotbench.rows.files.cells import CellType, TextCells
 from iotbench.rows.files.columns import writer
 from iotbench.rows.files.content import is_parquet
 from iotbench.rows.files.delimited import DelimitedPart
-from iotbench.rows.files.epochs import EpochTime, unit_of
 from iotbench.rows.files.lines import LinesPart, looks_like_lines
 from iotbench.rows.files.names import column_names
 from iotbench.rows.files.objects import name_of, uri_of
@@ -23,7 +22,7 @@ from iotbench.rows.files.records import Malformed
 from iotbench.rows.files.request import EPOCHS, FilesRequest
 from iotbench.rows.files.roles import columns_of
 from iotbench.rows.files.source import FilePart, FileSource, Portion, readable
-from iotbench.rows.files.times import Finer, FormattedTime, Instants
+from iotbench.rows.files.times import EpochTime, Finer, FormattedTime, Instants, unit_of
 from iotbench.rows.files.zones import zone_problems
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
 from simulator.data.workloads.file import FileParams, Nanoseconds, OnError

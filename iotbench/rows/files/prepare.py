@@ -13,7 +13,7 @@ from iotbench.rows.files.objects import here, name_of, uri_of
 from iotbench.rows.files.request import FilesRequest
 from simulator.data.dataset import Dataset
 from simulator.data.reader import DatasetReader
-from simulator.data.schema import ID, PrimaryKey, Role
+from simulator.data.schema import ID, PrimaryKey
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import (
@@ -70,25 +70,16 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             f"{gone[0]}: {problem_of(gone[0])}: the answers cannot be checked without the inserted"
             " file; put it back, or run insert again"
         )
-    request = FilesRequest(files, _reading(before), dataset.primary_key)
+    reading = FileReading(**before.model_dump(include={*FileReading.model_fields}))
+    request = FilesRequest(files, reading, dataset.primary_key)
     with prepare_file(request, quiet=True, sha256=before.sha256) as params:
-        said = {field: getattr(params, field) for field in FileReading.model_fields}
-        said |= {"folder": params.folder, "source": params.source, "table": params.table}
-        _expect_same(before.model_copy(update=said), params)
+        here_now = {"folder": params.folder, "source": params.source, "table": params.table}
+        _expect_same(before.model_copy(update=here_now), params)
         if not quiet:
             rows = counted(before.rows, "row")
             say(f"{before.source}: read again, {rows}", err=True)
         found = before.model_copy(update={"folder": params.folder})
         yield dataset.model_copy(update={"params": found.model_dump(mode="json")})
-
-
-def _reading(before: FileParams) -> FileReading:
-    """Return the options with which the file was read; earlier versions stored fewer."""
-    said = before.model_dump(include={*FileReading.model_fields})
-    of_role = {role: tuple(c.name for c in before.columns if c.role is role) for role in Role}
-    said["time_column"] = said["time_column"] or of_role[Role.TIME][0]
-    said["tags"] = said["tags"] or of_role[Role.TAG]
-    return FileReading(**said)
 
 
 def _expect_same(before: FileParams, params: FileParams) -> None:

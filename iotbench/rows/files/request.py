@@ -193,7 +193,7 @@ class FilesRequest:
             *_time_format_problems(self.reading.time_format),
         ]
         if self.reading.only_columns and self.reading.drop_columns:
-            problems.append("--drop-columns: does not go with --only-columns; leave one out")
+            problems.append("--drop-columns: cannot be used with --only-columns; leave one out")
         try:
             self.files()
         except ConfigError as error:

@@ -9,10 +9,9 @@ from itertools import product
 import pyarrow as pa
 
 from iotbench.rows.files.cells import CellType, present, trim
-from iotbench.rows.files.epochs import unit_of
 from iotbench.rows.files.request import FilesRequest
 from iotbench.rows.files.source import FileSource
-from iotbench.rows.files.times import FormattedTime
+from iotbench.rows.files.times import FormattedTime, unit_of
 from iotbench.rows.files.zones import NAMED
 from simulator.data.block import Array
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
@@ -146,7 +145,7 @@ def _find_time(  # noqa: PLR0913, PLR0917
             f"--time-column: expected one timestamp column, found {found}; name the column with the"
             f" time: {_candidates(instants or counts, types)}"
             + ("" if instants or counts else f" ({_ISO})")
-            + ("; is it the only column? --delimiter says what separates them" * (len(names) == 1))
+            + ("; is it the only column? --delimiter names the separator" * (len(names) == 1))
         )
     elif wanted not in names:
         problems.append(f"--time-column: no column {wanted!r} ({nearest(wanted, names)})")

@@ -202,7 +202,7 @@ class FileSource:
             if self._reading.on_error is not OnError.SKIP:
                 found = f"expected {cells} as in the heading, found {each.cells}: {each.text}"
                 wrong = f"{each.reason}: {each.text}" if each.reason else found
-                hint = "" if each.reason else "; --delimiter and --skip-lines say where cells begin"
+                hint = "" if each.reason else "; --delimiter and --skip-lines define the cells"
                 last = each.line + each.height - 1
                 place = f"lines {each.line} to {last}" if each.height > 1 else f"line {each.line}"
                 raise ConfigError(

@@ -180,7 +180,7 @@ def _local_problems(form: str | None, runner: str) -> list[str]:
     return [f"--data: pods cannot read a file of this machine; {remedy}"]
 
 
-def conflicts(given: Mapping[str, Any]) -> list[str]:
+def record_conflicts(given: Mapping[str, Any]) -> list[str]:
     """Return a message for each conflict among the given options (name -> value)."""
     problems = [
         f"{name}: {reason}; leave it out with --data-format"

@@ -208,8 +208,9 @@ class DatabaseWork:
         if causes and not any(report.rows for report in reports):
             raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
         if spec.warmup_s and not any(report.rows > report.warmup_rows for report in reports):
+            name = "--warmup-until-steady" if spec.clocking.warmup_until_steady_s else "--warmup"
             raise RunError(
-                f"{'--warmup-until-steady' if spec.clocking.until_steady else '--warmup'}: all rows"
+                f"{name}: all rows"
                 f" were inserted within its {spec.warmup_s:g} s, so nothing was measured; use a"
                 " shorter warm-up, more rows, or --duration"
             )

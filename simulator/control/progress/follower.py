@@ -45,7 +45,7 @@ class Follower:
         self._recent = Recent(run, clock, spec.barrier, beside)
         self.phases = Phases(run, clock, writer.write)
         self.ramping = Ramping(spec.load.ramp, run, clock) if spec.load.ramp else None
-        self._steady = Steady() if spec.clocking.until_steady else None
+        self._steady = Steady() if spec.clocking.warmup_until_steady_s else None
         self.paused_s = 0.0
         """Time for which this process was stopped while the workers were timed."""
         self._paused_began_s = 0.0

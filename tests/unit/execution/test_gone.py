@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution import experiment
 from iotbench.execution.experiment import measure_all
 from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Pair
+from iotbench.plans.items import MeasuredItem, Pair
 from iotbench.plans.plan import Plan
 from simulator.modules.sqlite import SqliteOptions
 
@@ -30,12 +30,10 @@ ROSTER = Roster(
 class Measuring:
     """Every item of the first target fails."""
 
-    quiet = True
-    force = False
-    cluster = None
+    reach = Reach(None, None, ClusterOptions())
 
     def __init__(self, output):
-        self.output = output
+        self.run = RunOptions(output=output, quiet=True)
         self.items = []
         self.limit = TimeLimit()
         self.interrupts = SimpleNamespace(requested=False)

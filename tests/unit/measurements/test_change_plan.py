@@ -35,7 +35,10 @@ OPTIONS = ChangeOptions(batch=10)
 
 
 def planned(stored=STORED, target=SQLITE, **changes):
-    return change_run(wanted(stored, target, changed(OPTIONS, **changes))).spec
+    options = changed(OPTIONS, **changes)
+    if found := option_problems(options):
+        raise ConfigError(found)
+    return change_run(wanted(stored, target, options)).spec
 
 
 def problems(stored=STORED, target=SQLITE, **changes):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.measurements.insert.continuation import continue_dataset
+from iotbench.measurements.insert.plan import continue_dataset
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError

@@ -64,10 +64,10 @@ def test_it_fails_as_often_as_it_can_be_undone_within_the_time(given, instants):
 @pytest.mark.parametrize(
     ("given", "duration_s", "problem"),
     [
-        ({"at": "3s"}, 60.0, "--at: says how the database fails; add --fault"),
-        ({"for": "3s"}, 60.0, "--for: says how the database fails"),
-        ({"restart_with": "x"}, 60.0, "--restart-with: says how the database fails"),
-        (KILL, 0.0, "--fault: workers go on for a known time meanwhile; add --duration"),
+        ({"at": "3s"}, 60.0, "--at: applies to --fault only; add --fault"),
+        ({"for": "3s"}, 60.0, "--for: applies to --fault only"),
+        ({"restart_with": "x"}, 60.0, "--restart-with: applies to --fault only"),
+        (KILL, 0.0, "--fault: needs a measured part of known length; add --duration"),
         (KILL | {"at": "56s"}, 60.0, "--at, --for: the fault lasts until 61 s, and the measured"),
         (KILL | {"every": "5s"}, 60.0, "--every: expected more than the 5 s of --for, got 5s"),
         (
@@ -107,7 +107,7 @@ def test_an_unknown_fault_is_refused():
 def test_words_of_a_command_say_the_same_again():
     faults = Faults.model_validate(KILL | {"at": "25%", "every": "1m", "restart_with": "up"})
 
-    assert faults.stored() == {
+    assert faults.list_stored() == {
         "fault": ("kill-database",), "at": ("25%",), "every": ("60s",), "restart-with": ("up",),
     }  # fmt: skip
 
@@ -172,9 +172,9 @@ def test_what_stages_exclude_is_named_all_at_once():
     problems = problems_of(wrong)
 
     for name in ("--duration", "--num-inserts", "--steps", "--import"):
-        assert sum(each.startswith(f"{name}: --stages say how many") for each in problems) == 1
+        assert sum(each.startswith(f"{name}: --stages sets the number") for each in problems) == 1
     (conflict,) = stage_conflicts(UP_AND_DOWN, {"--workers", "--batch"})
-    assert conflict.startswith("--workers: --stages say how many workers are active, and for how")
+    assert conflict.startswith("--workers: --stages sets the number of active workers and the")
     assert stage_conflicts((), {"--workers"}) == []
     again = changed(DEFAULTS, num_inserts=None, stages=UP_AND_DOWN, clean=False)
     assert problems_of(again) == []
@@ -203,5 +203,5 @@ def test_queries_in_stages_end_by_time():
     assert not [each for each in load_problems(paced) if "add --rate" in each]
     part = changed(paced, stages=parse_stages("2@5:1s,2:1s"))
     assert [each for each in load_problems(part) if "add --rate" in each]
-    names = [each.split(":")[0] for each in load_problems(wrong) if "--stages say" in each]
+    names = [each.split(":")[0] for each in load_problems(wrong) if "--stages sets" in each]
     assert names == ["--ramp", "--runs", "--count", "--duration"]

@@ -32,7 +32,10 @@ def planned(stored=STORED, target=SQLITE, **changes):
 
 
 def runs(stored=STORED, target=SQLITE, **changes):
-    return plan_mixed_runs(wanted(stored, target, changed(OPTIONS, **changes)))
+    options = changed(OPTIONS, **changes)
+    if found := option_problems(options):
+        raise ConfigError(found)
+    return plan_mixed_runs(wanted(stored, target, options))
 
 
 def problems(stored=STORED, target=SQLITE, **changes):
@@ -161,13 +164,13 @@ def test_a_schedule_bounds_the_rows_and_the_year_9999_does():
 def test_all_wrong_options_are_named_together():
     found = option_problems(
         changed(OPTIONS, insert_workers=0, query_workers=0, batch=-1, duration_s=0.0,
-                query_rate=1e12, rate=5.0, warmup_s=-1.0, runs=0, retry_for_s=-1.0)
+                query_rate=1e12, rate=5.0, runs=0)
     )  # fmt: skip
 
     options = [each.partition(":")[0] for each in found]
     assert options == [
-        "--insert-workers", "--query-workers", "--duration", "--warmup", "--batch",
-        "--retry-for", "--runs", "--query-rate", "--rate", "--query-rate",
+        "--insert-workers", "--query-workers", "--duration", "--batch", "--runs",
+        "--query-rate", "--rate", "--query-rate",
     ]  # fmt: skip
 
 
@@ -203,7 +206,7 @@ def test_a_query_with_a_text_of_its_own_is_refused_and_others_are_not():
     target = replace(SQLITE, tuned={"count-events": "SELECT count(*) FROM events"})
 
     (found,) = problems(target=target)
-    assert "queries: count-events has a text of its own" in found
+    assert "queries: count-events has its own text" in found
     assert [*planned(target=target, types=("temperature-stats",)).load.queries] == [
         "temperature-stats"
     ]
@@ -238,10 +241,10 @@ def test_an_aligned_window_of_fresh_rows_begins_with_an_interval_of_the_aggregat
 
 def test_an_option_with_the_name_of_a_field_of_the_clocking_reaches_the_workers():
     class Steady(MixedOptions):
-        until_steady: bool = False
+        warmup_until_steady_s: float = 0.0
 
-    options = Steady(**dict(OPTIONS), until_steady=True)
+    options = Steady(**dict(OPTIONS), warmup_until_steady_s=60.0)
     (run,) = plan_mixed_runs(wanted(STORED, SQLITE, options))
 
-    assert run.spec.clocking.until_steady
-    assert not planned().clocking.until_steady
+    assert run.spec.clocking.warmup_until_steady_s
+    assert not planned().clocking.warmup_until_steady_s

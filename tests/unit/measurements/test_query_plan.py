@@ -6,7 +6,7 @@ import pytest
 
 from iotbench.config.targets.config import Target
 from iotbench.measurements.query.options import QueryOptions
-from iotbench.measurements.query.plan import left_out, query_runs
+from iotbench.measurements.query.plan import left_out, load_problems, query_runs
 from iotbench.measurements.shared.options import MOST_WORKERS
 from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
@@ -35,7 +35,10 @@ def fleet(**params):
 
 
 def asked(target=SQLITE, stored=STORED, **options):
-    return query_runs(wanted(stored, target, changed(OPTIONS, **options)))
+    chosen = changed(OPTIONS, **options)
+    if problems := load_problems(chosen):
+        raise ConfigError(problems)
+    return query_runs(wanted(stored, target, chosen))
 
 
 def problems_of(target=SQLITE, stored=STORED, **options):
@@ -147,13 +150,13 @@ def test_a_ramp_is_asked_until_it_is_over():
 
 def test_the_options_of_a_ramp_are_only_for_one_and_within_their_limits():
     assert problems_of(ramp_step=2, response_limit_s=1.0) == (
-        "--ramp-step: is only for --ramp",
         "--response-limit: is only for --ramp",
+        "--ramp-step: is only for --ramp",
     )
     assert problems_of(ramp=True, duration_s=5.0, ramp_step=0, ramp_interval_s=0.5) == (
-        "--ramp, --duration: each says how much is asked; use one of them",
         "--ramp-step: must be at least 1, got 0",
         "--ramp-interval: must be at least 1.0, got 0.5",
+        "--ramp, --duration: each sets how much is asked; use one of them",
         "--response-limit: is required with --ramp, such as 100ms",
     )
 
@@ -165,23 +168,20 @@ def test_even_the_last_instance_of_the_longest_burn_in_fits_its_message():
 
 
 def test_every_problem_is_reported_at_once():
-    target = replace(NULL, tuned={"newest": "SELECT 1"})
-    found = problems_of(
-        target,
-        workers=(0,),
-        runs=-1,
-        count=0,
-        timeout_s=float("nan"),
-        types=("count-event",),
-        print_answers=-1,
-    )
+    options = {"workers": (0,), "runs": -1, "count": 0, "print_answers": -1}
 
-    assert found == (
+    assert problems_of(**options) == (
         "--workers: must be at least 1, got 0",
         "--runs: must be at least 1, got -1",
         "--print-answers: must be at least 0, got -1",
-        "--timeout: must be at least 0, got nan",
-        "--runs, --count: each says how much is asked; use one of them",
+        "--runs, --count: each sets how much is asked; use one of them",
+    )
+
+
+def test_every_problem_with_the_rows_is_reported_at_once():
+    target = replace(NULL, tuned={"newest": "SELECT 1"})
+
+    assert problems_of(target, types=("count-event",)) == (
         "--types: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
         (
             "targets.nil.queries: 'newest' is no query of workload iot (did you mean"

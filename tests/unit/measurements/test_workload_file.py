@@ -49,7 +49,7 @@ def problems_of(tmp_path, text):
         (
             "text",
             "values: [a, b], weights: [1, 2], zipf: 1",
-            "weights, zipf: both say how frequent",
+            "weights, zipf: both set how frequent",
         ),
         ("text", "values: [a, b], hotspot: [20%, 120%]", "hotspot.1: expected a share"),
         ("int32", "uniform: [0, 9], zipf: 1", "zipf: chooses among values or texts of a length"),

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import MeasuredItem, complete_results, measure_items
-from iotbench.plans.items import Pair, items_of
+from iotbench.plans.items import MeasuredItem, Pair, complete_results, items_of, measure_items
 from iotbench.plans.plan import Plan
 from iotbench.results import result_files
 from simulator.modules.sqlite import SqliteOptions
@@ -89,7 +88,7 @@ class Runs:
 
     def measure(self, item):
         self.begun.append(item.id)
-        kinds = item.setting.kinds
+        kinds = [*item.setting.sweeps]
         return MeasuredItem(tuple(self._sweep(item, kind) for kind in kinds))
 
     def _sweep(self, item, kind):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from iotbench.config.targets.config import Target
 from iotbench.machine.bystanders import OtherWork
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Pair, items_of
+from iotbench.plans.items import MeasuredItem, Pair, items_of
 from iotbench.plans.lines import hardware_of, item_records, warnings_of
 from iotbench.plans.plan import Plan
 from simulator.modules.sqlite import SqliteOptions
@@ -28,6 +27,6 @@ def test_items_beside_other_work_are_counted_with_the_most():
 
     assert [each.other_work for each in records] == [None, BESIDE[1], None]
     (warning,) = warnings_of(hardware, records)
-    assert "lite: other work took a tenth of the cores or more beside 1 item" in warning
+    assert "lite: other work took a tenth of the cores or more during 1 item" in warning
     assert "at most 1.50 cores: make 1.50," in warning
     assert [*warnings_of(hardware, records[:1])] == []

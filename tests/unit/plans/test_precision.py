@@ -6,8 +6,7 @@ import pytest
 
 from iotbench.comparison.statistics import precision
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Item, Pair
+from iotbench.plans.items import Item, MeasuredItem, Pair
 from iotbench.plans.lines import find_imprecise, within_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import PlanLine

@@ -82,7 +82,7 @@ queries:
         "queries.A b: expected a name of lower-case letters, digits, - and _",
         "queries.A b.columns: expected at least one, got none",
         "queries.A b.text: expected at least one, got none",
-        "queries.c.parameters.table: the name has a meaning of its own; choose another",
+        "queries.c.parameters.table: the name is reserved; choose another",
         "queries.c.parameters.B: expected a name of lower-case letters, digits and _",
         "queries.c.text.sqll: is no module or language (did you mean 'sql'?)",
         "queries.c.text.sqll: {start} is not a parameter (set window)",

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Pair, items_of
+from iotbench.plans.items import MeasuredItem, Pair, items_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.searches import all_pairs, curves, first_pairs, keep_best, next_pairs
 from simulator.data.dataset import PartsBy

@@ -13,7 +13,7 @@ from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
 from iotbench.plans.measures import is_measure, unit_of
 from iotbench.plans.plan import Plan, read_plan
-from iotbench.plans.settings import build_asked_command, insert_command
+from iotbench.plans.settings import build_command
 from simulator.data.schema import PrimaryKey
 from simulator.modules.sqlite import SqliteOptions
 
@@ -67,7 +67,7 @@ def meant(words, model):
 @pytest.mark.parametrize("setting", PLAN.settings, ids=lambda each: each.name)
 def test_an_insert_has_the_options_of_its_setting(setting):
     given = {"config": "my.yaml", "set": ("a=b", "c=d")}
-    words = insert_command(setting, TARGET, given, 90.0)
+    words = build_command(setting, "insert", TARGET, {**given, "timeout": "90s"})
     found = parsed(words).params
     same = {"resources": setting.resources}
 
@@ -76,13 +76,13 @@ def test_an_insert_has_the_options_of_its_setting(setting):
     assert (str(found["config"]), found["sets"]) == ("my.yaml", ("a=b", "c=d"))
     assert found["timeout_s"] == 90.0
     inserted = meant(words, InsertOptions)
-    planned = setting.insert.options(None, 7, 0.0)
-    assert inserted.decide(None, 7, 0.0) == planned.model_copy(update=same)
+    planned = setting.insert.options(None, 7)
+    assert inserted.decide(None, 7) == planned.model_copy(update=same)
 
 
 def test_what_a_setting_does_not_say_is_not_given():
-    timed = meant(insert_command(TIMED, TARGET, {}, 0.0), InsertOptions)
-    words = insert_command(BULK, TARGET, {}, 0.0)
+    timed = meant(build_command(TIMED, "insert", TARGET, {}), InsertOptions)
+    words = build_command(BULK, "insert", TARGET, {})
     bulk = meant(words, InsertOptions)
 
     assert timed.start_ms is None
@@ -100,17 +100,17 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
         " query: {queries: q.yaml, runs: 2}}]}"
     )
     (setting,) = read_plan(path).settings
-    found = meant(build_asked_command(setting, setting.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(build_command(setting, "query", TARGET, {}), QueryOptions)
 
-    assert found == setting.query.options(0.0)
+    assert found == setting.query.options()
     assert found.queries.path == str(tmp_path / "q.yaml")
     assert found.own["a"].texts == {"sql": "SELECT 1"}
 
 
 def test_queries_have_the_options_of_their_setting():
-    found = meant(build_asked_command(TIMED, TIMED.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(build_command(TIMED, "query", TARGET, {}), QueryOptions)
 
-    assert found == TIMED.query.options(0.0)
+    assert found == TIMED.query.options()
     assert (found.types, found.warmup_s) == (("lastpoint", "cpu-*"), 0.5)
 
 
@@ -118,8 +118,8 @@ def test_stages_stand_in_place_of_workers():
     text = {"name": "s", "insert": {"workload": "iot", "stages": "1:1m,8:5m"},
             "query": {"stages": "2:1s"}}  # fmt: skip
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
-    inserted = insert_command(setting, TARGET, {}, 0.0)
-    asked = build_asked_command(setting, setting.query, TARGET, {}, 0.0)
+    inserted = build_command(setting, "insert", TARGET, {})
+    asked = build_command(setting, "query", TARGET, {})
 
     assert not {"workers"} & {*inserted.options, *asked.options}
     assert meant(inserted, InsertOptions).stages == setting.insert.stages
@@ -127,11 +127,11 @@ def test_stages_stand_in_place_of_workers():
 
 
 def test_a_mixed_load_has_the_options_of_its_setting():
-    words = build_asked_command(TIMED, TIMED.mixed, TARGET, {}, 90.0)
+    words = build_command(TIMED, "mixed", TARGET, {"timeout": "90s"})
 
     assert words.name == "mixed"
     assert parsed(words).params["timeout_s"] == 90
-    assert meant(words, MixedOptions) == TIMED.mixed.options(0.0)
+    assert meant(words, MixedOptions) == TIMED.mixed.options()
 
 
 def test_a_change_has_the_options_of_its_setting_and_measures_of_its_own():
@@ -139,10 +139,10 @@ def test_a_change_has_the_options_of_its_setting_and_measures_of_its_own():
              "duration": "5s", "insert_rate": "1k", "at": "1s"}  # fmt: skip
     text = {"name": "s", "insert": {"primary_key": "client"}, "change": given}
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
-    words = build_asked_command(setting, setting.change, TARGET, {}, 0.0)
+    words = build_command(setting, "change", TARGET, {})
 
-    assert (words.name, setting.kinds) == ("change", ("insert", "change"))
-    assert meant(words, ChangeOptions) == setting.change.options(0.0)
+    assert (words.name, [*setting.sweeps]) == ("change", ["insert", "change"])
+    assert meant(words, ChangeOptions) == setting.change.options()
     assert is_measure("change_rows_per_s deletion")
     assert unit_of("change_p99_ms tag updates") == "ms"
     assert not is_measure("change_rows_per_s")

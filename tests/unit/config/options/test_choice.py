@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from iotbench.config.options.choice import Choice, ClusterOptions, resolve_several
+from iotbench.config.options.choice import Choice, ClusterOptions, Reach, resolve_several
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def config(tmp_path, monkeypatch):
 
 def test_targets_share_a_variable_and_no_child_process_inherits_it(config):
     problems = []
-    choices = [Choice(name, config, None, (), ClusterOptions()) for name in ("one", "two")]
+    choices = [Choice(name, Reach(config, None, ClusterOptions())) for name in ("one", "two")]
     found = resolve_several(choices, problems)
 
     assert problems == []
@@ -29,6 +29,6 @@ def test_targets_share_a_variable_and_no_child_process_inherits_it(config):
 def test_a_target_that_is_no_name_is_not_repeated(config):
     problems = []
     dsn = "host=db.example password=s3cret-word"
-    assert Choice(dsn, config, None, (), ClusterOptions()).resolve({}, problems) is None
+    assert Choice(dsn, Reach(config, None, ClusterOptions())).resolve(problems) is None
     assert "s3cret" not in str(problems)
     assert "text of 36 characters is not in" in problems[0]

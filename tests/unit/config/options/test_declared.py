@@ -76,7 +76,7 @@ def test_an_option_that_is_declared_is_in_help_plan_schema_words_and_configurati
     insert = read_record(plan, Setting).insert
 
     assert insert.pause_s == run("--pause", "2s").pause_s == run("-p", "2").pause_s == 2
-    assert insert.stored() == {"pause": ("2s",)}
+    assert insert.list_stored() == {"pause": ("2s",)}
     assert insert.configuration()["pause_s"] == 2
     assert "pause_s" in PausingOptions().describe(has_end=True)
 
@@ -123,7 +123,7 @@ def test_the_words_of_options_give_the_same_options(words):
     _, run = command_of(Kinds)
     found = run(*words)
 
-    command = StoredCommand(name="x", options=found.stored())
+    command = StoredCommand(name="x", options=found.list_stored())
     assert command.words[1:] == words
     assert run(*command.words[1:]) == found
 

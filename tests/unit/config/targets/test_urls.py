@@ -5,10 +5,9 @@ import re
 import click
 import pytest
 
-from iotbench.config.targets import entries, urls
+from iotbench.config.targets import urls
 from iotbench.config.targets.config import load_for
-from iotbench.config.targets.entries import entry_of
-from iotbench.config.targets.urls import forms_of, name_of, url_forms
+from iotbench.config.targets.urls import entry_of, forms_of, name_of, url_forms
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 
@@ -112,7 +111,7 @@ def test_a_password_comes_from_the_environment_and_leaves_it(monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    monkeypatch.setattr(entries, "can_ask", lambda: True)
+    monkeypatch.setattr(urls, "can_ask", lambda: True)
     asked = []
 
     def prompt(text, **options):

@@ -74,12 +74,12 @@ def signed_again(folder):
 def test_others_can_check_it_with_and_without_this_program(written):
     subprocess.run(["sha256sum", "-c", "--strict", bundle.SUMS], cwd=written, check=True)
 
-    assert run("--check", written) == (0, f"{written}: all right\n")
+    assert run("--check", written) == (0, f"{written}: no problems\n")
 
 
 def test_a_list_of_its_results_changes_nothing(copied):
     assert [entry.id for entry in entries(copied / bundle.RESULTS)] == [id_of(0)]
-    assert run("--check", copied) == (0, f"{copied}: all right\n")
+    assert run("--check", copied) == (0, f"{copied}: no problems\n")
 
 
 def test_the_readme_has_verdict_figures_versions_and_the_command(written):
@@ -222,7 +222,7 @@ def test_many_results_of_a_plan_have_a_short_readme(tmp_path):
     assert text.startswith("# Benchmark results: insert on 6 targets\n")
     assert f"  - warning of 20 results: {slow}\n" in text
     assert len(text.splitlines()) < 60
-    assert run("--check", tmp_path / "out") == (0, f"{tmp_path / 'out'}: all right\n")
+    assert run("--check", tmp_path / "out") == (0, f"{tmp_path / 'out'}: no problems\n")
 
 
 @pytest.mark.parametrize("name", config.load(ROOT / "config.yaml").targets)

@@ -7,15 +7,18 @@ import re
 import pytest
 
 from iotbench.machine.machine import this_machine
-from iotbench.plans.capacity import Capacity, Of, format_record, rate_record
-from iotbench.plans.rates import (
+from iotbench.plans.capacity import (
     Bound,
     Bounds,
+    Capacity,
     Level,
+    Of,
     Trial,
     bracket_of,
+    format_record,
     knee_of,
     next_rate,
+    rate_record,
 )
 
 LIMIT_MS = 50.0

@@ -20,8 +20,8 @@ from iotbench.plans.published.documents import (
     plan_of,
     read_document,
 )
+from iotbench.plans.published.evaluate import claims_of_gains, matrix
 from iotbench.plans.published.record import Cell
-from iotbench.plans.published.scaling import claims_of_gains, matrix
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 from tests import ROOT

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from iotbench.config.targets.config import Target
+from iotbench.execution.experiment import name_refused
 from iotbench.machine.machine import this_machine
 from iotbench.machine.resources import Resources, Sample, Used
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Candidate, Pair, items_of
+from iotbench.plans.items import Candidate, MeasuredItem, Pair, items_of
 from iotbench.plans.lines import item_records
 from iotbench.plans.measures import _OF_ITEMS, measures_of
 from iotbench.plans.plan import Plan
@@ -196,7 +196,7 @@ def record(found, **changes):
         "lines": found.lines(),
         "claims": found.claims(),
         "not_had": found.not_had(),
-        "refused": found.refusals(),
+        "refused": name_refused(found.refused),
     }
     return Reproduction(**(fields | changes))
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from iotbench.commands.reproduce import reproduce_document
+from iotbench.config.options.choice import RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.plans.engine import MeasuredItem
-from iotbench.plans.items import Candidate, Pair, items_of
+from iotbench.plans.items import Candidate, MeasuredItem, Pair, items_of
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document
@@ -56,12 +56,10 @@ ROSTER = Roster(
 class Measuring:
     """Repeats take times of their own; `alike` overlaps with `quick` in its first repeat only."""
 
-    quiet = True
-    force = False
     interrupts = SimpleNamespace(requested=False)
 
     def __init__(self, output):
-        self.output = output
+        self.run = RunOptions(output=output, quiet=True)
         self.items = []
         self.limit = TimeLimit()
 

@@ -44,7 +44,7 @@ def test_a_delimiter_can_be_named(prepare, refused):
     odd = text("^")
 
     assert prepare(odd, delimiter="^").values == STORED
-    assert "--delimiter says what separates them" in refused(odd)
+    assert "--delimiter names the separator" in refused(odd)
     for wrong in ("::", "a", '"', "\n", "§"):
         expected = "expected one character of ASCII, no letter, digit, quote or line break"
         assert f"--delimiter: {expected}" in refused(odd, delimiter=wrong)
