@@ -1,5 +1,6 @@
 """Targets under the names of the original's config.yaml: read as ours, or answered with ours."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from iotbench.config.targets.config import load
 from iotbench.config.targets.names import NAMES
 from simulator.errors import ConfigError
 from simulator.modules import database_class
+
+ROOT = Path(__file__).parents[4]
 
 ORIGINAL = Path(__file__).parents[3] / "files" / "original-config.yaml"
 EXPECTED = {
@@ -97,3 +100,14 @@ def test_every_name_that_is_read_leads_to_an_option():
             continue
         for module in row.modules or ("postgres",):
             assert row.option in database_class(module).options_model.model_fields
+
+
+def test_the_documentation_has_every_name_that_is_read():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("### Names of document 1")[2], re.M)
+
+    for name in NAMES:
+        for key in name.keys:
+            here = [right for left, right in rows if re.search(rf"`[^`]*\b{key}\b", left)]
+            assert here, key
+            assert any(name.option in right for right in here), key
