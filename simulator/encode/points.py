@@ -53,7 +53,7 @@ class Points:
     def __init__(self, points: Sequence[PointFormat], payload: Frame) -> None:
         self._points = points
         self._payload = payload
-        self._written: dict[PointPiece, ColumnWriter] = {}
+        self._written: dict[PointPiece, FieldWriter] = {}
 
     def encode(
         self,
@@ -134,11 +134,11 @@ class Points:
         if piece.column in instead:
             return piece.write(instead[piece.column])
         if piece not in self._written:
-            self._written[piece] = ColumnWriter(piece.write)
+            self._written[piece] = FieldWriter(piece.write)
         return self._written[piece].write(block.data[piece.column])
 
 
-class ColumnWriter:
+class FieldWriter:
     """Writes the values of a column; levels are written once."""
 
     def __init__(self, write: Writer) -> None:

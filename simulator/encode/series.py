@@ -18,7 +18,7 @@ from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.octets import octets
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.columns import LevelCache, fill
-from simulator.encode.points import ColumnWriter, Written, as_text
+from simulator.encode.points import FieldWriter, Written, as_text
 
 _LINE_ROWS = 100_000
 """The longest line: readers have limits (VictoriaMetrics: 10 MiB, about 25 bytes for a point)."""
@@ -55,7 +55,7 @@ class SeriesLines:
             if column.role not in (Role.TAG, Role.TIME)
         ]
         self._tags = {tag.name: LevelCache(partial(_labels, tag.name)) for tag in table.tags}
-        self._writers = {c.name: ColumnWriter(as_text(c.type, b",")) for c, _ in self._fields}
+        self._writers = {c.name: FieldWriter(as_text(c.type, b",")) for c, _ in self._fields}
 
     def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
