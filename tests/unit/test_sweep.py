@@ -12,6 +12,7 @@ from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.disk import DROPPED
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.machine import this_machine
+from iotbench.measurements.shared.options import MachineOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.notes import notes_of
 from iotbench.results import result_files
@@ -103,7 +104,7 @@ def swept(tmp_path, *events, before=None, **given):
 
 def _sweep(spec, result, path, options):
     target = Target("t", "null", "local", options, {})
-    return Sweep(target, [PlannedRun(spec, 1, 0)], result, ResultFile(path))
+    return Sweep(target, MachineOptions(), [PlannedRun(spec, 1, 0)], result, ResultFile(path))
 
 
 def _result(spec):
