@@ -86,7 +86,7 @@ class Cassandra(Server):
         self._heap = settings.pop("heap", self.heap)
         self._settings = _SMALL | settings if self._is_small else settings
         self._has_admin = False
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     @classmethod
     def build(cls, folder: Path) -> None:

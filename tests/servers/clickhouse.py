@@ -46,7 +46,7 @@ class ClickHouse(Server):
         """Take settings of config.xml, as in `mark_cache_size="67108864"`."""
         super().__init__()
         self._settings = {"mark_cache_size": "67108864", **settings}
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     @classmethod
     def build(cls, folder: Path) -> None:

@@ -36,7 +36,7 @@ class FerretDb(Server):
 
     def __init__(self) -> None:
         super().__init__()
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     @classmethod
     def build(cls, folder: Path) -> None:

@@ -56,8 +56,8 @@ class InfluxDb(Server):
         """Take settings of the server, as in `storage_wal_fsync_delay="1s"`."""
         super().__init__()
         self._settings = settings
-        self.token = secrets.token_urlsafe(24)
-        self.password = secrets.token_urlsafe(12)
+        self.token = secrets.token_hex(24)
+        self.password = secrets.token_hex(12)
 
     def programs(self) -> Iterator[list[Program]]:
         settings = {
@@ -117,7 +117,7 @@ class InfluxDb1(Server):
         """Take settings of the section `data`, as in `wal_fsync_delay="1s"`."""
         super().__init__()
         self._settings = settings
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     def prepare(self) -> None:
         data = {

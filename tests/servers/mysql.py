@@ -21,7 +21,7 @@ class _MySqlLike(Server):
         """Take settings of the server, as in `max_connections="50"`."""
         super().__init__()
         self._settings = settings
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     @abstractmethod
     def daemon(self) -> list[str | Path]:

@@ -33,7 +33,7 @@ class Postgres(Server):
         """Take settings of the server, as in `max_connections="50"`."""
         super().__init__()
         self._settings = settings
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     @classmethod
     def build(cls, folder: Path) -> None:

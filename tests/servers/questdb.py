@@ -39,7 +39,7 @@ class QuestDb(Server):
         super().__init__()
         self._heap = settings.pop("heap", "512m")
         self._settings = {name.replace("_", "."): value for name, value in settings.items()}
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     def prepare(self) -> None:
         local = "127.0.0.1"

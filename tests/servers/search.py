@@ -172,7 +172,7 @@ class SecureElasticsearch(Elasticsearch):
     def __init__(self) -> None:
         super().__init__()
         self._authority = trustme.CA()
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
 
     def settings(self) -> dict[str, Any]:
         return {
