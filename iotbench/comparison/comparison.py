@@ -1,24 +1,22 @@
-"""Comparison of two sides: the difference of each figure with a judgement, and query plans."""
+"""Comparison of two sides row by row: the difference of each figure, and a judgement."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import zip_longest
 from statistics import fmean, geometric_mean
 
 from iotbench.comparison.calibration import Calibration, calibration_of
+from iotbench.comparison.query_plans import PlanComparison, compare_plans
 from iotbench.comparison.sides import Side, SideSample, differing, is_same_work
 from iotbench.comparison.statistics import Difference, Sweeps, are_in_turns, difference
 from iotbench.figures.figures import Better, Figure, find_figure
 from iotbench.figures.rows import Place
 from iotbench.figures.summary import Subject
-from simulator.errors import ConfigError, counted
+from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95
 NOISE = 0.05
 """Smaller differences are noise."""
-_END = "nothing more"
-"""Line after the last one of a query plan."""
 _CLIENT, _ALIKE = "client_ns_per_row", 1.3
 """The figure that shows a machine's speed, and a factor that equal machines do not reach."""
 
@@ -77,36 +75,6 @@ class ComparedRow:
     """Figures of the row, the headline first."""
     calibrations: tuple[Calibration, ...] = ()
     """Calibrations of both sides; empty: unknown, or not needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanChange:
-    """A query with another plan: the first line that differs, without figures and literals."""
-
-    query: str
-    base: str
-    other: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlanComparison:
-    """The change of each query's plan."""
-
-    equal: tuple[str, ...]
-    changed: tuple[PlanChange, ...]
-    unknown: tuple[str, ...]
-    """Queries with a plan on one side only."""
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """Yield a description; nothing if no side has plans."""
-        for change in self.changed:
-            yield f"query plan of {change.query} changed: {change.base} -> {change.other}"
-        if self.equal:
-            same = "the same query plan" if len(self.equal) == 1 else "the same query plans"
-            yield f"{same}: {counted(len(self.equal), 'query')}"
-        if self.unknown:
-            yield f"query plan of one side only: {', '.join(self.unknown)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,39 +225,3 @@ def _judge(figure: Figure, found: Difference | None, noise: float) -> Judgement:
         return Judgement.NOT_IN_TURNS
     is_more = found.change > 0
     return Judgement.FASTER if is_more == (figure.better is Better.HIGHER) else Judgement.SLOWER
-
-
-def compare_plans(base: Side, other: Side) -> PlanComparison:
-    """Compare the plans of each query."""
-    before, after = _shapes(base), _shapes(other)
-    both = [query for query in before if query in after]
-    changes = [
-        PlanChange(query, *difference)
-        for query in both
-        if (difference := _difference(before[query], after[query]))
-    ]
-    changed = {change.query for change in changes}
-    return PlanComparison(
-        tuple(query for query in both if query not in changed),
-        tuple(changes),
-        tuple(query for query in {**before, **after} if query not in both),
-    )
-
-
-def _shapes(side: Side) -> Mapping[str, list[str]]:
-    """Return query -> the lines of the shapes of its plans."""
-    found = {
-        query: [line for plan in plans.statements for line in plan.shape.splitlines()]
-        for _, result in side.results
-        for query, plans in result.query_plans.items()
-    }
-    return {query: lines for query, lines in found.items() if lines}
-
-
-def _difference(before: list[str], after: list[str]) -> tuple[str, str] | None:
-    """Return the first lines that differ, with their indentation if only that differs."""
-    pairs = zip_longest(before, after, fillvalue=_END)
-    one, two = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
-    if one.strip() != two.strip():
-        return one.strip(), two.strip()
-    return (one, two) if one != two else None

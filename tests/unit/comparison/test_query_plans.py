@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.comparison.comparison import compare_plans
+from iotbench.comparison.query_plans import compare_plans
 from iotbench.comparison.sides import Side
 from simulator.protocol.events import QueryPlans, StatementPlan
 from tests.unit.output.terminal.made import outcome, result, run

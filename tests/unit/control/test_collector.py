@@ -27,7 +27,7 @@ from tests.unit.specs import dataset, run_spec
 
 MANY = 200
 A_PIPES_SHARE = 4096
-"""Of so many bytes a write to a pipe is not mixed with another's."""
+"""Largest write to a pipe, in bytes, that is not mixed with the write of another process."""
 ROWS = 60
 
 
@@ -74,7 +74,7 @@ def collector_of(work, workers=0, database=None, reports=()):
 
 @pytest.fixture
 def runner():
-    """What runs the collector."""
+    """Return the event loop that runs the collector."""
     with asyncio.Runner() as made:
         yield made
 
