@@ -33,28 +33,28 @@ TABLE = ROOT / "results" / "README.md"
 """It has all figures."""
 PICTURE = ROOT / "results" / "published.svg"
 LEFT_OUT = {
-    "graphite": "it stores whole seconds only, and the rows have milliseconds",
-    "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap as it is installed",
-    "opentsdb_advised": "requests of 50 points, each acknowledged, were 791, 1,510 and 3,035 rows/s"
-    " by 1, 2 and 4 workers, so the sets of the queries need more than ten minutes each",
+    "graphite": "it stores whole seconds, and the rows have milliseconds",
+    "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap as installed",
+    "opentsdb_advised": "with acknowledged requests of 50 points, 1, 2 and 4 workers reached 791,"
+    " 1,510 and 3,035 rows/s, so each data set of the queries takes more than ten minutes",
 }
 """Target -> why the plan is not for it."""
 NOTES = {
     "clickhouse_embedded": (
         date(2026, 11, 28),
         (
-            "single rows and batches of 1,000 were inserted at one of two speeds, since each INSERT"
-            " makes files, and this machine's file system, ext4 without a journal, is slow at that"
-            " for some minutes after many were deleted, as those of the run before"
+            "single rows and batches of 1,000 were inserted at one of two speeds: each INSERT"
+            " creates files, which takes longer on this machine (ext4 without a journal) for some"
+            " minutes after many files were deleted, such as the files of the run before"
         ),
     ),
     "iotdb": (
         date(2026, 11, 27),
         (
-            "one of its inserts was a mismatch and was measured again: the server had brought back"
-            " rows of a table that was dropped before it"
+            "one insert had the verdict mismatch and was measured again: the server had restored"
+            " rows of a table that was dropped before"
         ),
     ),
 }
-"""Target -> the day its row was finished, and what a reader of that row should know."""
+"""Target -> the day on which its row was finished, and a note for the reader of that row."""
 BEGIN, END = "<!-- published -->\n", "<!-- end of published -->\n"

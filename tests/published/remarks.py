@@ -1,4 +1,4 @@
-"""What a reader of the published rows should know: when and where, and what is uncertain."""
+"""Notes on the published rows: date and machine, and uncertain figures."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,24 +21,24 @@ class Remark(NamedTuple):
 
 
 def when_and_where(found: Sequence[Row]) -> str:
-    """Return as text on what days and on what machine the rows were measured."""
+    """Return a sentence about the days and the machine of the measurement."""
     moments = (each for row in found for each in (row.record.first, row.record.last) if each)
     days = sorted({moment.date() for moment in moments})
-    days_text = f"{days[0]} to {days[-1]}" if len(days) > 1 else str(days[0])
+    days_text = f"from {days[0]} to {days[-1]}" if len(days) > 1 else f"on {days[0]}"
     return (
-        f"measured on {days_text} on a machine with {_most_common(found)}, which ran workers and"
-        " database together"
+        f"Everything was measured {days_text} on a machine ({_most_common(found)}) that ran both"
+        " workers and database."
     )
 
 
 def preallocated(found: Sequence[Row]) -> Iterator[str]:
-    """Yield what the asterisk at a number of bytes means."""
+    """Yield the meaning of the asterisk at a number of bytes, for each module that has one."""
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
 
 
 def remarks(found: Sequence[Row]) -> Iterator[Remark]:
-    """Yield what does not hold for all rows."""
+    """Yield the notes on some of the rows."""
     yield from _of_other_hardware(found)
     yield from _of_an_earlier_plan(found)
     yield from _of_runs(found)
@@ -48,17 +48,17 @@ def remarks(found: Sequence[Row]) -> Iterator[Remark]:
         if row.record.last and row.record.last.date() == day:
             yield Remark([row.target], f"`{row.target}`: {note}.")
     for name, why in LEFT_OUT.items():
-        yield Remark([name], f"Left out: `{name}`, as {why}.")
+        yield Remark([name], f"Not measured: `{name}`: {why}.")
 
 
 def _of_other_hardware(found: Sequence[Row]) -> Iterator[Remark]:
-    """Yield which rows are not to be compared with most others."""
+    """Yield a note on the rows of each other machine."""
     hardware = _most_common(found)
     for own in sorted({row.hardware for row in found} - {hardware}):
         others = [row.target for row in found if row.hardware == own]
         yield Remark(
             others,
-            f"Measured on other hardware ({own}), so not to be compared with other rows:"
+            f"Measured on other hardware ({own}), so do not compare these rows with others:"
             f" {_names(others)}.",
         )
 
@@ -76,39 +76,37 @@ def _of_an_earlier_plan(found: Sequence[Row]) -> Iterator[Remark]:
         names = "all rows" if len(earlier) == len(found) else _names(targets)
         yield Remark(
             targets,
-            f"Measured by an earlier plan, until {when:%Y-%m-%d}, with fewer runs, and left until"
-            f" `make published` measures them again: {names}.",
+            f"Measured with an earlier plan, until {when:%Y-%m-%d}, and so with fewer runs; `make"
+            f" published` measures these rows again: {names}.",
         )
 
 
 def _of_runs(found: Sequence[Row]) -> Iterator[Remark]:
-    """Yield which rows a search, the spread of their runs, or other work leaves in doubt."""
+    """Yield notes on rows that a search, the spread of runs, or other work leaves in doubt."""
     smallest = min((size for row in found if (size := row.rows_of_sizes)), default=0)
     if 0 < smallest < _LARGE_ROWS:
         yield Remark(
             [],
-            f"Bytes a row are of sets of {smallest:,} rows, in which what a database allocates for"
-            " any table may still show.",
+            f"Bytes/row is of sets of {smallest:,} rows, so it may include space that a database"
+            " allocates for every table.",
         )
     if ended := _targets(found, lambda row: not is_search_over(row.record)):
         yield Remark(
             ended,
             "The search for the best batch of these rows ended at the first size that was not"
-            f" clearly faster, so a larger one may be: {_names(ended)}. `make published` goes on"
-            " with it.",
+            f" clearly faster, so a larger size may be faster: {_names(ended)}. `make published`"
+            " continues the search.",
         )
     if uneven := _targets(found, _is_uneven):
-        names = "no row" if len(uneven) == len(found) else f"all but {_names(uneven)}"
         yield Remark(
             uneven,
-            f"Known to within 10 % in all columns of rates with {LEAST_RUNS} runs or more:"
-            f" {names}.",
+            f"A rate with {LEAST_RUNS} runs or more is not known to within 10 %: {_names(uneven)}.",
         )
     if disturbed := _targets(found, lambda row: much_other_work(*row.inserts) is not None):
         yield Remark(
             disturbed,
-            "Other work took a tenth of the cores or more beside runs of these rows, which may be"
-            f" lower than without it: {_names(disturbed)}.",
+            "Other work used at least a tenth of the cores during some runs of these rows, so"
+            f" their rates may be too low: {_names(disturbed)}.",
         )
 
 
@@ -124,7 +122,7 @@ def _of_servers_elsewhere(found: Sequence[Row]) -> Iterator[Remark]:
             note = row.note and f": {row.note}"
             yield Remark(
                 [row.target],
-                f"`{row.target}`: its server was not started by the tests; it ran on"
+                f"`{row.target}`: the tests did not start its server, which ran on"
                 f" {row.machine_of_server}{note}.",
             )
 

@@ -19,11 +19,13 @@ from tests.published.row import (
 
 _PROMISE = "An acknowledged row survives"
 _CELLS = (
-    "median and mean of the runs, half of the mean's 95 % interval, and in brackets the number of"
-    f" runs; of fewer than {LEAST_RUNS} runs the lowest and the highest, as no mean or interval of"
-    " them would hold. ‡: the runs have two speeds, so neither median nor mean is one of them. ≈:"
-    " runs overlap those of the row above, so the order of the two says nothing."
+    "A cell shows the median of the runs, their mean with half the width of its 95 % interval, and"
+    f" the number of runs in brackets. With fewer than {LEAST_RUNS} runs, it shows only the lowest"
+    " and the highest run, since a mean or an interval would not be reliable. ‡: the runs have two"
+    " speeds, and neither median nor mean is one of them. ≈: runs of this row overlap runs of the"
+    " row above, so the order of the two rows means nothing."
 )
+_COMPARE = "Compare only rows that survive the same failures."
 _TITLES = (
     _PROMISE, "Database", "1 worker, rows/s", "2 workers", "4 workers", "Batches of 1,000",
     "Single rows", "Bytes/row of `cpu`", "`iot`, ms", "`cpu`, ms", "Set", "Verdict",
@@ -35,20 +37,20 @@ _SHORT_TITLES = (
 
 
 def with_table(text: str, table: str) -> str:
-    """Return a text with a table in the place of the one before."""
+    """Return a text with its table replaced."""
     head, _, rest = text.partition(BEGIN)
     return head + BEGIN + table + END + rest.partition(END)[2]
 
 
 def table(found: Sequence[Row]) -> str:
-    """Return all figures as Markdown, grouped by promise, and what is to be known of them."""
+    """Return all figures as Markdown, grouped by promise, with notes below."""
     searched = any(row.record.curves for row in found)
     batches = "in the batches that a search found best for the database, " * searched
     measured = (
-        f"Rates: {_CELLS} All was {when_and_where(found)}. Rows of `iot` {batches}in batches of"
-        " 1,000, or one by one; mean waits of the queries, least and greatest, and in brackets the"
-        " repeats; mean bytes after compaction, and the inserts; the largest set that was written."
-        " Compare rows of the same promise only."
+        f"Rates are of workload `iot`, inserted {batches}in batches of 1,000, or as single rows."
+        f" {_CELLS} {when_and_where(found)} The columns of queries show the shortest and the"
+        " longest mean wait of a query, and the number of repeats. Bytes/row is the mean after"
+        f" compaction, and the number of inserts. Set is the largest data set. {_COMPARE}"
     )
     said = [measured, *(each.text for each in remarks(found)), *preallocated(found)]
     return _markdown(
@@ -74,12 +76,12 @@ def short_table(found: Sequence[Row]) -> str:
         ])  # fmt: skip
     link = f"[the table of all figures]({TABLE.relative_to(README.parent).as_posix()}#published)"
     measured = (
-        f"Rates of `iot`: {_CELLS} In the batches and by the number of workers (1, 2 or 4) that"
-        " were fastest in their first run, which is not counted, once as the database is installed"
-        f" and once as its vendor advises; {when_and_where(found)}. Single rows, the least and the"
-        " greatest mean wait of the five queries, and bytes after compaction are as installed. `-`:"
-        " the vendor advises nothing else, or it could not be measured. †:"
-        f" {link} has a remark on it. Compare rows of the same promise only."
+        "Rates are of workload `iot`, with the batch size and the number of workers (1, 2 or 4)"
+        f" that were fastest in a first run, which is not counted. {_CELLS} {when_and_where(found)}"
+        " Single rows, the shortest and the longest mean wait of the five queries, and bytes/row"
+        " after compaction were measured with the settings as installed. `-`: the vendor advises no"
+        " other settings, or the value could not be measured. †:"
+        f" {link} has a remark on this row. {_COMPARE}"
     )
     return _markdown(_SHORT_TITLES, cells, [measured, *preallocated(found)])
 
@@ -121,7 +123,7 @@ def _figures(row: Row, is_tied: bool) -> Iterator[str]:  # noqa: FBT001
 
 
 def _known(rates: Sequence[float]) -> str:
-    """Return the median and the mean of rates, and how well it is known; of few, the extremes."""
+    """Return the median and the mean of rates with its precision; of few rates, the extremes."""
     if not rates:
         return "-"
     if len(rates) < LEAST_RUNS:
@@ -133,7 +135,7 @@ def _known(rates: Sequence[float]) -> str:
 
 
 def _markdown(titles: Sequence[str], cells: Sequence[Sequence[str]], said: Sequence[str]) -> str:
-    """Return a table without its empty columns, each first cell once, and what is said of it."""
+    """Return a table without empty columns or repeated first cells, and the notes below it."""
     shown_before = ""
     lines = [titles]
     for first, *rest in cells:

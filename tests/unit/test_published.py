@@ -175,7 +175,7 @@ def test_the_folder_is_as_it_was_published():
 
 def test_rows_of_an_earlier_plan_are_named():
     earlier = [row.target for row in ROWS if not is_current(row.record)]
-    said = [line for line in table.table(ROWS).splitlines() if line.startswith("Measured by an")]
+    said = [line for line in table.table(ROWS).splitlines() if line.startswith("Measured with an")]
 
     assert len(said) == bool(earlier)
     assert all(f"`{target}`" in said[0] for target in earlier if len(earlier) < len(ROWS))
@@ -225,7 +225,7 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
 
     assert {row.target for row in rows()} == {new, other}
     text = (tmp_path / "table.md").read_text()
-    started = "its server was not started by the tests; it ran on"
+    started = "the tests did not start its server, which ran on"
     assert f"`{new}`: {started} another machine than the workers" in text
     assert f"`{other}`: {started} the machine of the workers" in text
     assert f"{new}: published" in _left_without_what_is_measured(tmp_path)
@@ -387,8 +387,8 @@ def test_a_row_whose_search_ended_early_is_named_and_left(
 
     assert records.is_search_over(whole)
     assert not records.is_search_over(early)
-    assert "goes on with it" not in table.table([Row(whole)])
-    said = next(line for line in table.table([Row(early)]).splitlines() if "goes on with" in line)
+    assert "continues the search" not in table.table([Row(whole)])
+    said = next(line for line in table.table([Row(early)]).splitlines() if "continues the" in line)
     assert f"`{target}`" in said
     monkeypatch.setattr(measuring, "measured", lambda _: (path, early))
     assert measuring.left().splitlines()[0].endswith("; its search for the best batch goes on")
