@@ -1,8 +1,8 @@
-"""Tables that are made of answers, so that a query can read the answer to another one.
+"""Tables made of answers, so that a query can read the answer to another query.
 
-A derived table is a subquery in FROM: with a condition it is HAVING, with aggregates an aggregate
-of aggregates. Spells need window functions. Both are tables like any other to the query that reads
-them, and may lie on top of each other.
+A derived table is a subquery in FROM: a condition on it is HAVING, and aggregates of it are
+aggregates of aggregates. Spells need window functions. The query that reads one of these tables
+treats it like a stored table, and they may be stacked.
 """
 
 from collections.abc import Callable, Collection
@@ -13,9 +13,11 @@ from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Condition,
+    DistinctQuery,
     Function,
     NewestQuery,
     Query,
+    Selection,
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, Type, choose_name
@@ -27,8 +29,8 @@ Source: TypeAlias = AggregateQuery | NewestQuery
 class DerivedTable(Table):
     """The answer to a query, as a table with the answer's columns, in the same order.
 
-    Tags keep their names. No other column has the name of one that the source reads, because some
-    databases would take the one for the other: the newest `fuel` is `newest_fuel`.
+    Tags keep their names. Any other column is renamed if the source has a column of its name,
+    because some databases would confuse them: the newest `fuel` is `newest_fuel`.
     """
 
     source: Source = field(kw_only=True)
@@ -67,7 +69,7 @@ def derive(name: str, source: Source) -> DerivedTable:
 
 
 def _columns(source: Source) -> list[Column]:
-    """Return the columns of an answer, before they get the types and names of the table."""
+    """Return the columns of an answer with provisional names and types."""
     read = source.table
     if isinstance(source, NewestQuery):
         newest = [replace(read.column(c), name=f"newest_{c}") for c in source.columns]
@@ -81,7 +83,7 @@ def _tags(table: Table, names: Collection[str]) -> list[Column]:
 
 
 def _aggregate(table: Table, aggregate: Aggregate) -> Column:
-    """Return the column of an aggregate. A value that depends on the order of a sum is rounded."""
+    """Return the column of an aggregate; `rounded` if its value depends on the order of a sum."""
     column = table.column(aggregate.column) if aggregate.column else None
     summed = aggregate.function in (Function.SUM, Function.AVG)
     exact = column is None or column.type not in FLOATS or column.exact or not summed
@@ -123,13 +125,24 @@ def innermost(query: Query) -> Query:
 
 
 def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
-    """Return a query in which the one that reads a stored table is another of its kind."""
+    """Return the query with its innermost one changed into another query of the same class."""
     match query.table:
         case DerivedTable() as table:
             return replace(query, table=_over(table, change))
         case ConditionSpells() as table:
             return replace(query, table=replace(table, periods=_over(table.periods, change)))
     return change(query)
+
+
+def reselect(query: Query, change: Callable[[Selection], Selection]) -> Query:
+    """Return the query with another selection of stored rows; TypeError if it reads all rows."""
+
+    def change_one(inner: Query) -> Query:
+        if isinstance(inner, DistinctQuery):
+            raise TypeError("a number of combinations has no selection")
+        return replace(inner, selection=change(inner.selection))
+
+    return with_innermost(query, change_one)
 
 
 def _over(table: DerivedTable, change: Callable[[Query], Query]) -> DerivedTable:

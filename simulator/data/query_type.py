@@ -11,9 +11,9 @@ from typing import Generic
 import numpy as np
 from typing_extensions import TypeVar
 
-from simulator.data.derived import with_innermost
+from simulator.data.derived import reselect
 from simulator.data.mixer import draw, key_of
-from simulator.data.query import DistinctQuery, Query
+from simulator.data.query import DistinctQuery, Query, Selection
 
 Asked_co = TypeVar("Asked_co", covariant=True, default=Query)
 
@@ -52,16 +52,15 @@ def before(query_type: QueryType, until_ms: int) -> QueryType:
     if not query_type.problem and isinstance(query_type.instance(0), DistinctQuery):
         return impossible("it counts combinations of all rows, and has no range of time")
 
-    def earlier(query: Query) -> Query:
-        if isinstance(query, DistinctQuery):
-            raise TypeError("a number of combinations has no range of time")
-        until = until_ms * query.table.time_unit.per_second // 1000
-        selection = query.selection
-        until = until if selection.until is None else min(until, selection.until)
-        return replace(query, selection=replace(selection, until=until))
-
     def instance(number: int) -> Query:
-        return with_innermost(query_type.instance(number), earlier)
+        query = query_type.instance(number)
+        latest = until_ms * query.table.time_unit.per_second // 1000
+
+        def end(rows: Selection) -> Selection:
+            until = latest if rows.until is None else min(latest, rows.until)
+            return replace(rows, until=until)
+
+        return reselect(query, end)
 
     return replace(query_type, instance=instance)
 

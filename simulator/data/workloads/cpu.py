@@ -34,7 +34,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Precision, Walks
 from simulator.data.workloads.base import EndMs
 from simulator.data.workloads.shared.fleets import NumberedParams
-from simulator.data.workloads.shared.host_queries import lastpoint
+from simulator.data.workloads.shared.host_queries import ask_newest_rows
 from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
 from simulator.data.workloads.shared.windows import DAY_MS
 
@@ -95,7 +95,7 @@ class Cpu(Hosts):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""
         (cpu,) = tables
-        return {**lastpoint(cpu), "count-cpu": count_rows(cpu)}
+        return {"lastpoint": ask_newest_rows(cpu), "count-cpu": count_rows(cpu)}
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
@@ -103,4 +103,4 @@ class Cpu(Hosts):
         """Return TSBS's types under its names, and the type of one host."""
         (cpu,) = tables
         drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
-        return drawn.of_tsbs() | drawn.single_lastpoint()
+        return {**drawn.of_tsbs(), "single-lastpoint": drawn.single_lastpoint()}

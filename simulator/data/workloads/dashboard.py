@@ -38,7 +38,6 @@ Four panels take derivatives and exist by name only. `dashboard-all`, the panels
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -60,7 +59,7 @@ from simulator.data.walks import BEYOND, Distribution, Drifting, Precision, refl
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS, NumberedParams, texts
 from simulator.data.workloads.shared.hosts import NUMBERED, HostTags
 from simulator.data.workloads.shared.telemetry import Measurement, Telemetry, measurements
-from simulator.data.workloads.shared.windows import MINUTE_MS, Instance, Windows, count_queries
+from simulator.data.workloads.shared.windows import MINUTE_MS, count_queries
 
 SYSTEM, STATUS = "system", "status"
 LOADS = ("load1", "load5", "load15")
@@ -92,33 +91,6 @@ CLUSTERED = HostTags(
 """The cluster takes the place of the team."""
 
 
-def list_clustered_measurements(*, exact: bool) -> tuple[Measurement, ...]:
-    """Return the eleven tables in the document's order; `exact`: doubles are on a grid."""
-    loads = [Column(name, Type.FLOAT64, Role.FIELD, exact=exact) for name in LOADS]
-    return (
-        *(
-            replace(each, tags={**each.tags, "path": (PATH,)}) if each.name == "disk" else each
-            for each in measurements(exact=exact)
-        ),
-        Measurement(
-            SYSTEM,
-            (Column("n_cpus", Type.INT64, Role.FIELD), *loads),
-            dict.fromkeys(LOADS, Drifting(0)),
-        ),
-        Measurement(STATUS, (Column("service_up", Type.INT64, Role.FIELD),), {}),
-    )
-
-
-def names_of(hosts: Rows) -> dict[str, Array]:
-    """Return the tags that identify these hosts, given by their numbers."""
-    clusters, places = -(-hosts // CLUSTER_HOSTS), (hosts - 1) % CLUSTER_HOSTS
-    places[hosts == 0] = CLUSTER_HOSTS
-    return {
-        "hostname": _NAMES.take(places),
-        _CLUSTER: texts([str(cluster) for cluster in clusters.tolist()]),
-    }
-
-
 def whole_clusters(first: int, hosts: int) -> range:
     """Return the numbers of the clusters, from 1 on, of which the fleet has all hosts."""
     since = max(-(-(first - 1) // CLUSTER_HOSTS), 0) + 1
@@ -127,15 +99,7 @@ def whole_clusters(first: int, hosts: int) -> range:
 
 _HOURS = 1
 _HOST = ("hostname",)
-
-
-class _Where(Enum):
-    """The hosts that a panel asks about."""
-
-    CLUSTER = auto()
-    DATA = auto()
-    """The data hosts of a cluster."""
-    KAPACITOR = auto()
+_KAPACITOR = (KAPACITOR,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +111,20 @@ class _Panel:
     by: tuple[str, ...] = ()
     bucket: int | None = None
     newest: int | None = None
-    where: _Where = _Where.CLUSTER
+    hosts: tuple[str, ...] = ()
+    """Names of its hosts; empty: all hosts of the cluster."""
     one_of: tuple[OneOf, ...] = ()
     columns: tuple[str, ...] = ()
 
-    def query(self, table: Table, selection: Selection) -> Query:
-        """Return the query of these rows."""
+    def select(self, cluster: int) -> tuple[OneOf, ...]:
+        """Return the tags of its rows; `kapacitor_1` needs no cluster."""
+        clusters = () if self.hosts == _KAPACITOR else (OneOf(_CLUSTER, (str(cluster),)),)
+        hosts = (OneOf("hostname", self.hosts),) if self.hosts else ()
+        return (*self.one_of, *clusters, *hosts)
+
+    def query(self, table: Table) -> Query:
+        """Return the query about cluster 0 at all times."""
+        selection = Selection(self.select(0))
         if self.columns:
             return RowsQuery(table, self.columns, selection)
         return AggregateQuery(
@@ -174,19 +146,19 @@ _PANELS: Mapping[str, _Panel] = {
     "cpu-num": _Panel("system", _highest("n_cpus"), bucket=MINUTE_MS, newest=1),
     "cpu-utilization": _Panel("cpu", _mean("usage_user"), _HOST, MINUTE_MS),
     "disk-allocated": _Panel(
-        "disk", _highest("total"), bucket=2 * MINUTE_MS, newest=1, where=_Where.DATA
+        "disk", _highest("total"), bucket=2 * MINUTE_MS, newest=1, hosts=DATA
     ),
-    "disk-usage": _Panel("disk", _last("used_percent"), _HOST, where=_Where.DATA),
+    "disk-usage": _Panel("disk", _last("used_percent"), _HOST, hosts=DATA),
     "disk-utilization": _Panel(
         "disk", _highest("used_percent"), _HOST, MINUTE_MS,
-        where=_Where.DATA, one_of=(OneOf("path", (PATH,)),),
+        hosts=DATA, one_of=(OneOf("path", (PATH,)),),
     ),
-    "kapa-cpu": _Panel("cpu", where=_Where.KAPACITOR, columns=("time", "usage_idle")),
+    "kapa-cpu": _Panel("cpu", hosts=_KAPACITOR, columns=("time", "usage_idle")),
     "kapa-load": _Panel(
-        "system", where=_Where.KAPACITOR, columns=("time", "load5", "load15", "load1")
+        "system", hosts=_KAPACITOR, columns=("time", "load5", "load15", "load1")
     ),
-    "kapa-ram": _Panel("mem", where=_Where.KAPACITOR, columns=("time", "used_percent")),
-    "memory-total": _Panel("mem", _last("total"), _HOST, where=_Where.DATA),
+    "kapa-ram": _Panel("mem", hosts=_KAPACITOR, columns=("time", "used_percent")),
+    "memory-total": _Panel("mem", _last("total"), _HOST, hosts=DATA),
     "memory-utilization": _Panel("mem", _mean("used_percent"), _HOST, MINUTE_MS),
     "queue-bytes": _Panel("postgresql", _mean("temp_files"), _HOST, MINUTE_MS),
     "redis-memory-utilization": _Panel(
@@ -195,51 +167,12 @@ _PANELS: Mapping[str, _Panel] = {
     "system-load": _Panel("system", _highest("load5", "n_cpus"), _HOST, MINUTE_MS),
 }  # fmt: skip
 _DERIVATIVE = "it takes the derivative of an aggregate over time"
-_NOT_SAID: Mapping[str, str] = {
+_NOT_EXPRESSED: Mapping[str, str] = {
     "http-request-duration": f"{_DERIVATIVE}, and a percentile",
     "http-requests": _DERIVATIVE,
     "nginx-requests": _DERIVATIVE,
     "throughput": _DERIVATIVE,
 }
-
-
-def list_drawn_types(
-    tables: Mapping[str, Table], windows: Windows, clusters: range, *, has_kapacitor: bool
-) -> dict[str, QueryType]:
-    """Return the panels; `clusters` has the numbers of clusters with all hosts in the fleet."""
-
-    def panel_type(name: str, panel: _Panel) -> QueryType:
-        if panel.where is _Where.KAPACITOR and not has_kapacitor:
-            return impossible(f"it asks about {KAPACITOR}, which a fleet with --scale-offset 0 has")
-        if panel.where is not _Where.KAPACITOR and not clusters:
-            return impossible(
-                f"it asks about a cluster, and the fleet has none of {CLUSTER_HOSTS} hosts;"
-                f" --scale {CLUSTER_HOSTS + 1} makes one"
-            )
-        ask = _instance(tables[panel.table], panel, clusters)
-        return windows.type_of(name, _HOURS, panel.bucket or 1, ask)
-
-    not_said = {
-        name: impossible(f"{reason}, which the language of queries does not express")
-        for name, reason in _NOT_SAID.items()
-    }
-    asked = {name: panel_type(name, panel) for name, panel in _PANELS.items()}
-    return {name: {**asked, **not_said}[name] for name in sorted({**asked, **not_said})}
-
-
-def _instance(table: Table, panel: _Panel, clusters: range) -> Instance:
-    def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-        chosen = [*panel.one_of]
-        if panel.where is _Where.KAPACITOR:
-            chosen.append(OneOf("hostname", (KAPACITOR,)))
-        else:
-            (place,) = parameters.among(number, len(clusters), 1)
-            chosen.append(OneOf("cluster_id", (str(clusters[place]),)))
-        if panel.where is _Where.DATA:
-            chosen.append(OneOf("hostname", DATA))
-        return panel.query(table, replace(window, one_of=tuple(chosen)))
-
-    return instance
 
 
 _BITS = 16
@@ -263,10 +196,26 @@ class Dashboard(Telemetry):
     common_tags = CLUSTERED
 
     def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
-        return list_clustered_measurements(exact=exact)
+        loads = [Column(name, Type.FLOAT64, Role.FIELD, exact=exact) for name in LOADS]
+        return (
+            *(
+                replace(each, tags={**each.tags, "path": (PATH,)}) if each.name == "disk" else each
+                for each in measurements(exact=exact)
+            ),
+            Measurement(
+                SYSTEM,
+                (Column("n_cpus", Type.INT64, Role.FIELD), *loads),
+                dict.fromkeys(LOADS, Drifting(0)),
+            ),
+            Measurement(STATUS, (Column("service_up", Type.INT64, Role.FIELD),), {}),
+        )
 
     def _draw_host_tags(self) -> dict[str, Array]:
-        return {**super()._draw_host_tags(), **names_of(self._members.all)}
+        hosts = self._members.all
+        clusters, places = -(-hosts // CLUSTER_HOSTS), (hosts - 1) % CLUSTER_HOSTS
+        places[hosts == 0] = CLUSTER_HOSTS
+        names = {"hostname": _NAMES.take(places), _CLUSTER: texts([*map(str, clusters.tolist())])}
+        return {**super()._draw_host_tags(), **names}
 
     def _derive(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
@@ -309,13 +258,35 @@ class Dashboard(Telemetry):
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
         """Return the document's panels."""
-        first, hosts = self.params.scale_offset, self.params.scale
-        return list_drawn_types(
-            {table.base: table for table in tables},
-            self._windows(aligned=aligned, until_ms=until_ms),
-            whole_clusters(first, hosts),
-            has_kapacitor=first == 0,
-        )
+        first = self.params.scale_offset
+        clusters = whole_clusters(first, self.params.scale)
+        windows = self._windows(aligned=aligned, until_ms=until_ms)
+        named = {table.base: table for table in tables}
+
+        def make_type(name: str, panel: _Panel) -> QueryType:
+            query, bucket = panel.query(named[panel.table]), panel.bucket or 1
+            if panel.hosts == _KAPACITOR:
+                if first:
+                    return impossible(
+                        f"it asks about {KAPACITOR}, which a fleet with --scale-offset 0 has"
+                    )
+                return windows.make_type(name, query, _HOURS, bucket)
+            if not clusters:
+                return impossible(
+                    f"it asks about a cluster, and the fleet has none of {CLUSTER_HOSTS} hosts;"
+                    f" --scale {CLUSTER_HOSTS + 1} makes one"
+                )
+
+            def choose(parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
+                (place,) = parameters.among(number, len(clusters), 1)
+                return panel.select(clusters[place])
+
+            return windows.make_type(name, query, _HOURS, bucket, choose)
+
+        types = {name: make_type(name, panel) for name, panel in _PANELS.items()}
+        for name, reason in _NOT_EXPRESSED.items():
+            types[name] = impossible(f"{reason}, which the language of queries does not express")
+        return dict(sorted(types.items()))
 
 
 @cache

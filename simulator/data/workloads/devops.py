@@ -33,13 +33,13 @@ Bits per value: doubles (`cpu`, percentages of `mem`) have 12.6 on the grid (0 t
 1 MiB) and 34. Other integers are the same in both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
 from simulator.data.workloads.shared.fleets import NumberedParams
-from simulator.data.workloads.shared.host_queries import HostQueries, lastpoint
+from simulator.data.workloads.shared.host_queries import ask_newest_rows
 from simulator.data.workloads.shared.telemetry import Telemetry
 from simulator.data.workloads.shared.windows import HOUR_MS, count_queries
 
@@ -48,27 +48,6 @@ _HIGHEST = {  # name -> hosts, hours
     "1-host-12-hr": (1, 12),
 }
 _GROUPBY_HOURS = 24
-
-
-def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the queries without parameters; `tables` has the workload's tables by name."""
-    cpu = tables["cpu"]
-    means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
-    return {
-        **lastpoint(cpu),
-        "cpu-mean-by-hour-and-host": AggregateQuery(cpu, means, by=("hostname",), bucket=HOUR_MS),
-        "newest-per-host": NewestQuery(cpu, ("hostname",), ("usage_user", "usage_system")),
-        **count_queries(tables),
-    }
-
-
-def list_drawn_types(hosts: HostQueries) -> dict[str, QueryType]:
-    """Return the types with random hosts and times."""
-    return {
-        **{name: hosts.highest(name, 1, *each) for name, each in _HIGHEST.items()},
-        "groupby": hosts.means("groupby", 1, _GROUPBY_HOURS),
-        **hosts.of_tsbs(),
-    }
 
 
 class DevopsParams(NumberedParams):
@@ -87,11 +66,24 @@ class Devops(Telemetry):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all of the data."""
-        return list_fixed_queries({table.base: table for table in tables})
+        named = {table.base: table for table in tables}
+        cpu = named["cpu"]
+        means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
+        return {
+            "lastpoint": ask_newest_rows(cpu),
+            "cpu-mean-by-hour-and-host": AggregateQuery(cpu, means, ("hostname",), HOUR_MS),
+            "newest-per-host": NewestQuery(cpu, ("hostname",), ("usage_user", "usage_system")),
+            **count_queries(named),
+        }
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
         """Return the types of the document and of TSBS."""
         (cpu,) = (table for table in tables if table.base == "cpu")
-        return list_drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
+        hosts = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
+        return {
+            **{name: hosts.highest(name, 1, *each) for name, each in _HIGHEST.items()},
+            "groupby": hosts.means("groupby", 1, _GROUPBY_HOURS),
+            **hosts.of_tsbs(),
+        }

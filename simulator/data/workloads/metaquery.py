@@ -44,7 +44,7 @@ from simulator.data.query import (
     Selection,
     count_rows,
 )
-from simulator.data.query_type import QueryType, RandomParameters, impossible
+from simulator.data.query_type import QueryType, impossible
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
@@ -56,7 +56,6 @@ MOST_SCALE = 1 << 20
 OCCURRING = 1 - 1 / math.e
 """The share of the combinations of tags that occur."""
 _TABLE, _TAGS, _TAG = "example_measurement", ("x", "y"), "Tag-%d"
-_HIGH_CARD = "group-window-transpose-high-card"
 _HOURS = 12
 
 
@@ -187,18 +186,11 @@ class Metaquery(Workload):
         end = self.start_ms + self.params.points * self.params.step_ms
         until = end if until_ms is None else min(end, until_ms)
         windows = Windows(self.seed, self.start_ms, until, aligned)
-        return {
-            **{
-                f"{_HIGH_CARD}-{name}": _by_tag(table, f"{_HIGH_CARD}-{name}", function, windows)
-                for name, function in FUNCTIONS.items()
-            },
-            "field-keys": impossible("it reads the database's catalogue, not the rows"),
-        }
-
-
-def _by_tag(table: Table, name: str, function: Function, windows: Windows) -> QueryType:
-    def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-        asked = (Aggregate(function, "val"),)
-        return AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS, selection=window)
-
-    return windows.type_of(name, _HOURS, HOUR_MS, instance)
+        types: dict[str, QueryType] = {}
+        for function_name, function in FUNCTIONS.items():
+            name = f"group-window-transpose-high-card-{function_name}"
+            asked = (Aggregate(function, "val"),)
+            query = AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS)
+            types[name] = windows.make_type(name, query, _HOURS, HOUR_MS)
+        types["field-keys"] = impossible("it reads the database's catalogue, not the rows")
+        return types

@@ -17,7 +17,6 @@ exclude their start; here all include it. `group-window-transpose-high-card` ask
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,6 +54,7 @@ _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
 _ALIKE = "rooms are measured at the same time, so that the first and the last value are several"
 _ROOM = "4"
 """A room that every home has."""
+_FIVE_MS = 5 * MINUTE_MS
 
 
 def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
@@ -70,66 +70,34 @@ def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     }
 
 
-class DrawnQueries:
-    """The types with random homes and times."""
+def list_drawn_types(
+    tables: Mapping[str, Table], windows: Windows, homes: int, first: int
+) -> dict[str, QueryType]:
+    """Return the types with random homes and times; the fleet has `homes` homes from `first` on."""
+    air, quality = tables["air_condition_room"], tables["air_quality_room"]
 
-    def __init__(
-        self, tables: Mapping[str, Table], windows: Windows, homes: int, first: int = 0
-    ) -> None:
-        """Store the tables by name, the time of the data, and the numbers of the homes."""
-        self._tables, self._windows, self._homes, self._first = tables, windows, homes, first
-        self._air = tables["air_condition_room"]
+    def choose_home(parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
+        chosen = first + np.array(parameters.among(number, homes, 1))
+        return (OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist())),)
 
-    def types(self) -> dict[str, QueryType]:
-        """Return the types by name."""
-        aggregates = {
-            f"{shape}-{name}": self._aggregate(f"{shape}-{name}", function, *grouping)
-            for shape, grouping in _SHAPES.items()
-            for name, function in FUNCTIONS.items()
-        }
-        return {
-            "1-home-12-hours": self._of_a_home("1-home-12-hours"),
-            "aggregate-keep": self._of_a_room("aggregate-keep"),
-            "standalone-filter": self._rows(
-                "standalone-filter", "light_level_room", ("time", "level"), 8
-            ),
-            "sorted-pivot": self._rows("sorted-pivot", "air_quality_room", (), 1),
-            **aggregates,
-        }
-
-    def _of_a_home(self, name: str) -> QueryType:
-        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-            chosen = self._first + np.array(parameters.among(number, self._homes, 1))
-            one = OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist()))
-            mean, home = Aggregate(Function.AVG, "temperature"), replace(window, one_of=(one,))
-            return AggregateQuery(self._air, (mean,), bucket=HOUR_MS, selection=home)
-
-        return self._windows.type_of(name, 12, HOUR_MS, instance)
-
-    def _of_a_room(self, name: str) -> QueryType:
-        width, room = 5 * MINUTE_MS, OneOf("room_id", (_ROOM,))
-
-        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-            mean, chosen = Aggregate(Function.AVG, "co2_level"), replace(window, one_of=(room,))
-            table = self._tables["air_quality_room"]
-            return AggregateQuery(table, (mean,), bucket=width, selection=chosen)
-
-        return self._windows.type_of(name, 1, width, instance)
-
-    def _rows(self, name: str, table: str, columns: tuple[str, ...], hours: int) -> QueryType:
-        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-            return RowsQuery(self._tables[table], columns, window)
-
-        return self._windows.type_of(name, hours, MINUTE_MS, instance)
-
-    def _aggregate(
-        self, name: str, function: Function, by: tuple[str, ...], bucket: int | None
-    ) -> QueryType:
-        if function in ENDS and by != _SENSOR:
-            return impossible(_ALIKE)
-
-        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-            asked = (Aggregate(function, "temperature"),)
-            return AggregateQuery(self._air, asked, by=by, bucket=bucket, selection=window)
-
-        return self._windows.type_of(name, 6, HOUR_MS, instance)
+    in_room = Selection((OneOf("room_id", (_ROOM,)),))
+    levels = AggregateQuery(
+        quality, (Aggregate(Function.AVG, "co2_level"),), bucket=_FIVE_MS, selection=in_room
+    )
+    light = RowsQuery(tables["light_level_room"], ("time", "level"))
+    mean = AggregateQuery(air, (Aggregate(Function.AVG, "temperature"),), bucket=HOUR_MS)
+    types = {
+        "1-home-12-hours": windows.make_type("1-home-12-hours", mean, 12, HOUR_MS, choose_home),
+        "aggregate-keep": windows.make_type("aggregate-keep", levels, 1, _FIVE_MS),
+        "standalone-filter": windows.make_type("standalone-filter", light, 8, MINUTE_MS),
+        "sorted-pivot": windows.make_type("sorted-pivot", RowsQuery(quality), 1, MINUTE_MS),
+    }
+    for shape, (by, bucket) in _SHAPES.items():
+        for function_name, function in FUNCTIONS.items():
+            name = f"{shape}-{function_name}"
+            if function in ENDS and by != _SENSOR:
+                types[name] = impossible(_ALIKE)
+                continue
+            query = AggregateQuery(air, (Aggregate(function, "temperature"),), by, bucket)
+            types[name] = windows.make_type(name, query, 6, HOUR_MS)
+    return types

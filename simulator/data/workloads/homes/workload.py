@@ -62,7 +62,7 @@ from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
 from simulator.data.workloads.base import DurationMs, EndMs
 from simulator.data.workloads.homes.changes import LEAST_GAP_MS, HomeChanges
-from simulator.data.workloads.homes.queries import DrawnQueries, list_fixed_queries
+from simulator.data.workloads.homes.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.homes.tables import (
     CONFIG,
     CONFIG_LETTERS,
@@ -240,7 +240,7 @@ class Homes(FleetWorkload):
         """Return the document's query types."""
         windows = self._windows(aligned=aligned, until_ms=until_ms)
         named = {table.base: table for table in tables}
-        return DrawnQueries(named, windows, self.params.scale, self.params.scale_offset).types()
+        return list_drawn_types(named, windows, self.params.scale, self.params.scale_offset)
 
 
 def _detect(hashes: Hashes) -> dict[str, ColumnData]:

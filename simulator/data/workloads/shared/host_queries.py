@@ -1,4 +1,4 @@
-"""Queries of a fleet of hosts over its table `cpu`: TSBS's under its names, and similar ones.
+"""Queries of a fleet of hosts over its table `cpu`: those of TSBS under its names, and similar.
 
 `single-groupby-F-H-T` is the maximum of the first F fields of H random hosts by minute in T random
 hours, `cpu-max-all-H` the maximum of all fields by hour in 8 hours (`cpu-max-all-32-24`: 32 hosts,
@@ -12,9 +12,10 @@ with the number of hosts.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
+from simulator.data.derived import reselect
 from simulator.data.query import (
-    EVERYTHING,
     Aggregate,
     AggregateQuery,
     Condition,
@@ -28,7 +29,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS, Windows, too_many
+from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS, Windows, choose_tags
 
 _BY_MINUTE = {  # name -> fields, hosts, hours
     f"single-groupby-{fields}-{hosts}-{hours}": (fields, hosts, hours)
@@ -52,14 +53,9 @@ _BUSY_HOURS, _BUSY_PERCENT = 12, 90
 _NEWEST_MINUTES = 5
 
 
-def lastpoint(cpu: Table) -> dict[str, Query]:
-    """Return the query of TSBS that is always the same."""
-    return {"lastpoint": _newest_rows(cpu)}
-
-
-def _newest_rows(cpu: Table, selection: Selection = EVERYTHING) -> NewestQuery:
-    fields = tuple(column.name for column in cpu.fields)
-    return NewestQuery(cpu, ("hostname",), fields, selection)
+def ask_newest_rows(cpu: Table) -> NewestQuery:
+    """Return the query for the newest row of each host, `lastpoint` of TSBS."""
+    return NewestQuery(cpu, ("hostname",), tuple(column.name for column in cpu.fields))
 
 
 class HostQueries:
@@ -85,8 +81,8 @@ class HostQueries:
                 name: self.means(name, fields or every, _BY_HOST_HOURS)
                 for name, fields in _BY_HOST.items()
             },
-            **{name: self._busy(name, hosts) for name, hosts in _BUSY.items()},
-            "groupby-orderby-limit": self._newest("groupby-orderby-limit"),
+            **{name: self._find_busy(name, hosts) for name, hosts in _BUSY.items()},
+            "groupby-orderby-limit": self._find_newest("groupby-orderby-limit"),
         }
 
     def highest(
@@ -94,37 +90,28 @@ class HostQueries:
     ) -> QueryType:
         """Return the type for the maximum of the first fields of some hosts, by time."""
         if hosts > self._hosts:
-            return too_many(hosts, self._hosts, "hosts")
-
-        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-            chosen = replace(window, one_of=(self._of(parameters, number, hosts),))
-            highest = self._aggregates(Function.MAX, fields)
-            return AggregateQuery(self._cpu, highest, bucket=bucket, selection=chosen)
-
-        return self._too_few(fields) or self._windows.type_of(name, hours, bucket, instance)
+            return impossible(f"it asks about {hosts} hosts, and the fleet has {self._hosts}")
+        query = AggregateQuery(self._cpu, self._aggregates(Function.MAX, fields), bucket=bucket)
+        choose = partial(self._choose, hosts)
+        return self._find_lack(fields) or self._windows.make_type(
+            name, query, hours, bucket, choose
+        )
 
     def means(self, name: str, fields: int, hours: int) -> QueryType:
         """Return the type for the mean of the first fields by host and hour."""
+        means = self._aggregates(Function.AVG, fields)
+        query = AggregateQuery(self._cpu, means, by=("hostname",), bucket=HOUR_MS)
+        return self._find_lack(fields) or self._windows.make_type(name, query, hours, HOUR_MS)
 
-        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-            means = self._aggregates(Function.AVG, fields)
-            return AggregateQuery(
-                self._cpu, means, by=("hostname",), bucket=HOUR_MS, selection=window
-            )
-
-        return self._too_few(fields) or self._windows.type_of(name, hours, HOUR_MS, instance)
-
-    def single_lastpoint(self) -> dict[str, QueryType]:
+    def single_lastpoint(self) -> QueryType:
         """Return the type for the newest row of one host."""
-        parameters = RandomParameters(self._windows.seed, "single-lastpoint")
+        choose = partial(self._choose, 1)
+        return choose_tags(
+            self._windows.seed, "single-lastpoint", ask_newest_rows(self._cpu), choose
+        )
 
-        def instance(number: int) -> Query:
-            host = self._of(parameters, number, 1)
-            return _newest_rows(self._cpu, Selection((host,)))
-
-        return {"single-lastpoint": QueryType(instance)}
-
-    def _too_few(self, fields: int) -> QueryType | None:
+    def _find_lack(self, fields: int) -> QueryType | None:
+        """Return an impossible type if the table has fewer fields."""
         having = len(self._cpu.fields)
         if fields <= having:
             return None
@@ -135,27 +122,22 @@ class HostQueries:
     def _aggregates(self, function: Function, fields: int) -> tuple[Aggregate, ...]:
         return tuple(Aggregate(function, column.name) for column in self._cpu.fields[:fields])
 
-    def _of(self, parameters: RandomParameters, number: int, hosts: int) -> OneOf:
+    def _choose(self, hosts: int, parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
         chosen = parameters.among(number, self._hosts, hosts)
-        return OneOf("hostname", tuple(f"host_{self._first + host}" for host in chosen))
+        return (OneOf("hostname", tuple(f"host_{self._first + host}" for host in chosen)),)
 
-    def _busy(self, name: str, hosts: int | None) -> QueryType:
-        def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-            names = () if hosts is None else (self._of(parameters, number, hosts),)
-            busy = Condition("usage_user", Operator.MORE, _BUSY_PERCENT)
-            chosen = replace(window, one_of=names, compared=(busy,))
-            return RowsQuery(self._cpu, selection=chosen)
+    def _find_busy(self, name: str, hosts: int | None) -> QueryType:
+        busy = Condition("usage_user", Operator.MORE, _BUSY_PERCENT)
+        query = RowsQuery(self._cpu, selection=Selection(compared=(busy,)))
+        choose = partial(self._choose, hosts) if hosts else None
+        return self._windows.make_type(name, query, _BUSY_HOURS, 1, choose)
 
-        return self._windows.type_of(name, _BUSY_HOURS, 1, instance)
+    def _find_newest(self, name: str) -> QueryType:
+        highest = self._aggregates(Function.MAX, 1)
+        query = AggregateQuery(self._cpu, highest, bucket=MINUTE_MS, newest=_NEWEST_MINUTES)
+        windows = self._windows.make_type(name, query, 1, MINUTE_MS)
 
-    def _newest(self, name: str) -> QueryType:
-        def instance(_parameters: RandomParameters, _number: int, window: Selection) -> Query:
-            return AggregateQuery(
-                self._cpu,
-                self._aggregates(Function.MAX, 1),
-                bucket=MINUTE_MS,
-                selection=Selection(until=window.until),
-                newest=_NEWEST_MINUTES,
-            )
+        def instance(number: int) -> Query:
+            return reselect(windows.instance(number), lambda rows: replace(rows, since=None))
 
-        return self._windows.type_of(name, 1, MINUTE_MS, instance)
+        return replace(windows, instance=instance)

@@ -1,35 +1,48 @@
-"""Queries of several workloads: in random windows of time, and on the first fields of any table."""
+"""Queries that several workloads share: random windows of time, and the first fields of a table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Selection, count_rows
+from simulator.data.derived import reselect
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    OneOf,
+    Query,
+    Selection,
+    count_rows,
+)
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
-"""Aggregates as the programs of influxdb-comparisons call them."""
+"""Aggregates by their names in the programs of influxdb-comparisons."""
 
-
-Instance: TypeAlias = Callable[[RandomParameters, int, Selection], Query]
-"""Makes an instance of a type from its random parameters, its number and its window of time."""
+Choose: TypeAlias = Callable[[RandomParameters, int], tuple[OneOf, ...]]
+"""Returns the random tags that an instance selects, given its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The time of a fleet's data, of which types ask for random parts."""
+    """The time of a workload's data; query types ask about random windows in it."""
 
     seed: int
     since: int
     until: int
     """Exclusive."""
     aligned: bool
-    """Windows begin and end at multiples of the query's bucket."""
+    """True if windows begin and end at multiples of the query's bucket."""
 
-    def type_of(self, name: str, hours: float, bucket: int, instance: Instance) -> QueryType:
-        """Return a type, which is impossible if the data has no window of this length."""
+    def make_type(
+        self, name: str, query: Query, hours: float, bucket: int, choose: Choose | None = None
+    ) -> QueryType:
+        """Return the type that asks a query in random windows; impossible if the data is shorter.
+
+        The tags of `choose` replace those that the query selects.
+        """
         step, length = bucket if self.aligned else 1, round(hours * HOUR_MS)
         last = self.until - length
         if -(-self.since // step) * step > last:
@@ -40,29 +53,39 @@ class Windows:
             )
         parameters = RandomParameters(self.seed, name)
 
-        def of_window(number: int) -> Query:
+        def instance(number: int) -> Query:
             since = parameters.since(number, self.since, last, step)
-            return instance(parameters, number, Selection(since=since, until=since + length))
 
-        return QueryType(of_window)
+            def narrow(rows: Selection) -> Selection:
+                one_of = choose(parameters, number) if choose else rows.one_of
+                return replace(rows, one_of=one_of, since=since, until=since + length)
+
+            return reselect(query, narrow)
+
+        return QueryType(instance)
 
 
-def too_many(asked: int, members: int, what: str) -> QueryType:
-    """Return the type that asks about more members than a fleet has."""
-    return impossible(f"it asks about {asked} {what}, and the fleet has {members}")
+def choose_tags(seed: int, name: str, query: Query, choose: Choose) -> QueryType:
+    """Return the type that asks a query about random tags at all times."""
+    parameters = RandomParameters(seed, name)
+
+    def instance(number: int) -> Query:
+        return reselect(query, lambda rows: replace(rows, one_of=choose(parameters, number)))
+
+    return QueryType(instance)
 
 
 def count_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the number of rows of each table; `tables` has them by name."""
+    """Return the queries for the number of rows of each table, given by name."""
     return {f"count-{name}": count_rows(table) for name, table in tables.items()}
 
 
 ASKED_FIELDS = 2
-"""Fields of a table that are asked about."""
+"""Number of fields that the queries of `field_queries` are about."""
 
 
 def field_queries(table: Table, fields: Sequence[str], tag: str | None) -> dict[str, Query]:
-    """Return the extremes and the mean of the first of these fields; by a tag, if there is one."""
+    """Return queries for extremes and mean of the first fields, also by `tag` if there is one."""
     found: dict[str, Query] = {}
     for field in fields[:ASKED_FIELDS]:
         highest, lowest = Aggregate(Function.MAX, field), Aggregate(Function.MIN, field)

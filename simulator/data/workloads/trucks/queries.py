@@ -30,11 +30,8 @@ TSBS returns the driver, too, which follows from the truck. A row without a tag 
 belongs to another truck, there and here.
 """
 
-from dataclasses import replace
-
 from simulator.data.derived import DerivedTable, derive, spells
 from simulator.data.query import (
-    EVERYTHING,
     Aggregate,
     AggregateQuery,
     Condition,
@@ -53,11 +50,11 @@ from simulator.data.workloads.shared.windows import (
     HOUR_MS,
     MINUTE_MS,
     Windows,
+    choose_tags,
     count_queries,
 )
 from simulator.data.workloads.trucks.tables import FLEETS, FUEL, LOAD, STATUS, TRUCK
 
-_POSITION = ("longitude", "latitude")
 _PERIOD_MS = 10 * MINUTE_MS
 _PERIOD_HOURS = _PERIOD_MS / HOUR_MS
 _COUNT = Aggregate(Function.COUNT)
@@ -68,6 +65,11 @@ _LONG_DRIVES = {"long-driving-sessions": (4, 22), "long-daily-sessions": (24, 60
 
 def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
     """Return the queries that are always the same."""
+    days = derive("days", _count_drives(_periods(readings, "velocity"), DAY_MS))
+    driving = Condition("avg_velocity", Operator.MORE, 5)
+    sessions = spells("sessions", _periods(readings, "velocity"), driving)
+    broken = Condition(f"avg_{STATUS}", Operator.AT_LEAST, 1)
+    breakdowns = spells("breakdowns", _periods(diagnostics, STATUS, ("name", "model")), broken)
     return {
         "avg-load": AggregateQuery(
             diagnostics,
@@ -80,8 +82,12 @@ def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             by=("fleet", "nominal_fuel_consumption"),
             selection=Selection(compared=(Condition("velocity", Operator.MORE, 1),)),
         ),
-        "avg-daily-driving-duration": _daily_drives(readings),
-        "avg-daily-driving-session": _daily_sessions(readings),
+        "avg-daily-driving-duration": AggregateQuery(
+            days, (Aggregate(Function.AVG, "count"),), by=("name",)
+        ),
+        "avg-daily-driving-session": AggregateQuery(
+            sessions, (Aggregate(Function.AVG, sessions.length),), by=("name",), bucket=DAY_MS
+        ),
         "daily-activity": AggregateQuery(
             _periods(diagnostics, STATUS, ("name", "fleet", "model")),
             (_COUNT,),
@@ -89,7 +95,7 @@ def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             bucket=DAY_MS,
             selection=_where(f"avg_{STATUS}", Operator.LESS, 1),
         ),
-        "breakdown-frequency": _breakdowns(diagnostics),
+        "breakdown-frequency": AggregateQuery(breakdowns, (_COUNT,), by=("model",)),
         **count_queries({table.base: table for table in (readings, diagnostics)}),
     }
 
@@ -98,109 +104,61 @@ def list_drawn_types(
     readings: Table, diagnostics: Table, windows: Windows, trucks: int
 ) -> dict[str, QueryType]:
     """Return the types with a random fleet or truck, some of them at a random time."""
+
+    def choose_fleet(parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
+        (fleet,) = parameters.among(number, len(FLEETS), 1)
+        return (OneOf("fleet", (FLEETS[fleet],)),)
+
+    def choose_truck(parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
+        (truck,) = parameters.among(number, trucks, 1)
+        return (OneOf("name", (TRUCK % truck,)),)
+
+    position = NewestQuery(readings, ("name",), ("longitude", "latitude"))
+    fuel, load, capacity = (f"newest_{name}" for name in (FUEL, LOAD, "load_capacity"))
+    low = RowsQuery(
+        derive("newest", NewestQuery(diagnostics, ("name",), (FUEL,))),
+        ("name", fuel),
+        _where(fuel, Operator.LESS, _LOW_FUEL),
+    )
+    high = RowsQuery(
+        derive("newest", NewestQuery(diagnostics, ("name",), (LOAD, "load_capacity"))),
+        ("name", load, capacity),
+        _where(load, Operator.MORE, _HIGH_LOAD, capacity),
+    )
+    mean = (Aggregate(Function.AVG, "velocity"),)
+    slow = RowsQuery(
+        derive("trucks", AggregateQuery(readings, mean, ("name",))),
+        ("name",),
+        _where("avg_velocity", Operator.LESS, 1),
+    )
     seed = windows.seed
-    fleets = {name: RandomParameters(seed, name) for name in ("last-loc", "low-fuel", "high-load")}
-    names = RandomParameters(seed, "single-last-loc")
-
-    def of_truck(number: int) -> Query:
-        (truck,) = names.among(number, trucks, 1)
-        return NewestQuery(
-            readings, ("name",), _POSITION, Selection((OneOf("name", (TRUCK % truck,)),))
-        )
-
-    def positions(number: int) -> Query:
-        fleet = _fleet(fleets["last-loc"], number)
-        return NewestQuery(readings, ("name",), _POSITION, Selection((fleet,)))
-
-    def low(number: int) -> Query:
-        newest = _newest(diagnostics, (FUEL,), _fleet(fleets["low-fuel"], number))
-        chosen = _where(f"newest_{FUEL}", Operator.LESS, _LOW_FUEL)
-        return RowsQuery(newest, ("name", f"newest_{FUEL}"), chosen)
-
-    def high_load(number: int) -> Query:
-        columns = (LOAD, "load_capacity")
-        newest = _newest(diagnostics, columns, _fleet(fleets["high-load"], number))
-        load, capacity = (f"newest_{column}" for column in columns)
-        chosen = _where(load, Operator.MORE, _HIGH_LOAD, capacity)
-        return RowsQuery(newest, ("name", load, capacity), chosen)
-
-    return {
-        "last-loc": QueryType(positions),
-        "single-last-loc": QueryType(of_truck),
-        "low-fuel": QueryType(low),
-        "high-load": QueryType(high_load),
-        "stationary-trucks": _stationary(readings, windows),
-        **{
-            name: _long_drives(name, readings, windows, hours, periods)
-            for name, (hours, periods) in _LONG_DRIVES.items()
-        },
+    types = {
+        "last-loc": choose_tags(seed, "last-loc", position, choose_fleet),
+        "single-last-loc": choose_tags(seed, "single-last-loc", position, choose_truck),
+        "low-fuel": choose_tags(seed, "low-fuel", low, choose_fleet),
+        "high-load": choose_tags(seed, "high-load", high, choose_fleet),
+        "stationary-trucks": windows.make_type(
+            "stationary-trucks", slow, _PERIOD_HOURS, _PERIOD_MS, choose_fleet
+        ),
     }
-
-
-def _fleet(parameters: RandomParameters, number: int) -> OneOf:
-    (fleet,) = parameters.among(number, len(FLEETS), 1)
-    return OneOf("fleet", (FLEETS[fleet],))
+    for name, (hours, periods) in _LONG_DRIVES.items():
+        drives = derive("trucks", _count_drives(_periods(readings, "velocity")))
+        long = RowsQuery(drives, ("name", "count"), _where("count", Operator.MORE, periods))
+        types[name] = windows.make_type(name, long, hours, _PERIOD_MS, choose_fleet)
+    return types
 
 
 def _where(column: str, operator: Operator, value: float, divisor: str | None = None) -> Selection:
     return Selection(compared=(Condition(column, operator, value, divisor),))
 
 
-def _newest(table: Table, columns: tuple[str, ...], fleet: OneOf) -> DerivedTable:
-    return derive("newest", NewestQuery(table, ("name",), columns, Selection((fleet,))))
-
-
-def _periods(
-    table: Table,
-    column: str,
-    by: tuple[str, ...] = ("name",),
-    selection: Selection = EVERYTHING,
-) -> DerivedTable:
+def _periods(table: Table, column: str, by: tuple[str, ...] = ("name",)) -> DerivedTable:
     """Return the mean of a column in each period."""
-    means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS, selection)
+    means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS)
     return derive("periods", means)
 
 
-def _stationary(readings: Table, windows: Windows) -> QueryType:
-    def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-        chosen = replace(window, one_of=(_fleet(parameters, number),))
-        mean = (Aggregate(Function.AVG, "velocity"),)
-        trucks = derive("trucks", AggregateQuery(readings, mean, ("name",), selection=chosen))
-        return RowsQuery(trucks, ("name",), _where("avg_velocity", Operator.LESS, 1))
-
-    return windows.type_of("stationary-trucks", _PERIOD_HOURS, _PERIOD_MS, instance)
-
-
-def _long_drives(
-    name: str, readings: Table, windows: Windows, hours: int, periods: int
-) -> QueryType:
-    def instance(parameters: RandomParameters, number: int, window: Selection) -> Query:
-        chosen = replace(window, one_of=(_fleet(parameters, number),))
-        trucks = derive("trucks", _drives(_periods(readings, "velocity", selection=chosen)))
-        return RowsQuery(trucks, ("name", "count"), _where("count", Operator.MORE, periods))
-
-    return windows.type_of(name, hours, _PERIOD_MS, instance)
-
-
-def _drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
+def _count_drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
     """Return the number of periods in which a truck drove."""
     drove = _where("avg_velocity", Operator.MORE, 1)
     return AggregateQuery(periods, (_COUNT,), ("name",), bucket, drove)
-
-
-def _daily_drives(readings: Table) -> Query:
-    days = derive("days", _drives(_periods(readings, "velocity"), DAY_MS))
-    return AggregateQuery(days, (Aggregate(Function.AVG, "count"),), ("name",))
-
-
-def _daily_sessions(readings: Table) -> Query:
-    driving = Condition("avg_velocity", Operator.MORE, 5)
-    sessions = spells("sessions", _periods(readings, "velocity"), driving)
-    mean = (Aggregate(Function.AVG, sessions.length),)
-    return AggregateQuery(sessions, mean, ("name",), DAY_MS)
-
-
-def _breakdowns(diagnostics: Table) -> Query:
-    broken = Condition(f"avg_{STATUS}", Operator.AT_LEAST, 1)
-    periods = _periods(diagnostics, STATUS, ("name", "model"))
-    return AggregateQuery(spells("breakdowns", periods, broken), (_COUNT,), ("model",))
