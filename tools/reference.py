@@ -17,6 +17,7 @@ from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
 from tools import modules
+from tools.chart import chart_readme
 from tools.completion import completion_table
 from tools.modules import Row, list_shared, table
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
@@ -32,6 +33,7 @@ GENERATED = {
     ROOT / "docs" / "queries.schema.json": queries_schema,
     ROOT / "docs" / "workload.schema.json": workload_schema,
     TABLE: completion_table,
+    ROOT / "deployment" / "README.md": chart_readme,
 }
 """File -> what makes it."""
 

@@ -30,6 +30,19 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 iot-bench/sweep: {{ $root.Values.run.sweep | quote }}
 iot-bench/owner: {{ $root.Values.run.owner | quote }}
 iot-bench/target: {{ include "bench.labelValue" $root.Values.run.target | quote }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* (list $ component) -> the metadata of an object, below its name. */}}
+{{- define "bench.metadata" -}}
+labels:
+  {{- include "bench.labels" . | nindent 2 }}
+{{- with (first .).Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "bench.image" -}}

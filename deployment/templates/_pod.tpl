@@ -1,5 +1,5 @@
 {{/* (list $ component arguments) -> a Job's pod template. Both pods have the same image, specification
-     and Secrets; they meet the Pod Security Standard "restricted". */}}
+     and Secrets. */}}
 {{- define "bench.pod" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -11,9 +11,9 @@
 {{- $claim := ternary $values.run.volumeClaim "" $reads -}}
 metadata:
   labels:
-    {{- include "bench.labels" (list $root $component) | nindent 4 }}
-    {{- with $values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
-  {{- with $values.podAnnotations }}
+    {{- $labels := include "bench.labels" (list $root $component) | fromYaml }}
+    {{- mergeOverwrite $labels ($values.podLabels | default dict) | toYaml | nindent 4 }}
+  {{- with mergeOverwrite (dict) $values.commonAnnotations $values.podAnnotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -26,8 +26,11 @@ spec:
   {{- with $values.serviceAccount.name }}
   serviceAccountName: {{ . }}
   {{- end }}
-  {{- with $values.priorityClassName }}
-  priorityClassName: {{ . }}
+  {{- range list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "dnsConfig"
+        "hostAliases" "initContainers" }}
+  {{- if get $values . }}
+  {{- pick $values . | toYaml | nindent 2 }}
+  {{- end }}
   {{- end }}
   {{- with $values.image.pullSecrets }}
   imagePullSecrets:
@@ -47,23 +50,19 @@ spec:
   affinity:
     {{- . | nindent 4 }}
   {{- end }}
-  {{- if eq $component "worker" }}
-  # Workers on one node share its network interface and caches.
+  {{- if and $values.topologySpreadConstraints (eq $component "worker") }}
   topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
+    {{- range $values.topologySpreadConstraints }}
+    - labelSelector:
         matchLabels:
           {{- include "bench.selector" (list $root $component) | nindent 10 }}
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
   {{- end }}
+  {{- with $values.podSecurityContext }}
   securityContext:
-    runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
-    fsGroup: 65532
-    seccompProfile:
-      type: RuntimeDefault
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   containers:
     - name: {{ $component }}
       image: {{ include "bench.image" $root }}
@@ -87,11 +86,10 @@ spec:
       {{- end }}
       resources:
         {{- toYaml $own.resources | nindent 8 }}
+      {{- with $values.securityContext }}
       securityContext:
-        allowPrivilegeEscalation: false
-        readOnlyRootFilesystem: true
-        capabilities:
-          drop: [ALL]
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       volumeMounts:
         - name: spec
           mountPath: /etc/bench

@@ -58,10 +58,22 @@ image.name must not contain a tag or digest, got {{ .name | quote }}: use image.
 
 {{- define "bench.problems.pods" -}}
 {{- $values := .Values -}}
-{{- $own := include "bench.labels" (list . "worker") | fromYaml -}}
-{{- range $key, $_ := $values.podLabels -}}
-  {{- if or (hasKey $own $key) (regexMatch "^(batch.kubernetes.io/|(controller-uid|job-name)$)" $key) }}
-podLabels contains {{ $key | quote }}, which selects the pods of a run: choose another name
+{{- $own := "^((app|batch).kubernetes.io/|iot-bench/|(controller-uid|job-name)$)" -}}
+{{- range $labels := list "commonLabels" "podLabels" -}}
+  {{- range $key, $_ := get $values $labels -}}
+    {{- if and (regexMatch $own $key) (ne $key "app.kubernetes.io/part-of") }}
+{{ $labels }} contains {{ $key | quote }}, which selects the pods of a run: choose another name
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+
+{{- if and $values.networkPolicy.egress (not $values.networkPolicy.enabled) }}
+networkPolicy.egress has rules, and networkPolicy.enabled is false: set it to true
+{{- end -}}
+
+{{- range $values.initContainers -}}
+  {{- if has .name (list "collector" "worker") }}
+initContainers contains {{ .name | quote }}, the name of a pod's main container: choose another name
   {{- end -}}
 {{- end -}}
 
@@ -100,10 +112,10 @@ extraVolumeMounts mounts two volumes on {{ . | quote }}: choose another path
 {{- $repeated | uniq | toJson -}}
 {{- end }}
 
-{{/* A quantity as a plain number: 250m -> 0.25, 1Ki -> 1024. */}}
+{{/* A quantity as a plain number: 250m -> 0.25, 1Ki -> 1024, 1e3 -> 1000. */}}
 {{- define "bench.quantity" -}}
-{{- $units := dict "" 1 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12
-    "Ki" 0x1p10 "Mi" 0x1p20 "Gi" 0x1p30 "Ti" 0x1p40 -}}
-{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
-{{- mulf (toString . | trimSuffix $unit) (get $units $unit) -}}
+{{- $units := dict "" 1 "n" 1e-9 "u" 1e-6 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18
+    "Ki" 0x1p10 "Mi" 0x1p20 "Gi" 0x1p30 "Ti" 0x1p40 "Pi" 0x1p50 "Ei" 0x1p60 -}}
+{{- $unit := regexFind "[numkMGTPE]i?$" (toString .) -}}
+{{- mulf (toString . | trimSuffix $unit | float64) (get $units $unit) -}}
 {{- end }}

@@ -34,8 +34,8 @@ def test_all_problems_are_reported_at_once(helm):
 @pytest.mark.parametrize(
     ("resource", "asked"),
     [
-        *[("cpu", quantity) for quantity in ("1000m", "0.5", "1", 1)],
-        *[("memory", quantity) for quantity in ("4Gi", "4096Mi", "4294967296", "4G", 2**32)],
+        *[("cpu", quantity) for quantity in ("1000m", "0.5", "1", 1, "1e0", "1000000u")],
+        *[("memory", quantity) for quantity in ("4Gi", "4096Mi", "4294967296", "4G", 2**32, "4e9")],
     ],
 )
 def test_a_request_as_large_as_its_limit_may_be_written_in_any_unit(helm, resource, asked):

@@ -45,6 +45,7 @@ def test_a_package_holds_the_chart_and_nothing_else(helm, tmp_path):
     assert {path for path in paths if not path.startswith("templates/")} == {
         ".helmignore",
         "Chart.yaml",
+        "README.md",
         "values.schema.json",
         "values.yaml",
     }
@@ -269,6 +270,88 @@ def test_a_volume_claim_is_mounted_read_only_by_those_who_read_the_file(helm):
     }
     assert not any(map(claims, pods(helm.render({})).values()))
     assert helm.template(values_of_run(volumeClaim="Fleet")).returncode != 0
+
+
+def test_common_labels_and_annotations_are_on_every_object_and_pod(helm):
+    common = {
+        "commonLabels": {"kueue.x-k8s.io/queue-name": "benchmarks", "team": "data"},
+        "commonAnnotations": {"owner": "ada"},
+        "podLabels": {"team": "load"},
+        "networkPolicy": {"enabled": True, "egress": [{"ports": [{"port": 5432}]}]},
+    }
+    objects = helm.render(common)
+
+    assert sum(each["kind"] == "NetworkPolicy" for each in objects) == 2
+    for each in objects:
+        assert common["commonLabels"].items() <= each["metadata"]["labels"].items()
+        assert each["metadata"]["annotations"] == {"owner": "ada"}
+    for pod in pods(objects).values():
+        assert pod["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "benchmarks"
+        assert pod["metadata"]["labels"]["team"] == "load"
+        assert pod["metadata"]["annotations"]["owner"] == "ada"
+
+
+def test_fields_of_a_pod_reach_both_pods_only_if_they_are_given(helm):
+    fields = {
+        "priorityClassName": "high",
+        "runtimeClassName": "gvisor",
+        "schedulerName": "own",
+        "dnsPolicy": "None",
+        "dnsConfig": {"nameservers": ["192.0.2.1"]},
+        "hostAliases": [{"ip": "192.0.2.7", "hostnames": ["db"]}],
+        "initContainers": [{"name": "proxy", "image": "proxy:1", "restartPolicy": "Always"}],
+    }
+
+    for pod in pods(helm.render(fields)).values():
+        assert {name: pod["spec"][name] for name in fields} == fields
+    for pod in pods(helm.render({})).values():
+        assert not fields.keys() & pod["spec"].keys()
+
+
+def test_the_user_of_the_pods_may_be_left_to_the_cluster(helm):
+    own = {"podSecurityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}}
+    for pod in pods(helm.render(own)).values():
+        assert pod["spec"]["securityContext"] == {
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+
+
+def test_workers_are_spread_as_the_values_say_and_the_collector_is_not(helm):
+    zone = {
+        "maxSkew": 2,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+    }
+    mine = pods(helm.render({"topologySpreadConstraints": [zone]}))
+
+    [found] = mine["worker"]["spec"]["topologySpreadConstraints"]
+    assert zone.items() <= found.items()
+    assert selects(found["labelSelector"]["matchLabels"], mine["worker"]["metadata"]["labels"])
+    assert "topologySpreadConstraints" not in mine["collector"]["spec"]
+
+
+def test_with_rules_for_outgoing_traffic_pods_reach_collector_names_and_what_the_rules_allow(helm):
+    rule = {"to": [{"ipBlock": {"cidr": "192.0.2.0/24"}}], "ports": [{"port": 5432}]}
+    objects = helm.render({"networkPolicy": {"enabled": True, "egress": [rule]}})
+    policy, mine = one(objects, "NetworkPolicy", "-egress")["spec"], pods(objects)
+    others = pods(helm.render(values_of_run(id="20261121-071516-ab12-3-2")))
+
+    assert policy["policyTypes"] == ["Egress"]
+    guarded = policy["podSelector"]["matchLabels"]
+    assert all(selects(guarded, pod["metadata"]["labels"]) for pod in mine.values())
+    assert not any(selects(guarded, pod["metadata"]["labels"]) for pod in others.values())
+    [collector, names_, last] = policy["egress"]
+    [target] = collector["to"]
+    labels = {name: pod["metadata"]["labels"] for name, pod in mine.items()}
+    assert selects(target["podSelector"]["matchLabels"], labels["collector"])
+    assert not selects(target["podSelector"]["matchLabels"], labels["worker"])
+    assert collector["ports"] == [{"port": 5000}]
+    assert {(each["port"], each["protocol"]) for each in names_["ports"]} == {
+        (53, "UDP"),
+        (53, "TCP"),
+    }
+    assert last == rule
 
 
 def test_own_labels_and_annotations_come_on_top(helm):
