@@ -25,6 +25,12 @@ def boot_id() -> str:
     return path.read_text().strip() if path.exists() else str(uuid.getnode())
 
 
+def pid_namespace() -> str:
+    """Return an identifier of the namespace of this process's id; empty where there are none."""
+    path = Path("/proc/self/ns/pid")
+    return path.readlink().name if path.is_symlink() else ""
+
+
 def allow_open_files(wanted: int = sys.maxsize) -> int:
     """Raise the limit of open files, which include connections; return how many are allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

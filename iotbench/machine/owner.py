@@ -1,6 +1,7 @@
 """The process that started something, and whether it is still alive."""
 
 import getpass
+import hashlib
 import os
 import re
 import socket
@@ -9,8 +10,10 @@ from typing import Self
 
 import psutil
 
-_OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})")
-"""Process id and start time, both limited to values that system calls accept."""
+from simulator.host import boot_id, pid_namespace
+
+_OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})\.([0-9a-f]{6})\.([0-9a-f]{6})")
+"""Process id and start time, both limited to values that system calls accept; boot, namespace."""
 _CLOCK_S = 10.0
 """Tolerance for a system clock that is adjusted while the process runs."""
 
@@ -30,30 +33,48 @@ def user_at_host() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process of this machine; process ids are reused, so its start time is part of it."""
+    """A process, identified by id, start time, boot of its machine and PID namespace.
+
+    Process ids are reused, and a container or another machine has other processes of the same ids.
+    """
 
     pid: int
     created_s: int
+    boot: str
+    namespace: str
 
     @classmethod
     def this(cls) -> Self:
         """Return this process."""
-        return cls(os.getpid(), int(psutil.Process().create_time()))
+        created_s = int(psutil.Process().create_time())
+        return cls(os.getpid(), created_s, _digest(boot_id()), _digest(pid_namespace()))
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
         """Return the process that a text identifies, or None."""
         found = _OWNER.fullmatch(text.strip())
-        return cls(int(found[1]), int(found[2])) if found else None
+        return cls(int(found[1]), int(found[2]), found[3], found[4]) if found else None
 
     def __str__(self) -> str:
-        return f"{self.pid}.{self.created_s}"
+        return f"{self.pid}.{self.created_s}.{self.boot}.{self.namespace}"
+
+    @property
+    def is_visible(self) -> bool:
+        """True if this process would see the owner as long as it exists."""
+        this = Owner.this()
+        return (self.boot, self.namespace) == (this.boot, this.namespace)
 
     @property
     def alive(self) -> bool:
-        """True if the process still exists."""
+        """True if the process of this machine may still exist."""
+        if not self.is_visible:
+            return self.boot == _digest(boot_id())
         try:
             created_s = psutil.Process(self.pid).create_time()
         except psutil.Error:
             return False
         return abs(created_s - self.created_s) < _CLOCK_S
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -15,7 +15,7 @@ from iotbench.machine.owner import Owner
 
 _PREFIX = "iot-bench-"
 _OWNER = ".owner"
-_OWNER_BYTES = 64
+_OWNER_BYTES = 128
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

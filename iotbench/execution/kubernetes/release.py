@@ -110,16 +110,14 @@ def this_owner() -> str:
 
 
 def is_abandoned(owner: str) -> bool:
-    """Return whether a label identifies a process of this user and machine that has ended."""
+    """Return whether a label identifies a process of this user that has certainly ended."""
     machine, _, process = owner.partition(".")
-    if machine != _machine():
-        return False
-    found = Owner.parse(process)
-    return found is None or not found.alive
+    found = Owner.parse(process) if machine == _machine() else None
+    return found is not None and found.is_visible and not found.alive
 
 
 def _machine() -> str:
-    who = re.sub(r"[^A-Za-z0-9]", "", user_name())[:16] or "user"
+    who = re.sub(r"[^A-Za-z0-9]", "", user_name())[:12] or "user"
     where = hashlib.sha256(f"{user_name()}@{platform.node()}".encode()).hexdigest()[:10]
     return f"{who}-{where}"
 

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from iotbench.machine.owner import Owner
 from iotbench.machine.scratch import find_left_folders, scratch_folder
 from tests import ROOT
 
@@ -88,9 +90,23 @@ def test_the_folders_of_the_dead_are_found_beside_those_of_the_living():
 def test_the_folder_of_an_earlier_process_with_this_number_is_found(folders):
     folder = folders / "iot-bench-values-earlier"
     folder.mkdir()
-    (folder / ".owner").write_text(f"{os.getpid()}.1")
+    earlier = replace(Owner.this(), created_s=1)
+    (folder / ".owner").write_text(str(earlier))
 
     assert abandoned_folders() == [folder]
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_abandoned"), [({"namespace": "0a1b2c"}, False), ({"boot": "0a1b2c"}, True)]
+)
+def test_a_folder_of_another_process_namespace_is_kept_and_one_of_before_the_boot_is_not(
+    folders, changes, is_abandoned
+):
+    folder = folders / "iot-bench-values-elsewhere"
+    folder.mkdir()
+    (folder / ".owner").write_text(str(replace(Owner.this(), pid=4194305, **changes)))
+
+    assert abandoned_folders() == [folder] * is_abandoned
 
 
 @pytest.mark.parametrize(("name", "is_listed"), [("iot-bench-values-x", True), ("other-x", False)])

@@ -25,6 +25,7 @@ from iotbench.execution.kubernetes.release import (
     is_run_of,
     this_owner,
 )
+from iotbench.machine import owner as owner_module
 from simulator.data.ranges import lane_range
 from simulator.modules.contract import Options
 from simulator.protocol.records import RecordsFile
@@ -238,16 +239,24 @@ def test_a_process_that_lives_has_abandoned_nothing_until_it_is_dead():
     assert is_abandoned(owner)
 
 
-@pytest.mark.parametrize("attribute", ["user", "machine"])
-def test_the_dead_of_another_user_or_machine_are_left_to_them(attribute, monkeypatch):
-    machine, _, _ = this_owner().partition(".")
-    dead = f"{machine}.4194305.1"
+ELSEWHERE = [
+    (getpass, "getuser", "somebody"),
+    (platform, "node", "elsewhere"),
+    (owner_module, "boot_id", "another boot"),
+    (owner_module, "pid_namespace", "pid:[1]"),
+]
+"""Where the command line asks who and where it is -> answers elsewhere."""
+
+
+@pytest.mark.parametrize(("module", "name", "answer"), ELSEWHERE)
+def test_the_dead_of_another_user_machine_boot_or_namespace_are_left_to_them(
+    module, name, answer, monkeypatch
+):
+    machine, _, process = this_owner().partition(".")
+    dead = f"{machine}.4194305.1.{process.split('.', 2)[2]}"
     assert is_abandoned(dead)
 
-    if attribute == "user":
-        monkeypatch.setattr(getpass, "getuser", lambda: "somebody")
-    else:
-        monkeypatch.setattr(platform, "node", lambda: "elsewhere")
+    monkeypatch.setattr(module, name, lambda: answer)
 
     assert not is_abandoned(dead)
 
@@ -257,11 +266,23 @@ def test_an_owner_that_is_not_understood_is_somebody_else(owner):
     assert not is_abandoned(owner)
 
 
-@pytest.mark.parametrize("process", ["", "a", "a.b", "-1.0", "1"])
-def test_an_owner_of_this_machine_that_names_no_process_is_dead(process):
+@pytest.mark.parametrize("process", ["", "a", "a.b", "-1.0", "1", "4194305.1"])
+def test_an_owner_of_this_machine_that_names_no_process_is_not_known_to_be_dead(process):
     machine, _, _ = this_owner().partition(".")
 
-    assert is_abandoned(f"{machine}.{process}")
+    assert not is_abandoned(f"{machine}.{process}")
+
+
+def test_a_command_line_in_another_process_namespace_does_not_take_the_living_for_dead():
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode:
+        pytest.skip("unshare may not make a PID namespace here")
+    module = "iotbench.execution.kubernetes.release"
+    code = f"import sys; from {module} import is_abandoned; print(is_abandoned(sys.argv[1]))"
+    apart = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", code]
+
+    seen = subprocess.run([*apart, this_owner()], stdout=subprocess.PIPE, text=True, check=True)
+
+    assert seen.stdout == "False\n"
 
 
 @pytest.mark.parametrize("shift_s", [-1, 1])
