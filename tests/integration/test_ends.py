@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from iotbench.machine.owner import Owner
 from tests import ROOT
 from tests.integration.conftest import CommandLine, combined
 
@@ -258,7 +260,7 @@ def test_cleanup_removes_everything_even_if_it_cannot_print(tmp_path: Path) -> N
     for number in range(3):
         folder = tmp_path / f"iot-bench-data-{number}"
         folder.mkdir(mode=0o700)
-        (folder / ".owner").write_text("999999999.1")
+        (folder / ".owner").write_text(str(replace(Owner.this(), pid=999_999_999)))
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} {ROOT / 'run.py'} cleanup > /dev/full"],
         env={**os.environ, "TMPDIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)},
