@@ -1,4 +1,4 @@
-"""The generated parts of docs/ about databases: what each module has, can and cannot."""
+"""The generated parts of docs/ about databases: options, abilities and limits of modules."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilitie
 from simulator.modules.evidence import evidence
 
 _SHARED = 2
-"""Number of commands or modules from which a shared option is described once."""
+"""Number of commands or modules at which a shared option is described once."""
 Row: TypeAlias = tuple[str, ...]
 
 
@@ -27,7 +27,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def list_shared(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
-    """Return the rows that several owners have in common, with the owners' names."""
+    """Return row that several owners share -> their names."""
     owners: dict[Row, list[str]] = {}
     for name, rows in options.items():
         for row in rows:
@@ -36,7 +36,7 @@ def list_shared(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
 
 
 def link(name: str) -> str:
-    """Return a link to the heading of this name."""
+    """Return a link to a heading."""
     return f"[{name}](#{name})"
 
 
@@ -52,7 +52,6 @@ def _module_options() -> dict[str, list[Row]]:
 
 
 def _default(field: FieldInfo) -> str:
-    """Return an option's default as config.yaml would have it."""
     value = field.get_default()
     if field.is_required():
         return "required"
@@ -68,7 +67,7 @@ def _list_shared_module_options() -> str:
     return table(("Option", "Default", "Meaning", "Modules"), rows)
 
 
-def _contents() -> str:
+def _list_modules() -> str:
     rows = []
     for module in MODULES:
         can, found = database_class(module).capabilities, evidence(module)
@@ -86,22 +85,19 @@ def _contents() -> str:
     return table(headings, rows)
 
 
-def _urls() -> str:
-    """Return the URLs of the modules, and the variables of the credential that each asks for."""
+def _list_urls() -> str:
+    """Return the URLs of the modules, and the variables of their credentials."""
     rows = []
     for module in MODULES:
         cls = database_class(module)
         known = [each for each in ("password", "token") if each in cls.options_model.credentials()]
         names = [variable(next(forms_of(cls)).base, each) for each in known]
-        rows.append((link(module), *(_join_code(each) for each in (cls.urls, names))))
+        codes = (", ".join(f"`{text}`" for text in each) or "-" for each in (cls.urls, names))
+        rows.append((link(module), *codes))
     return table(("Module", "URL", "Credentials"), rows)
 
 
-def _join_code(texts: Iterable[str]) -> str:
-    return ", ".join(f"`{text}`" for text in texts) or "-"
-
-
-def _abilities() -> str:
+def _list_abilities() -> str:
     rows = []
     for module in MODULES:
         database = database_class(module)
@@ -128,20 +124,24 @@ def _abilities() -> str:
     return table(headings, rows)
 
 
-def _modules() -> str:
+def _describe_modules() -> str:
     options = _module_options()
     shared = list_shared(options)
-    return "\n\n".join(_module(module, options[module], shared) for module in MODULES)
+    return "\n\n".join(_describe_module(module, options[module], shared) for module in MODULES)
 
 
-def _module(module: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
+def _describe_module(module: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
     can = database_class(module).capabilities
-    needs = _oldest(can.oldest) + _extras(module)
+    oldest = (f"{name} {'.'.join(map(str, version))}" for name, version in can.oldest.items())
+    extras = ",".join(find_extras(database_class(module)))
+    needs = f" Needs at least {' or '.join(oldest)}." if can.oldest else ""
+    needs += f" Needs `pip install -e '.[{extras}]'`." if extras else ""
     parts = [f"## {module}", f"Acknowledged means: {can.acknowledged}.{needs}"]
-    parts += [_evidence(module)] if can.stores else []
+    parts += [_describe_evidence(module)] if can.stores else []
     parts.append(table(("Insert mode", "One batch is"), can.modes.items()))
     if can.stores:
-        parts.append(_keys(can))
+        keys = ((key.value, how) for key, how in can.primary_keys.items())
+        parts.append(table(("Primary key", "How it is generated"), keys))
     if can.prefill_rows != PREFILL_ROWS:
         parts.append(f"`--prefill` sends batches of at least {can.prefill_rows:,} rows.")
     if can.limits:
@@ -155,12 +155,7 @@ def _module(module: str, options: Sequence[Row], shared: Mapping[Row, object]) -
     return "\n\n".join(parts)
 
 
-def _keys(can: Capabilities) -> str:
-    keys = ((key.value, how) for key, how in can.primary_keys.items())
-    return table(("Primary key", "How it is generated"), keys)
-
-
-def _evidence(module: str) -> str:
+def _describe_evidence(module: str) -> str:
     found = evidence(module)
     if not found.records:
         return "Draft: no evidence of the contract suite."
@@ -172,18 +167,8 @@ def _evidence(module: str) -> str:
     return f"Draft: verified on stand-ins only.\n\n{records}" if found.draft else records
 
 
-def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
-    needed = (f"{name} {'.'.join(map(str, version))}" for name, version in products.items())
-    return f" Needs at least {' or '.join(needed)}." if products else ""
-
-
-def _extras(module: str) -> str:
-    names = ",".join(find_extras(database_class(module)))
-    return f" Needs `pip install -e '.[{names}]'`." if names else ""
-
-
-def _owners(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, str]]:
-    """Return rows of the modules' capabilities, each once, with links to the modules of each."""
+def _group_by_row(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, str]]:
+    """Return (row, links to its modules) for each different row of the modules' capabilities."""
     found: dict[Row, list[str]] = {}
     for module in MODULES:
         for row in rows(database_class(module).capabilities):
@@ -192,20 +177,20 @@ def _owners(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, st
 
 
 def _describe_unsupported() -> str:
-    owners = _owners(lambda can: ((each, can.unsupported[each]) for each in can.unsupported))
+    owners = _group_by_row(lambda can: ((each, can.unsupported[each]) for each in can.unsupported))
     place = {feature.value: number for number, feature in enumerate(Feature)}
     owners.sort(key=lambda owner: place[owner[0][0]])
     rows = ((feature, names, why) for (feature, why), names in owners)
     return table(("Queries for", "Not answered by", "Because"), rows)
 
 
-def _left_out() -> str:
-    rows = ((*what, names, why) for (*what, why), names in sorted(_owners(_unseen)))
+def _describe_unseen() -> str:
+    rows = ((*what, names, why) for (*what, why), names in sorted(_group_by_row(_list_unseen)))
     return table(("`--verify`", "Does not see", "In", "Because"), rows)
 
 
-def _unseen(can: Capabilities) -> Iterator[Row]:
-    """Yield what a verification does not see: its level, what, and why."""
+def _list_unseen(can: Capabilities) -> Iterator[Row]:
+    """Yield (level, what, why) of differences that a verification does not see."""
     if can.no_time_sums:
         yield "`counts`", "sums of times", can.no_time_sums
     if can.no_wide_sums:
@@ -214,17 +199,17 @@ def _unseen(can: Capabilities) -> Iterator[Row]:
         yield "`full`", f"the difference between {two}", why
 
 
-def _in_client() -> str:
-    owners = _owners(lambda can: [(can.in_client,)] if can.in_client else [])
+def _describe_client_work() -> str:
+    owners = _group_by_row(lambda can: [(can.in_client,)] if can.in_client else [])
     return table(("Module", "The client"), ((names, does) for (does,), names in owners))
 
 
-def _query_plans() -> str:
-    owners = _owners(lambda can: [(can.plans or f"none: {can.no_plans}",)])
+def _describe_query_plans() -> str:
+    owners = _group_by_row(lambda can: [(can.plans or f"none: {can.no_plans}",)])
     return table(("Module", "Asks for"), ((names, asked) for (asked,), names in owners))
 
 
-def _late() -> str:
+def _describe_late() -> str:
     rows = (
         (link(module), late)
         for module in MODULES
@@ -233,7 +218,7 @@ def _late() -> str:
     return table(("Module", "A later answer may lack the row, because"), rows)
 
 
-def _changes() -> str:
+def _describe_changes() -> str:
     usual, rows = Changes(), []
     for module in MODULES:
         can = database_class(module).capabilities
@@ -245,27 +230,26 @@ def _changes() -> str:
             (found.drops, "no_retention"),
         )
         if can.stores:
-            texts = (way or _why_not(found, usual, name) for way, name in cells)
-            rows.append((link(module), *texts))
+            reasons = (
+                # A dash: the module has no way, for the usual reason.
+                way or ("-" if why == getattr(usual, name) else f"no: {why}")
+                for way, name in cells
+                for why in [getattr(found, name)]
+            )
+            rows.append((link(module), *reasons))
     return table(("Module", "Corrects by", "Updates tags by", "Deletes by", "Its own way"), rows)
 
 
-def _why_not(found: Changes, usual: Changes, name: str) -> str:
-    """Return why rows are not changed, if that is more than that the module does not do it."""
-    reason: str = getattr(found, name)
-    return "-" if reason == getattr(usual, name) else f"no: {reason}"
-
-
 PARTS: dict[str, Callable[[], str]] = {
-    "contents": _contents,
-    "urls": _urls,
+    "contents": _list_modules,
+    "urls": _list_urls,
     "shared options": _list_shared_module_options,
-    "modules": _modules,
+    "modules": _describe_modules,
     "unsupported queries": _describe_unsupported,
-    "not seen": _left_out,
-    "work in the client": _in_client,
-    "query plans": _query_plans,
-    "late rows": _late,
-    "changes of rows": _changes,
-    "abilities": _abilities,
+    "not seen": _describe_unseen,
+    "work in the client": _describe_client_work,
+    "query plans": _describe_query_plans,
+    "late rows": _describe_late,
+    "changes of rows": _describe_changes,
+    "abilities": _list_abilities,
 }

@@ -1,6 +1,6 @@
-"""The generated parts of docs/: `make docs` (`python -m tools.reference`) rewrites them.
+"""Writes the generated parts of docs/: `make docs` (`python -m tools.reference`).
 
-Each part is between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
+A part lies between `<!-- name -->` and `<!-- /name -->`. A test compares it with the code.
 """
 
 import re
@@ -35,13 +35,13 @@ GENERATED = {
     TABLE: completion_table,
     ROOT / "deployment" / "README.md": chart_readme,
 }
-"""File -> what makes it."""
+"""File -> the function that returns its content."""
 
 # --- the command line
 
 
 def every_command(group: click.Group = commands, before: str = "") -> dict[str, click.Command]:
-    """Return the commands by name, each once; commands of a group by both names."""
+    """Return name -> command, each once; a command of a group has both names."""
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if before and command in commands.commands.values():
@@ -76,7 +76,7 @@ def _commands() -> str:
 def _command(name: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
     command = every_command()[name]
     usage = " ".join(command.collect_usage_pieces(click.Context(command)))
-    parts = [f"## {name}", f"`python run.py {name} {usage}`", _paragraphs(command.help or "")]
+    parts = [f"## {name}", f"`python run.py {name} {usage}`", _join_paragraphs(command.help or "")]
     own = [row for row in options if row not in shared]
     if own:
         parts.append(table(("Option", "Meaning"), own))
@@ -87,11 +87,10 @@ def _command(name: str, options: Sequence[Row], shared: Mapping[Row, object]) ->
 
 
 def _long(names: str) -> str:
-    """Return the long name of an option, without its short one and its value."""
     return next(word for word in re.split(r"[ ,`]+", names) if word.startswith("--"))
 
 
-def _paragraphs(text: str) -> str:
+def _join_paragraphs(text: str) -> str:
     blocks = re.sub(r"\x08|\\b\b", "", text).split("\n\n")
     return "\n\n".join(" ".join(block.split()) for block in blocks)
 
@@ -126,7 +125,7 @@ def _figures() -> str:
 
 
 def _settings() -> str:
-    """Return both sets of settings of each target, and the databases that have one set."""
+    """Return both sets of settings of each target, and the databases with a single set."""
     rows, single, beyond = [], [], []
     for target, own in advice().items():
         for name, each in {**own.server, **own.options}.items():
@@ -169,7 +168,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def renew(text: str) -> str:
-    """Return a document with its generated parts up to date."""
+    """Return a document with its generated parts renewed."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

@@ -1,4 +1,4 @@
-"""The JSON Schemas of results, configurations, plans and own queries, for editors."""
+"""The JSON Schemas of results, configurations, plans, own queries and workloads, for editors."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 _VARIABLE: Schema = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 _QUANTITY: Schema = {"type": "string", "pattern": r"^[\d_.]+|\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
-"""A number as people write it, such as 10k or 30s, or a variable of the environment."""
+"""A number in the user's notation, such as 10k or 30s, or an environment variable."""
 
 
 def _texts_of(*names: str) -> Schema:
@@ -77,7 +77,7 @@ def workload_schema() -> str:
 
 
 def config_schema() -> str:
-    """Return the JSON Schema of configurations: modules define the options of their targets."""
+    """Return the JSON Schema of configurations; each module defines the options of its targets."""
     is_module: list[Schema] = [
         {
             "if": {"properties": {"module": {"const": module}}},
@@ -126,7 +126,7 @@ def _module() -> Schema:
 
 
 def _options(module: str) -> Schema:
-    """Return the keys of a target; those without a default may come from --extra-option."""
+    """Return the schema of a target; no key is required, as --extra-option may give it."""
     model = database_class(module).options_model
     schema = model.model_json_schema()
     types = schema.get("$defs", {})
@@ -157,7 +157,7 @@ def _options(module: str) -> Schema:
 
 
 def _option(option: Mapping[str, Any], types: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an option, which may also be a variable of the environment."""
+    """Return the schema of an option, which may also be an environment variable."""
     about = {key: option[key] for key in ("description", "default") if option.get(key) is not None}
     kinds = [
         types[each["$ref"].rpartition("/")[2]] if "$ref" in each else each

@@ -1,4 +1,4 @@
-"""Calibrations of this machine: the scatter of equal sweeps, kept in the user's state folder."""
+"""Calibrations: the scatter of equal sweeps on this machine, kept in the user's state folder."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,22 +16,22 @@ from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 KIND = "insert"
-"""Kind of the calibrated sweeps, from which the scatter of queries does not follow."""
+"""Kind of the calibrated sweeps. The scatter of queries does not follow from it."""
 LEAST_SWEEPS = 5
-"""Fewest sweeps: with fewer, Student's bound is so wide that it covers nearly every difference."""
+"""Minimum number of sweeps; with fewer, Student's bound covers nearly every difference."""
 _Rates = Annotated[tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...],
                    Field(min_length=1)]  # fmt: skip
 
 
 class Calibration(Frozen):
-    """The rates of equal sweeps, one after the other, on one machine."""
+    """The rates of equal sweeps that ran one after the other on one machine."""
 
     hardware: str
     module: str
     workers: int
     measured: datetime
     rates: Annotated[tuple[_Rates, ...], Field(min_length=LEAST_SWEEPS)]
-    """Rates of the runs of each sweep, in rows/s."""
+    """Sweep -> the rates of its runs, in rows/s."""
 
     @property
     def scatter(self) -> Scatter:
@@ -39,7 +39,6 @@ class Calibration(Frozen):
         return scatter_of(self.rates)
 
     def __str__(self) -> str:
-        """Return a sentence about the noise on this machine."""
         workers = f"{self.workers} worker{'s' * (self.workers > 1)}"
         return (
             f"{self.module}, {workers}: differences below {noise_of(self.scatter):.1%} between"
@@ -53,7 +52,7 @@ _ALL = TypeAdapter(tuple[Calibration, ...])
 
 
 def calibrations_file() -> Path:
-    """Return the file with the calibrations; it may not exist yet."""
+    """Return the path of the file with the calibrations."""
     return state_folder() / "calibrations.json"
 
 
@@ -73,8 +72,8 @@ def read_calibrations() -> tuple[Calibration, ...]:
 
 
 def keep(found: Iterable[Calibration]) -> None:
-    """Write calibrations to the file; each replaces one with the same hardware, module and load."""
-    known = {_key(each): each for each in (*read_calibrations(), *found)}
+    """Add calibrations; each replaces the one for the same hardware, module and workers."""
+    known = {_make_key(each): each for each in (*read_calibrations(), *found)}
     path = calibrations_file()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,7 +86,7 @@ def keep(found: Iterable[Calibration]) -> None:
 
 
 def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
-    """Return the calibration of equal sweeps of `runs` runs each; a result holds one run."""
+    """Return the calibration from equal sweeps of `runs` runs; each result has one run."""
     first = results[0]
     rates = [run.metrics.rows_per_s for each in results for run in each.runs if run.metrics]
     return Calibration(
@@ -106,8 +105,8 @@ def calibration_of(
     wanted = (result.machine.hardware, result.module, workers)
     if result.kind != KIND or result.runner != "local":
         return None
-    return next((each for each in known if _key(each) == wanted), None)
+    return next((each for each in known if _make_key(each) == wanted), None)
 
 
-def _key(each: Calibration) -> tuple[str, str, int]:
+def _make_key(each: Calibration) -> tuple[str, str, int]:
     return each.hardware, each.module, each.workers

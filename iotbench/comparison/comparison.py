@@ -1,4 +1,4 @@
-"""Comparison of two sides row by row: the difference of each figure, and a judgement."""
+"""Comparison of two sides, row by row: differences of figures, and a judgement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 NOISE = 0.05
 """Smaller differences are noise."""
 _CLIENT, _ALIKE = "client_ns_per_row", 1.3
-"""The figure that shows a machine's speed, and a factor that equal machines do not reach."""
+"""The figure that shows the speed of a machine; factor that equal machines do not reach."""
 
 
 class Judgement(StrEnum):
@@ -29,14 +29,15 @@ class Judgement(StrEnum):
     NOISE = "noise"
     """The interval includes 0, or the difference is below the noise."""
     ONE_RUN = "one run"
-    """A single run has no interval, and so no judgement."""
+    """A side has a single run, so there is no interval."""
     ZERO = "a value is 0"
     NOT_IN_TURNS = "not in turns"
-    """The difference exceeds the noise of runs, and the scatter of sweeps is not known."""
+    """The difference exceeds the noise of runs, but the scatter of sweeps is unknown."""
     DISTURBED = "disturbed"
     """The difference exceeds the noise, but other work on the machine can explain it.
 
-    Sides measured in turns are judged: the differences of their pairs include such work."""
+    Sides measured in turns are judged anyway: differences of pairs include the effect of other
+    work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,12 @@ class ComparedFigure:
 
     figure: Figure
     base: float
-    """Geometric mean of the sweeps, since the difference is computed on logarithms."""
+    """Geometric mean of the sweeps, like the difference, which is computed on logarithms."""
     other: float
     difference: Difference | None
     """None if a value is 0."""
     judgement: Judgement | None
-    """Judgement of the headline; the other figures have none."""
+    """Judgement; only the headline has one."""
 
     @property
     def interval(self) -> str:
@@ -69,12 +70,12 @@ class ComparedRow:
     runs: tuple[int, int]
     sweeps: tuple[int, int]
     in_turns: bool
-    """True if the sweeps were pairs, one of each side, one after the other."""
+    """True if the sweeps are pairs: one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[ComparedFigure, ...]
     """Figures of the row, the headline first."""
     calibrations: tuple[Calibration, ...] = ()
-    """Calibrations of both sides; empty: unknown, or not needed."""
+    """Calibrations of both sides; empty: unknown or not needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Comparison:
     rows: tuple[ComparedRow, ...]
     differing: tuple[tuple[str, str, str], ...]
     only: tuple[tuple[str, Place], ...]
-    """Rows that one side ("base" or "other") has alone."""
+    """(Side, row) of rows that only one side ("base" or "other") has."""
     plans: PlanComparison
     noise: float
     percentiles: tuple[Figure, ...] = ()
@@ -99,9 +100,9 @@ class Comparison:
 
     @property
     def client_factor(self) -> float | None:
-        """The client's CPU time per row on the other side, as a multiple of the base's.
+        """The client's CPU time per row on the other side, as a multiple of the base.
 
-        None: it is unknown, or the client did other work, so machines are not comparable.
+        None: unknown, or the clients did different work.
         """
         lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
         factors = [1 + line.difference.change for line in lines if line.difference]
@@ -111,7 +112,7 @@ class Comparison:
 
     @property
     def is_of_other_speed(self) -> bool:
-        """True if the client did the same work at another speed."""
+        """True if the clients did the same work at different speeds."""
         factor = self.client_factor
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 
@@ -127,8 +128,8 @@ def compare_sides(  # noqa: PLR0913
 ) -> Comparison:
     """Compare two sides; ConfigError if they have no row in common.
 
-    `known`: calibrations of this machine; `percentiles`: names of further figures; `looks`: how
-    often these sides are compared as repeats are added.
+    `known`: calibrations of this machine; `percentiles`: further figures by name; `looks`: number
+    of comparisons of these sides, as repeats are added.
     """
     shown = base.subject.compared
     more = tuple(each for each in map(find_figure, percentiles) if each not in shown)
@@ -146,11 +147,11 @@ def compare_sides(  # noqa: PLR0913
         found = [calibration_of(known, side.first, key.workers) for side in (base, other)]
         calibrations = tuple(each for each in found if each)
         calibrations = calibrations if len(calibrations) == len(found) else ()
-        row = _row(
+        row = _compare_row(
             key, (*shown, *more), before[key], after[key], noise, len(common) * looks, calibrations
         )
         is_disturbed = base.is_disturbed(key) or other.is_disturbed(key)
-        rows.append(_without_judgement(row) if is_disturbed and not row.in_turns else row)
+        rows.append(_withhold_judgement(row) if is_disturbed and not row.in_turns else row)
     return Comparison(
         base,
         other,
@@ -164,7 +165,7 @@ def compare_sides(  # noqa: PLR0913
     )
 
 
-def _row(  # noqa: PLR0913, PLR0917
+def _compare_row(  # noqa: PLR0913, PLR0917
     place: Place,
     shown: Sequence[Figure],
     base: SideSample,
@@ -174,7 +175,7 @@ def _row(  # noqa: PLR0913, PLR0917
     calibrations: tuple[Calibration, ...],
 ) -> ComparedRow:
     in_turns = are_in_turns(base.began_s, other.began_s)
-    # All judgements on rows and looks must be right together, so each may err less often.
+    # The judgements on all rows and looks are right together with this confidence.
     strict = 1 - (1 - CONFIDENCE) / judged
     common = [each for each in shown if each.name in base.values and each.name in other.values]
     scatter = tuple(each.scatter for each in calibrations) if not in_turns else ()
@@ -208,8 +209,7 @@ def _mean(sweeps: Sweeps, found: Difference | None) -> float:
     return mean([mean(sweep) for sweep in sweeps])
 
 
-def _without_judgement(row: ComparedRow) -> ComparedRow:
-    """Return the row of a disturbed sweep, in which a difference is not judged."""
+def _withhold_judgement(row: ComparedRow) -> ComparedRow:
     first, *others = row.lines
     if first.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOT_IN_TURNS):
         first = replace(first, judgement=Judgement.DISTURBED)

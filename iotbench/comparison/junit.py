@@ -1,4 +1,4 @@
-"""Verdicts and thresholds as JUnit XML, which continuous integration servers read."""
+"""Verdicts and thresholds as JUnit XML for continuous integration servers."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from iotbench.comparison.comparison import ComparedFigure, Comparison, Judgement
+from iotbench.comparison.comparison import Comparison, Judgement
 from iotbench.comparison.thresholds import ThresholdCheck
 from iotbench.figures.rows import Row
 from iotbench.machine.cleaning import plain
@@ -23,7 +23,7 @@ OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
 
 
 class End(StrEnum):
-    """The end of a case; the values are the elements of the format."""
+    """The outcome of a case; values are elements of the format."""
 
     PASSED = ""
     FAILED = "failure"
@@ -63,18 +63,14 @@ def _find_end(row: Row) -> End:
 
 
 def comparison_cases(comparison: Comparison) -> Iterator[Case]:
-    """Yield a case for the judgement on each row; none fails, as only thresholds can."""
+    """Yield a case for the judgement on each row; only thresholds make a case fail."""
     suite = f"compare.{comparison.other.label}"
     for row in comparison.rows:
         line = row.lines[0]
-        name = f"{_judgement(line)}, {row.place}"
+        change = f" {line.difference.change:+.1%}" if line.difference else ""
+        name = f"{line.judgement}: {line.figure.name}{change} ({line.interval}), {row.place}"
         is_judged = line.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
         yield Case(suite, name, End.PASSED if is_judged else End.SKIPPED)
-
-
-def _judgement(line: ComparedFigure) -> str:
-    change = f" {line.difference.change:+.1%}" if line.difference else ""
-    return f"{line.judgement}: {line.figure.name}{change} ({line.interval})"
 
 
 def check_cases(suite: str, checks: Iterable[ThresholdCheck]) -> Iterator[Case]:
@@ -97,17 +93,21 @@ def junit_text(name: str, created: datetime, cases: Sequence[Case]) -> str:
     root = ET.Element("testsuites", name=_NAME)
     stamp = f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
     numbers = {key: str(count) for key, count in counts.items()}
-    suite = ET.SubElement(root, "testsuite", {"name": _legal(name), "timestamp": stamp, **numbers})
+    suite = ET.SubElement(
+        root, "testsuite", {"name": _replace_illegal(name), "timestamp": stamp, **numbers}
+    )
     for case in cases:
         node = ET.SubElement(
-            suite, "testcase", classname=_legal(case.suite), name=_legal(case.name)
+            suite,
+            "testcase",
+            classname=_replace_illegal(case.suite),
+            name=_replace_illegal(case.name),
         )
         if case.end is not End.PASSED:
-            ET.SubElement(node, case.end.value, message=_legal(case.text))
+            ET.SubElement(node, case.end.value, message=_replace_illegal(case.text))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _legal(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
+def _replace_illegal(text: str) -> str:
     return _NOT_XML.sub("\ufffd", plain(text))

@@ -1,4 +1,4 @@
-"""Comparison of query plans: which queries the database answers in another way."""
+"""Comparison of the query plans of two sides."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from iotbench.comparison.sides import Side
 from simulator.errors import counted
 
 _END = "nothing more"
-"""Line after the last one of a query plan."""
+"""Text that represents the end of a query plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """A query with another plan: the first line that differs, without figures and literals."""
+    """A query with a changed plan: the first lines that differ, without figures and literals."""
 
     query: str
     base: str
@@ -22,7 +22,7 @@ class PlanChange:
 
 @dataclass(frozen=True, slots=True)
 class PlanComparison:
-    """The change of each query's plan."""
+    """The queries by the change of their plans."""
 
     equal: tuple[str, ...]
     changed: tuple[PlanChange, ...]
@@ -43,12 +43,12 @@ class PlanComparison:
 
 def compare_plans(base: Side, other: Side) -> PlanComparison:
     """Compare the plans of each query."""
-    before, after = _shapes(base), _shapes(other)
+    before, after = _list_shapes(base), _list_shapes(other)
     both = [query for query in before if query in after]
     changes = [
         PlanChange(query, *difference)
         for query in both
-        if (difference := _difference(before[query], after[query]))
+        if (difference := _find_difference(before[query], after[query]))
     ]
     changed = {change.query for change in changes}
     return PlanComparison(
@@ -58,7 +58,7 @@ def compare_plans(base: Side, other: Side) -> PlanComparison:
     )
 
 
-def _shapes(side: Side) -> Mapping[str, list[str]]:
+def _list_shapes(side: Side) -> Mapping[str, list[str]]:
     """Return query -> the lines of the shapes of its plans."""
     found = {
         query: [line for plan in plans.statements for line in plan.shape.splitlines()]
@@ -68,8 +68,8 @@ def _shapes(side: Side) -> Mapping[str, list[str]]:
     return {query: lines for query, lines in found.items() if lines}
 
 
-def _difference(before: list[str], after: list[str]) -> tuple[str, str] | None:
-    """Return the first lines that differ, with their indentation if only that differs."""
+def _find_difference(before: list[str], after: list[str]) -> tuple[str, str] | None:
+    """Return the first lines that differ, with indentation if only the indentation differs."""
     pairs = zip_longest(before, after, fillvalue=_END)
     one, two = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
     if one.strip() != two.strip():

@@ -1,4 +1,4 @@
-"""The sides of a comparison: results of equal sweeps, and the figures of their runs."""
+"""The sides of a comparison: results of equal sweeps, with the figures of their runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,22 +18,22 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
 
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
-"""Options that may differ between equal sweeps, or that the rows contain."""
+"""Options that may differ between equal sweeps, or that rows have as a dimension."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
-"""Option -> what a row of the result is about."""
+"""Option -> the subject of a row of the result."""
 _Measured: TypeAlias = tuple[str, Mapping[str, FigureValue]]
 """A run's verdict and figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideSample:
-    """Measurements of the runs behind a row."""
+    """The measurements of the runs behind a row."""
 
     verdicts: tuple[str, ...]
     values: Mapping[str, tuple[tuple[float, ...], ...]]
-    """Figure -> its value in each run of each sweep; only those that every run has."""
+    """Figure that every run has -> its values: of each sweep, of each run."""
     began_s: tuple[float, ...]
-    """Start of each sweep, in order."""
+    """Start times of the sweeps, in order."""
     runs: int
 
 
@@ -43,7 +43,7 @@ class Side:
 
     results: tuple[tuple[Path, Result], ...]
     name: str = ""
-    """Name of a side of a plan."""
+    """Name; empty unless it is a side of a plan."""
 
     @property
     def first(self) -> Result:
@@ -61,19 +61,19 @@ class Side:
         return subject_of(self.first)
 
     def warnings(self) -> list[str]:
-        """Return the warnings of its results; those that differ in brackets only appear once."""
+        """Return its warnings; of several that differ only in brackets, the last."""
         found = [text for _, result in self.results for text in warnings_of(result)]
         return [*{text.partition(" (")[0]: text for text in reversed(found)}.values()][::-1]
 
     def is_disturbed(self, place: Place) -> bool:
-        """Return whether other work on the machine can have slowed down the runs of a row."""
+        """Return whether other work on the machine may have slowed down the runs of a row."""
         results = (result for _, result in self.results)
         return much_other_work(*results, workers=place.workers) is not None
 
     def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, SideSample]:
-        """Return row -> the measurements of its runs; each run is summarised alone.
+        """Return row -> the measurements of its runs.
 
-        `percentiles`: names of further percentiles.
+        `percentiles`: further percentiles by name.
         """
         found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
         results = sorted((result for _, result in self.results), key=lambda each: each.created)
@@ -84,10 +84,10 @@ class Side:
                         place = row.place if run.stages else replace(row.place, workers=run.workers)
                         found[place][number].append((row.verdict, row.figures))
         began_s = [each.created.timestamp() for each in results]
-        return {place: _sample(sweeps, began_s, percentiles) for place, sweeps in found.items()}
+        return {place: _join_runs(sweeps, began_s, percentiles) for place, sweeps in found.items()}
 
 
-def _sample(
+def _join_runs(
     sweeps: Mapping[int, Sequence[_Measured]],
     began_s: Sequence[float],
     percentiles: Sequence[str],
@@ -113,7 +113,7 @@ def expect_comparable(sides: Sequence[Side]) -> None:
     every = [each for side in sides for each in side.results]
     problems = [*_list_repeated(every)]
     for path, result in every:
-        problems += [f"{path}: {text}" for text in _unusable(result)]
+        problems += [f"{path}: {text}" for text in _list_unusable(result)]
     if problems:
         raise ConfigError(problems)
     base_path, base = sides[0].results[0]
@@ -138,7 +138,7 @@ def _list_repeated(results: Sequence[tuple[Path, Result]]) -> Iterator[str]:
         known[sweep] = path
 
 
-def _unusable(result: Result) -> Iterator[str]:
+def _list_unusable(result: Result) -> Iterator[str]:
     if not subject_of(result).figures:
         yield f"is the result of `{result.kind}`, which has no figures; name those of others"
         return
@@ -154,7 +154,7 @@ def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
     if base.kind != other.kind:
         yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
         return
-    before, after = _data(base), _data(other)
+    before, after = _describe_data(base), _describe_data(other)
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
             yield (
@@ -163,8 +163,8 @@ def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
             )
 
 
-def _data(result: Result) -> dict[str, Any]:
-    """Return the facts that determine the rows, except for the time at which they begin."""
+def _describe_data(result: Result) -> dict[str, Any]:
+    """Return the facts that determine the rows, except for their start time."""
     dataset = result.dataset
     defaults = {
         name: field.get_default(call_default_factory=True, validated_data={})
@@ -184,17 +184,17 @@ def _data(result: Result) -> dict[str, Any]:
 
 
 def is_same_work(base: Result, other: Result) -> bool:
-    """Return whether program, runner and configuration give the client the same work per row."""
+    """Return whether program, runner and configuration mean the same client work per row."""
     before, after = (
-        (each.program_version, each.module, each.runner, _comparable_options(each))
+        (each.program_version, each.module, each.runner, _select_options(each))
         for each in (base, other)
     )
     return before == after
 
 
 def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
-    """Return (name, value, other value) of what differs in configuration, versions and machine."""
-    before, after = _circumstances(base), _circumstances(other)
+    """Return (name, value, other value) of each difference in configuration, versions, machine."""
+    before, after = _describe_circumstances(base), _describe_circumstances(other)
     return [
         (name, before.get(name, "-"), after.get(name, "-"))
         for name in {**before, **after}
@@ -202,19 +202,19 @@ def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     ]
 
 
-def _comparable_options(result: Result) -> dict[str, Any]:
+def _select_options(result: Result) -> dict[str, Any]:
     return {key: value for key, value in result.configuration.items() if key not in _VARIES}
 
 
-def _circumstances(result: Result) -> dict[str, str]:
+def _describe_circumstances(result: Result) -> dict[str, str]:
     server, machine = result.server, result.machine
     return {
         "target": result.target,
         "module": result.module,
         "runner": result.runner,
         "program": result.program_version,
-        **{key: _text(value) for key, value in _comparable_options(result).items()},
-        **{f"option {key}": _text(value) for key, value in result.target_options.items()},
+        **{key: _format(value) for key, value in _select_options(result).items()},
+        **{f"option {key}": _format(value) for key, value in result.target_options.items()},
         "server": server.version if server else "unknown",
         "durability": server.durability if server else "unknown",
         "machine": machine.hardware,
@@ -223,5 +223,5 @@ def _circumstances(result: Result) -> dict[str, str]:
     }
 
 
-def _text(value: Any) -> str:
+def _format(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

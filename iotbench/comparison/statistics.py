@@ -1,8 +1,9 @@
-"""The relative difference of two sides, with an interval that holds for few sweeps.
+"""The relative difference of two sides, with an interval for few sweeps.
 
-Runs of a sweep resemble each other, so sweeps are the units: differences of pairs if the sides were
-measured in turns, otherwise Welch's interval, widened by the scatter of equal sweeps. All is on
-logarithms, since rates and latencies vary by factors. docs/statistics.md shows how often it errs.
+Runs of a sweep resemble each other, so sweeps are the units. Sides measured in turns have the
+interval of the differences of pairs; others have Welch's interval, widened by the scatter of equal
+sweeps. Values are logarithms, since rates and latencies vary by factors. docs/statistics.md has the
+error rates.
 """
 
 import math
@@ -16,24 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Sweeps: TypeAlias = Sequence[Sequence[float]]
-"""The values of the runs of each sweep of a side, in the order of the sweeps."""
+"""The values of a side: of each sweep in order, of each run."""
 LEAST_PAIRS = 3
-"""Fewest pairs: with two, a database with two speeds too often differs from itself."""
+"""Minimum number of pairs; with two, a database with two speeds often differs from itself."""
 MOST_PAIRS = 1000
-"""Maximum number of pairs that are worth measuring."""
+"""Maximum number of pairs worth measuring."""
 _LEAST_DIFFERENCES = 4
-"""Fewest differences of pairs; with fewer, their interval is wider than Welch's."""
+"""Minimum number of pairs for their own interval; with fewer, it is wider than Welch's."""
 _NINE_OF_TEN = 0.8
-"""Confidence of the interval with an upper bound that nine of ten values do not exceed."""
+"""Confidence of the two-sided interval with an upper bound above nine of ten values."""
 _NODES = 64
-"""Nodes of the quadrature: enough for ten digits."""
+"""Nodes of the quadrature, for ten digits."""
 _HALVINGS = 60
-"""Number of halvings: as many as a float has digits."""
+"""Number of bisections, for all digits of a float."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """The difference of equal sweeps: the standard deviation of the logarithm of their mean."""
+    """The scatter of equal sweeps: the standard deviation of the logarithms of their means."""
 
     deviation: float
     freedom: int
@@ -42,37 +43,37 @@ class Scatter:
     """Runs of each sweep."""
 
     def of(self, runs: int) -> float:
-        """Return the scatter of sweeps of `runs` runs; fewer runs scatter more, more not less."""
+        """Return the scatter of sweeps of `runs` runs: more for fewer runs, never less."""
         return self.deviation * math.sqrt(max(1.0, self.runs / runs))
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of the other side, as a share of the base: -0.1 is 10 % less."""
+    """The difference of the other side as a share of the base: -0.1 is 10 % less."""
 
     change: float
     low: float | None = None
-    """Bounds of the interval; None without one, if a side has a single value."""
+    """Lower bound of the interval; None if a side has a single value."""
     high: float | None = None
     knows_drift: bool = False
-    """True if the interval includes the scatter of sweeps, not only of the runs of a sweep."""
+    """True if the interval includes the scatter between sweeps."""
     deviation: float | None = None
-    """Standard deviation of the differences of pairs, on logarithms; None if there are no pairs."""
+    """Standard deviation of the logarithmic differences of pairs; None: no pairs."""
 
     def is_within(self, most: float) -> bool:
-        """Return whether the whole interval is smaller than this."""
+        """Return whether the whole interval lies within +-`most`."""
         if self.low is None or self.high is None:
             return False
         return max(-self.low, self.high) < most
 
     def exceeds(self, least: float) -> bool:
-        """Return whether the interval excludes 0, and the change is at least this large."""
+        """Return whether the interval excludes 0, and the change is at least `least`."""
         if self.low is None or self.high is None:
             return False
         return (self.low > 0 or self.high < 0) and abs(self.change) >= least
 
     def pairs_to_find(self, loss: float, confidence: float) -> int | None:
-        """Return how many such pairs find a loss in nine of ten cases; None: over `MOST_PAIRS`."""
+        """Return how many pairs find a loss in nine of ten cases; None: over `MOST_PAIRS`."""
         if self.deviation is None:
             return None
         for pairs in range(LEAST_PAIRS, MOST_PAIRS + 1):
@@ -92,7 +93,7 @@ def difference(
 ) -> Difference | None:
     """Return the difference of two sides; None unless all values are above 0.
 
-    `in_turns`: the sweeps make pairs, one of each side; `scatter`: of equal sweeps of each side.
+    `in_turns`: sweeps form pairs; `scatter`: the scatter of equal sweeps of each side.
     """
     runs = [[value for sweep in side for value in sweep] for side in (base, other)]
     if not all(runs) or min(map(min, runs)) <= 0:
@@ -104,11 +105,11 @@ def difference(
     deviation = None
     if in_turns:
         deviation = stdev(after - before for before, after in zip(*means, strict=True))
-        halves = [_half_of_turns(means[0], means[1], confidence)]
+        halves = [_halve_turns(means[0], means[1], confidence)]
     else:
         logs = [[math.log(value) for value in side] for side in runs]
-        halves = [_half_of_welch(each, confidence) for each in (logs, means)]
-        halves += [_half_of_scatter(scatter, (base, other), confidence)] if scatter else []
+        halves = [_halve_welch(each, confidence) for each in (logs, means)]
+        halves += [_halve_scatter(scatter, (base, other), confidence)] if scatter else []
     half = max(halves)
     interval = math.expm1(middle - half), math.expm1(middle + half)
     knows_drift = in_turns or scatter is not None
@@ -116,13 +117,13 @@ def difference(
 
 
 def noise_of(scatter: Scatter) -> float:
-    """Return the least difference of two single sweeps that is not noise."""
+    """Return the smallest difference of two single sweeps that is not noise."""
     bound = t_quantile(0.95, scatter.freedom) * scatter.deviation * math.sqrt(2)
     return math.expm1(bound)
 
 
 def scatter_of(sweeps: Sweeps) -> Scatter:
-    """Return the scatter of equal sweeps that follow each other."""
+    """Return the scatter of equal sweeps."""
     means = [fmean(map(math.log, sweep)) for sweep in sweeps]
     freedom = len(means) - 1
     largest = (max(means) - min(means)) / (math.sqrt(2) * t_quantile(0.95, freedom))
@@ -130,7 +131,7 @@ def scatter_of(sweeps: Sweeps) -> Scatter:
 
 
 def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
-    """Return whether sweeps that began at these times alternate in pairs of both sides."""
+    """Return whether sweeps that began at these times form pairs, one of each side."""
     order = sorted([(each, 0) for each in base] + [(each, 1) for each in other])
     pairs = zip(order[::2], order[1::2], strict=False)
     return len(base) == len(other) >= LEAST_PAIRS and all(
@@ -139,27 +140,27 @@ def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def precision(values: Sequence[float], confidence: float = 0.95) -> float | None:
-    """Return half of Student's interval of the mean, over the mean; None for fewer than two."""
+    """Return half of Student's interval as a share of the mean; None: too few values."""
     if len(values) < 2 or not sum(values):
         return None
     error = math.sqrt(variance(values) / len(values))
     return t_quantile(confidence, len(values) - 1) * error / abs(fmean(values))
 
 
-def _half_of_turns(base: Sequence[float], other: Sequence[float], confidence: float) -> float:
-    """Return half the width of the interval of pairs; with few pairs, of Welch's."""
+def _halve_turns(base: Sequence[float], other: Sequence[float], confidence: float) -> float:
+    """Return half the width of the interval of pairs or, for few pairs, of Welch's interval."""
     if len(base) < _LEAST_DIFFERENCES:
-        return _half_of_welch([base, other], confidence)
+        return _halve_welch([base, other], confidence)
     pairs = [after - before for before, after in zip(base, other, strict=True)]
     return t_quantile(confidence, len(pairs) - 1) * stdev(pairs) / math.sqrt(len(pairs))
 
 
-def _half_of_scatter(
+def _halve_scatter(
     scatter: tuple[Scatter, Scatter], sides: tuple[Sweeps, Sweeps], confidence: float
 ) -> float:
     """Return half the width of the interval from the scatter of equal sweeps.
 
-    Sweeps of a side that follow each other drift together, so they count as one.
+    Consecutive sweeps of a side drift together, so they count as one.
     """
     runs = (max(map(len, side)) for side in sides)
     deviations = (each.of(count) for each, count in zip(scatter, runs, strict=True))
@@ -167,13 +168,13 @@ def _half_of_scatter(
     return t_quantile(confidence, freedom) * math.hypot(*deviations)
 
 
-def _half_of_welch(samples: Sequence[Sequence[float]], confidence: float) -> float:
+def _halve_welch(samples: Sequence[Sequence[float]], confidence: float) -> float:
     """Return half the width of Welch's interval; 0 if a sample has a single value."""
     if min(map(len, samples)) < 2:
         return 0.0
     parts = [variance(sample) / len(sample) for sample in samples]
     whole = sum(parts)
-    if not whole:  # all runs are equal, as sizes on disk may be
+    if not whole:  # all runs are equal, such as sizes on disk
         return 0.0
     shares = ((part / whole) ** 2 / (len(sample) - 1)
               for part, sample in zip(parts, samples, strict=True))  # fmt: skip
@@ -182,25 +183,25 @@ def _half_of_welch(samples: Sequence[Sequence[float]], confidence: float) -> flo
 
 @cache
 def t_quantile(confidence: float, freedom: float) -> float:
-    """Return the bound of |t| that Student's t does not exceed with this probability."""
+    """Return the bound that |t| of Student's distribution stays below with this probability."""
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _within(middle, freedom) < confidence:
+        if _integrate(middle, freedom) < confidence:
             low = middle
         else:
             high = middle
     return math.sqrt(freedom) * math.tan(low)
 
 
-def _within(angle: float, freedom: float) -> float:
+def _integrate(angle: float, freedom: float) -> float:
     """Return the probability of |t| < sqrt(freedom) tan(angle), the integral of a cosine."""
-    nodes, weights = _quadrature()
+    nodes, weights = _compute_quadrature()
     powers = np.cos((nodes + 1) / 2 * angle) ** (freedom - 1)
     scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
     return math.exp(scale) * float(weights @ powers) * angle
 
 
 @cache
-def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _compute_quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.polynomial.legendre.leggauss(_NODES)

@@ -1,4 +1,4 @@
-"""Comparisons as text: a table of a given width, Markdown, or JSON."""
+"""Comparisons as text: a table, Markdown, or JSON."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 _NAME_WIDTH = 12
-"""Minimum width of the column with names; longer names are wrapped."""
+"""Width of the column with names; longer names are wrapped."""
 FORMATS = ("table", "json", "markdown")
 
 
@@ -37,12 +37,12 @@ def format_record(comparisons: Sequence[Comparison], form: str, width: int) -> s
     """Return comparisons with the same base in one of FORMATS."""
     if form == "json":
         return json.dumps(content_of(comparisons), indent=1) + "\n"
-    shown = _as_markdown if form == "markdown" else _as_table
+    shown = _format_markdown if form == "markdown" else _format_table
     return "\n".join(shown(each, width) for each in comparisons)
 
 
-def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
-    """Yield the cells of a row's lines; the first line has the row's name."""
+def _format_cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
+    """Yield the cells of each line of a row; the first line has the name of the row."""
     by_workers = _has_workers(comparison)
     place = [row.place.name, *[str(row.place.workers)] * by_workers]
     for number, line in enumerate(row.lines):
@@ -58,12 +58,11 @@ def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
 
 
 def _has_workers(comparison: Comparison) -> bool:
-    """Return whether a column shows how many workers asked."""
     counts = {row.place.workers for row in comparison.rows}
     return comparison.subject.name in ("query", "stage") and len(counts) > 1
 
 
-def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
+def _list_headings(comparison: Comparison) -> list[tuple[str, bool]]:
     """Return the titles of the columns, and whether their cells are text."""
     subject = comparison.subject
     return [
@@ -78,10 +77,10 @@ def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
     ]
 
 
-def _as_table(comparison: Comparison, width: int) -> str:
+def _format_table(comparison: Comparison, width: int) -> str:
     table = new_table()
     least = min(max(len(row.place.name) for row in comparison.rows), _NAME_WIDTH)
-    headings = _headings(comparison)
+    headings = _list_headings(comparison)
     for number, (title, is_text) in enumerate(headings):
         table.add_column(
             title,
@@ -91,29 +90,29 @@ def _as_table(comparison: Comparison, width: int) -> str:
             min_width=None if number else least,
         )
     for row in comparison.rows:
-        for cells in _cells(comparison, row):
+        for cells in _format_cells(comparison, row):
             table.add_row(*cells)
         table.add_section()
-    return draw([*_sides(comparison), table, "", *_notes(comparison)], width)
+    return draw([*_describe_sides(comparison), table, "", *_list_notes(comparison)], width)
 
 
-def _as_markdown(comparison: Comparison, _width: int) -> str:
-    headings = _headings(comparison)
-    rows = (cells for row in comparison.rows for cells in _cells(comparison, row))
+def _format_markdown(comparison: Comparison, _width: int) -> str:
+    headings = _list_headings(comparison)
+    rows = (cells for row in comparison.rows for cells in _format_cells(comparison, row))
     numbers = {title for title, is_text in headings if not is_text}
-    lines = ["  \n".join(map(escape_markdown, _sides(comparison))), ""]
+    lines = ["  \n".join(map(escape_markdown, _describe_sides(comparison))), ""]
     lines += markdown_table([title for title, _ in headings], rows, numbers)
-    lines += ["", *(f"- {escape_markdown(line)}" for line in _notes(comparison))]
+    lines += ["", *(f"- {escape_markdown(line)}" for line in _list_notes(comparison))]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _sides(comparison: Comparison) -> Iterator[str]:
+def _describe_sides(comparison: Comparison) -> Iterator[str]:
     for name, side in (("base", comparison.base), ("other", comparison.other)):
         first = side.first
         yield f"{name}: {side.label}: {first.kind} on {first.target}, {first.created:%F %T} UTC"
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _list_notes(comparison: Comparison) -> Iterator[str]:
     for name, side in (("base", comparison.base), ("other", comparison.other)):
         for path, result in side.results:
             if result.status != "done":
@@ -124,22 +123,21 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         for name, verdicts in zip(("base", "other"), row.verdicts, strict=True):
             if verdicts != (Status.VERIFIED.value,):
                 yield f"verdict: {name}, {row.place}: {', '.join(verdicts)}"
-    yield from _runs(comparison)
+    yield from _describe_runs(comparison)
     for name, place in comparison.only:
         yield f"only in {name}: {place}"
-    yield from _not_carried(comparison)
+    yield from _list_missing_percentiles(comparison)
     for what, base, other in comparison.differing:
         yield f"differs: {what}: {base} -> {other}"
     if not comparison.differing:
         yield "configuration, versions, durability and machine are equal"
     yield from comparison.plans.lines
-    yield from _of_the_machine(comparison)
-    yield _judgements(comparison)
+    yield from _warn_of_speed(comparison)
+    yield _count_judgements(comparison)
     yield from _explain(comparison)
 
 
-def _not_carried(comparison: Comparison) -> Iterator[str]:
-    """Yield a note for each named percentile that a row lacks."""
+def _list_missing_percentiles(comparison: Comparison) -> Iterator[str]:
     for row in comparison.rows:
         for figure in comparison.percentiles:
             if figure not in [line.figure for line in row.lines]:
@@ -148,8 +146,7 @@ def _not_carried(comparison: Comparison) -> Iterator[str]:
                 yield f"not compared: {figure.name} of {row.place}: {few}"
 
 
-def _runs(comparison: Comparison) -> Iterator[str]:
-    """Yield notes on the runs and sweeps behind each row, their average and their order."""
+def _describe_runs(comparison: Comparison) -> Iterator[str]:
     for number, name in enumerate(("base", "other")):
         counts = dict.fromkeys((row.runs[number], row.sweeps[number]) for row in comparison.rows)
         each = ", ".join(
@@ -165,7 +162,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     yield from map(str, calibrations)
 
 
-def _of_the_machine(comparison: Comparison) -> Iterator[str]:
+def _warn_of_speed(comparison: Comparison) -> Iterator[str]:
     if comparison.is_of_other_speed:
         yield (
             f"warning: for a row, the client used {comparison.client_factor:.2f} times as much CPU"
@@ -175,7 +172,7 @@ def _of_the_machine(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _judgements(comparison: Comparison) -> str:
+def _count_judgements(comparison: Comparison) -> str:
     found = ((comparison.count(judgement), judgement) for judgement in Judgement)
     counts = ", ".join(f"{count} {judgement.value}" for count, judgement in found if count)
     headline = comparison.rows[0].lines[0].figure.name
@@ -211,19 +208,19 @@ def content_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return comparisons as plain data."""
     return {
         "kind": "compare",
-        "base": _side(comparisons[0].base),
+        "base": _describe_side(comparisons[0].base),
         "subject": comparisons[0].subject.name,
         "noise": comparisons[0].noise,
         "confidence": CONFIDENCE,
-        "comparisons": [_comparison(each) for each in comparisons],
+        "comparisons": [_describe_comparison(each) for each in comparisons],
     }
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _describe_comparison(comparison: Comparison) -> dict[str, Any]:
     judgements = {each.value: comparison.count(each) for each in Judgement}
     plans = comparison.plans
     return {
-        "other": _side(comparison.other),
+        "other": _describe_side(comparison.other),
         "judgements": {name: count for name, count in judgements.items() if count},
         "client_factor": comparison.client_factor,
         "rows": [
@@ -234,7 +231,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
                 "in_turns": row.in_turns,
                 "calibrations": [noise_of(each.scatter) for each in row.calibrations],
                 "verdicts": dict(zip(("base", "other"), row.verdicts, strict=True)),
-                "figures": {line.figure.name: _line(line) for line in row.lines},
+                "figures": {line.figure.name: _describe_line(line) for line in row.lines},
             }
             for row in comparison.rows
         ],
@@ -252,7 +249,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _describe_side(side: Side) -> dict[str, Any]:
     first = side.first
     return {
         "ids": [result.sweep_id for _, result in side.results],
@@ -263,7 +260,7 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _line(line: ComparedFigure) -> dict[str, Any]:
+def _describe_line(line: ComparedFigure) -> dict[str, Any]:
     found = line.difference
     return {
         "unit": line.figure.unit.value,

@@ -1,7 +1,7 @@
-"""Thresholds: limits that a result must not reach, such as `p99_ms > 20ms at workers=4`.
+"""Thresholds: limits that fail a result, such as `p99_ms > 20ms at workers=4`.
 
-The text of a threshold is checked before anything starts; the threshold is evaluated on the summary
-of a result. A figure that was not measured counts as failed: otherwise a limit protects nothing.
+The text of a threshold is parsed before anything starts, and applied to the summary of a result. A
+threshold for a figure that was not measured fails: otherwise it would protect nothing.
 """
 
 import operator
@@ -20,7 +20,7 @@ from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
 
 EXIT_CODE = 99
-"""Exit code of k6 for failed thresholds, too."""
+"""Exit code for failed thresholds, as in k6."""
 FORM = (
     "FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or change=NAME], such as"
     " 'p99_ms > 20ms at workers=4'"
@@ -54,14 +54,14 @@ _COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows of a result that thresholds may name."""
+    """The rows and figures that thresholds may name."""
 
     subjects: Collection[Subject]
     """Subjects of the summaries."""
     compares: bool = False
-    """True if there are changes against a base."""
+    """True if a comparison has changes against a base."""
     workers: Collection[int] | None = None
-    """None: not known yet."""
+    """Worker counts; None: not known yet."""
     queries: Collection[str] | None = None
 
 
@@ -76,7 +76,7 @@ class Threshold:
     limit: float
     """Limit in the unit of the figure."""
     key: str = ""
-    """Dimension of the rows that it is about: workers, query or change; empty: all rows."""
+    """Dimension that selects rows: workers, query or change; empty: all rows."""
     value: str = ""
 
     def is_reached(self, value: float) -> bool:
@@ -84,7 +84,7 @@ class Threshold:
         return _OPERATORS[self.sign](value, self.limit)
 
     def is_about(self, place: Place) -> bool:
-        """Return whether it is about a row."""
+        """Return whether the threshold applies to a row."""
         if self.key == "workers":
             return place.workers == int(self.value)
         return not self.key or fnmatchcase(place.name, self.value)
@@ -96,16 +96,16 @@ class ThresholdCheck:
 
     threshold: str
     place: str
-    """Description of the row and its result."""
+    """Description of the row, with its result."""
     found: str
-    """The value, or why there is none."""
+    """The value, or why it is missing."""
     ok: bool
 
 
 def parse(
     texts: Iterable[str], scope: Scope, problems: list[str], where: str = "--fail-if"
 ) -> tuple[Threshold, ...]:
-    """Return the thresholds; add what is wrong with them to `problems`."""
+    """Return the parsed thresholds; add the errors to `problems`."""
     found = []
     for text in texts:
         try:
@@ -138,7 +138,7 @@ def _parse(text: str, scope: Scope) -> Threshold:
 
 
 def _is_percentile(name: str, scope: Scope) -> bool:
-    """Return whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
+    """Return whether rows of a scope have a percentile of this name, such as p99.99_ms."""
     if scope.compares and percent_of(name.removesuffix(_CHANGE)):
         name = name.removesuffix(_CHANGE)
     figure, _ = resolve(name) or (None, "")
@@ -146,14 +146,14 @@ def _is_percentile(name: str, scope: Scope) -> bool:
 
 
 def list_changed_percentiles(texts: Iterable[str]) -> list[str]:
-    """Return the percentiles that these thresholds limit the change of, such as p90_ms."""
+    """Return the percentiles in thresholds for changes, such as p90_ms for p90_ms_change."""
     written = (_WRITTEN.fullmatch(text) for text in texts)
     names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(_CHANGE))
     return [name for each in names if percent_of(name := each.removesuffix(_CHANGE))]
 
 
 def _list_known(scope: Scope) -> dict[str, Unit | None]:
-    """Return the figures that a threshold may name, with their units; None: a number of rows."""
+    """Return figure that a threshold may name -> its unit; None: a number of rows."""
     names = (
         f"{name}{facet}" for each in scope.subjects for name in each.figures for facet in FACETS
     )
@@ -166,7 +166,7 @@ def _list_known(scope: Scope) -> dict[str, Unit | None]:
 
 
 def _expect_rows(threshold: Threshold, scope: Scope) -> None:
-    """Raise ValueError if a threshold names rows that there will not be."""
+    """Raise ValueError if a threshold names a row that the result will not have."""
     rows = scope.workers if threshold.key == "workers" else scope.queries
     if not threshold.key or rows is None:
         return
@@ -179,23 +179,23 @@ def _expect_rows(threshold: Threshold, scope: Scope) -> None:
 def checks_of(
     thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
 ) -> Iterator[ThresholdCheck]:
-    """Check summaries of an item against thresholds; without a row to check, a check fails.
+    """Yield the checks of summaries of an item; a threshold without a matching row fails.
 
-    Thresholds for figures that no summary can have are left out.
+    Thresholds for figures that no summary can have are ignored.
     """
     for threshold in thresholds:
         figure, _ = resolve(threshold.figure) or (None, "")
         having = [each for each in summaries if figure and each.subject.has(figure.name)]
         if not having:
             continue
-        found = [check for each in having for check in _row_checks(threshold, each, place)]
+        found = [check for each in having for check in _check_rows(threshold, each, place)]
         nothing = ThresholdCheck(
             threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False
         )
         yield from found or [nothing]
 
 
-def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[ThresholdCheck]:
+def _check_rows(threshold: Threshold, summary: Summary, place: str) -> Iterator[ThresholdCheck]:
     figure, _ = resolve(threshold.figure) or (None, "")
     for row in summary.every:
         may_have = figure and is_among(summary.subject.figures_at(row.place), figure.name)
@@ -205,7 +205,7 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
 
 
 def _judge(threshold: Threshold, row: Row) -> tuple[str, bool]:
-    """Return the figure of a row, or why it has none, and whether it is within the limit."""
+    """Return the figure of a row or why it is missing, and whether the row passes."""
     name, value, unit = threshold.figure, row.value(threshold.figure), unit_of(threshold.figure)
     if value is not None and unit:
         text = format_value(value, unit)
@@ -221,7 +221,7 @@ def _judge(threshold: Threshold, row: Row) -> tuple[str, bool]:
 def comparison_checks(
     thresholds: Iterable[Threshold], comparison: Comparison
 ) -> Iterator[ThresholdCheck]:
-    """Check a comparison against thresholds for changes."""
+    """Yield the checks of a comparison against thresholds for changes."""
     label = comparison.other.label
     for threshold in thresholds:
         if threshold.figure in _COUNTS:
@@ -237,7 +237,7 @@ def comparison_checks(
 
 
 def _judge_count(threshold: Threshold, comparison: Comparison) -> tuple[str, bool]:
-    """Return how many rows have a judgement, if all rows have one, and whether they may be."""
+    """Return the number of rows with a judgement, and whether the comparison passes."""
     judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
     without = sum(map(comparison.count, set(Judgement) - set(judged)))
     if without:
@@ -247,7 +247,7 @@ def _judge_count(threshold: Threshold, comparison: Comparison) -> tuple[str, boo
 
 
 def _judge_change(threshold: Threshold, row: ComparedRow) -> tuple[str, bool]:
-    """Return the change of a figure, or why it has none, and whether it is within the limit."""
+    """Return the change of a figure or why it is missing, and whether the row passes."""
     name = threshold.figure.removesuffix(_CHANGE)
     line = next((line for line in row.lines if line.figure.name == name), None)
     if line is None or line.difference is None:

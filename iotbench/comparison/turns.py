@@ -1,4 +1,4 @@
-"""Comparison of targets that are measured in turns, until each difference is known. Pure."""
+"""Comparison of targets that are measured in turns until each difference is known."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,9 +17,9 @@ from simulator.errors import counted
 
 MOST_REPEATS = 12
 LOOKS = 3
-"""Number of comparisons, after 3, 6 and 12 repeats; each further one makes the interval wider."""
+"""Number of comparisons, after 3, 6 and 12 repeats; each one widens the intervals."""
 _LOSS = 0.1
-"""Difference for which the number of repeats that would find it is printed."""
+"""Difference of which the necessary number of repeats is printed."""
 _KNOWN = (Judgement.FASTER, Judgement.SLOWER)
 
 
@@ -33,12 +33,12 @@ def compare_with_first(sides: Sequence[Side], looks: int = LOOKS) -> list[Compar
 def are_known(comparisons: Sequence[Comparison]) -> bool:
     """Return whether each difference is judged, or lies within the noise.
 
-    Of several queries, only the difference of all together counts.
+    Of several queries, only the row of all queries counts.
     """
-    return all(_is_known(each, row) for each in comparisons for row in _rows_of(each))
+    return all(_is_known(each, row) for each in comparisons for row in _select_rows(each))
 
 
-def _rows_of(comparison: Comparison) -> Sequence[ComparedRow]:
+def _select_rows(comparison: Comparison) -> Sequence[ComparedRow]:
     rows = comparison.rows
     return [each for each in rows if each.place.query == ALL_QUERIES] or rows
 
@@ -50,13 +50,13 @@ def _is_known(comparison: Comparison, row: ComparedRow) -> bool:
 
 
 def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator[str]:
-    """Yield a sentence for each difference from the first side, and one about its queries.
+    """Yield a sentence for each difference from the first side, and one about single queries.
 
-    `remedy`: what to do about a difference that is not known.
+    `remedy`: advice for a difference that is not known.
     """
     for comparison in comparisons:
         base, other = comparison.base.label, comparison.other.label
-        rows = _rows_of(comparison)
+        rows = _select_rows(comparison)
         for row in rows:
             line = row.lines[0]
             at = f" ({row.place})" if len(comparison.rows) > 1 else ""
@@ -72,7 +72,7 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
                 yield (
                     f"{other} and {base} are not distinguished after"
                     f" {counted(row.sweeps[0], 'repeat')}{at}: {size}; {remedy}"
-                    f"{_resolution(line.difference, len(comparison.rows))}"
+                    f"{_describe_resolution(line.difference, len(comparison.rows))}"
                 )
         if len(rows) < len(comparison.rows):
             found = [row.lines[0].judgement for row in comparison.rows if row not in rows]
@@ -83,8 +83,8 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
             )
 
 
-def _resolution(difference: Difference, rows: int) -> str:
-    """Return how many repeats find a loss, as the end of a sentence; empty: too many to ask for."""
+def _describe_resolution(difference: Difference, rows: int) -> str:
+    """Return the end of a sentence: how many repeats find a loss; empty: too many."""
     repeats = difference.pairs_to_find(_LOSS, 1 - (1 - CONFIDENCE) / rows)
     if repeats is None:
         return ""

@@ -1,4 +1,4 @@
-"""Checks of this machine for a first run: findings, each with a remedy if it is a problem."""
+"""Checks of this machine before a first run: findings, and remedies for problems."""
 
 import os
 import re
@@ -31,24 +31,24 @@ class Finding:
     name: str
     text: str
     remedy: str = ""
-    """Remedy for a problem, unless the text names it."""
+    """Remedy for a problem; empty if the text names it."""
     ok: bool = True
 
 
 def machine_findings(output: Path, config: Path | None) -> Iterator[Finding]:
-    """Check this machine and yield each finding; `output` is the folder of results."""
+    """Check this machine, and yield the findings; `output` is the folder of results."""
     machine = this_machine()
     yield Finding("machine", f"{machine.processor}, {counted(machine.cores, 'core')}")
-    yield _packages(machine.python)
-    yield _configuration(config)
-    yield _folder("results", output)
-    yield _folder("temporary", Path(tempfile.gettempdir()))
-    yield _memory()
-    yield _clock(output)
+    yield _check_packages(machine.python)
+    yield _check_configuration(config)
+    yield _check_folder("results", output)
+    yield _check_folder("temporary", Path(tempfile.gettempdir()))
+    yield _check_memory()
+    yield _check_clock(output)
 
 
-def _packages(python: str) -> Finding:
-    """Compare the installed packages with the versions that the tests run with."""
+def _check_packages(python: str) -> Finding:
+    """Compare the versions of installed packages with the tested versions."""
     others, count = [], 0
     for name, tested in _PIN.findall(find_shipped("requirements.txt").read_text()):
         with suppress(metadata.PackageNotFoundError):
@@ -60,7 +60,7 @@ def _packages(python: str) -> Finding:
     return Finding("packages", "; ".join([found, *others]))
 
 
-def _configuration(given: Path | None) -> Finding:
+def _check_configuration(given: Path | None) -> Finding:
     try:
         loaded = configuration.load(given)
         problems = [*loaded.find_broken().values()]
@@ -71,8 +71,8 @@ def _configuration(given: Path | None) -> Finding:
     return Finding("configuration", f"{loaded.path}, {counted(len(loaded.targets), 'target')}")
 
 
-def _folder(name: str, folder: Path) -> Finding:
-    """Check a folder, or the one that it would be created in."""
+def _check_folder(name: str, folder: Path) -> Finding:
+    """Check a folder, or the existing folder above it."""
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         why = "cannot be written" if place.is_dir() else "is no folder"
@@ -83,14 +83,14 @@ def _folder(name: str, folder: Path) -> Finding:
     return Finding(name, text, "free at least 1 GiB", ok=free >= _LEAST_BYTES)
 
 
-def _memory() -> Finding:
+def _check_memory() -> Finding:
     text = f"{free_memory_bytes() / 2**30:,.1f} GiB free"
     problems = too_many(1, _BATCH_ROWS)
     return Finding("memory", text, "free memory for at least one worker", ok=not problems)
 
 
-def _clock(output: Path) -> Finding:
-    """Check that the clock is not behind earlier files, and is fine enough to time a batch."""
+def _check_clock(output: Path) -> Finding:
+    """Check that earlier files are not newer than the clock, and that it can time a batch."""
     now = datetime.now(UTC)
     text = f"{now:%Y-%m-%d %H:%M:%S} UTC"
     earlier = [Path(__file__), *output.glob("*.json")]

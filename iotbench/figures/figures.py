@@ -1,4 +1,4 @@
-"""Every figure, declared once for tables, thresholds, pages, plans and exports."""
+"""The declarations of all figures, for tables, thresholds, pages, plans and exports."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class Unit(StrEnum):
 
 
 class Better(StrEnum):
-    """The better of two values of a figure."""
+    """The direction in which a figure is better."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -40,7 +40,7 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A kind of number. Its value is the attribute with its name in the record that measures it."""
+    """A kind of number. Records of metrics have its value in the attribute with its name."""
 
     name: str
     unit: Unit
@@ -49,40 +49,40 @@ class Figure:
     meaning: str
     better: Better
     middle: Callable[[Sequence[float]], float] = fmean
-    """Combination of several runs: the mean, or for extremes the extreme."""
+    """Function that combines several runs: the mean, or the extreme of extremes."""
     columns: Mapping[str, int] = field(default_factory=dict)
-    """Subject of a table -> rank in which the column is dropped if there is no room, equal ranks
-    together; 0: never. Tables of other subjects do not have this figure."""
+    """Subject of a table -> rank at which a narrow table drops the column; 0: never. Columns of
+    equal rank are dropped together. Tables of other subjects lack this figure."""
     compared: bool = False
     """True if comparisons show it."""
     picture: str = ""
-    """Title of its picture of inserts over workers, levels or stages; empty: none."""
+    """Title of its picture over workers, levels or stages of inserts; empty: no picture."""
 
 
-def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
-    meaning = f"{what} of the times from when a batch or query was due until its answer."
-    meaning += f" Unknown for fewer than {FEWEST[name]:,}." if name in FEWEST else ""
+def _declare_wait(name: str, title: str, what: str, **more: Any) -> Figure:
+    meaning = f"{what} of the latency, from the due time of a batch or query to its answer."
+    meaning += f" Unknown for fewer than {FEWEST[name]:,} of them." if name in FEWEST else ""
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, **more)
 
 
-def _of_freshness(name: str, title: str, what: str, **more: Any) -> Figure:
+def _declare_freshness(name: str, title: str, what: str, **more: Any) -> Figure:
     meaning = (
-        f"{what} of the time from the acknowledgement of a row until a query has seen it"
+        f"{what} of the time from the acknowledgement of a row until a query returns it"
         " (`mixed --fresh`)."
     )
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True, **more)
 
 
-def _of_connecting(name: str, title: str, what: str) -> Figure:
+def _declare_connecting(name: str, title: str, what: str) -> Figure:
     meaning = f"{what} of the time to open one of several connections (`--connections`)."
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True)
 
 
-def _of_outages(name: str, unit: Unit, title: str, meaning: str) -> Figure:
+def _declare_outage(name: str, unit: Unit, title: str, meaning: str) -> Figure:
     return Figure(name, unit, title, meaning, _LOWER, middle=max, compared=True)
 
 
-def _columns(*, inserts: int, **others: int) -> Mapping[str, int]:
+def _rank_columns(*, inserts: int, **others: int) -> Mapping[str, int]:
     return {"workers": inserts, "level": inserts, **others}
 
 
@@ -93,8 +93,8 @@ _ALL = (
         columns={"stage": 1, "query": 1, "change": 0},
     ),
     Figure(
-        "stored_s", Unit.SECONDS, "Stored s", "The same, until every row was visible to queries.",
-        _LOWER,
+        "stored_s", Unit.SECONDS, "Stored s",
+        "Length of the timed part, and of the time until every row was visible to queries.", _LOWER,
     ),
     Figure(
         "rows", Unit.ROWS, "Rows", "Rows acknowledged in the timed part.", _HIGHER,
@@ -102,66 +102,66 @@ _ALL = (
     ),
     Figure(
         "rows_per_s", Unit.ROWS_PER_S, "Rows/s",
-        "Rows acknowledged, over the time from the common start to the last acknowledgement or,"
-        " with `--rate`, at least until the next batch is due.",
-        _HIGHER, columns=_columns(inserts=0, stage=0, load=0, change=0), compared=True,
+        "Rows acknowledged, divided by the time from the common start to the last acknowledgement."
+        " With `--rate`, that time lasts at least until the next batch is due.",
+        _HIGHER, columns=_rank_columns(inserts=0, stage=0, load=0, change=0), compared=True,
         picture="Rate",
     ),
     Figure(
         "rows_per_s_stored", Unit.ROWS_PER_S, "Stored rows/s",
-        "The same rows, over the time until every row was visible to queries.",
-        _HIGHER, columns=_columns(inserts=7), compared=True,
+        "Rows acknowledged, divided by the time until every row was visible to queries.",
+        _HIGHER, columns=_rank_columns(inserts=7), compared=True,
     ),
     Figure(
         "rows_per_s_reference", Unit.ROWS_PER_S, "Reference rows/s",
-        "Rows acknowledged, over the mean duration of the workers: the published formula.",
+        "Rows acknowledged, divided by the mean duration of the workers: the published formula.",
         _HIGHER,
     ),
     Figure(
-        "bytes_per_s", Unit.BYTES_PER_S, "MB/s", "Payloads sent.", _HIGHER,
-        columns=_columns(inserts=0),
+        "bytes_per_s", Unit.BYTES_PER_S, "MB/s", "Size of the payloads sent.", _HIGHER,
+        columns=_rank_columns(inserts=0),
     ),
     Figure(
         "values_per_s", Unit.VALUES_PER_S, "Values/s",
-        "Fields of rows that are not NULL, acknowledged.", _HIGHER,
+        "Fields acknowledged that are not NULL.", _HIGHER,
     ),
     Figure(
         "queries_per_s", Unit.QUERIES_PER_S, "Queries/s",
-        "Timed answers of all workers, over the time in which they asked.",
+        "Timed answers to all workers, divided by the time in which they sent queries.",
         _HIGHER, columns={"query": 8, "load": 0}, compared=True,
     ),
     Figure(
         "first_ms", Unit.MILLISECONDS, "First ms", "Mean of the workers' first answers.", _LOWER,
         columns={"query": 1},
     ),
-    _of_waits("min_ms", "Min ms", "Shortest", middle=min, columns={"query": 4}),
-    _of_waits("avg_ms", "Avg ms", "Mean", columns={"query": 0, "load": 3}),
-    _of_waits(
+    _declare_wait("min_ms", "Min ms", "Minimum", middle=min, columns={"query": 4}),
+    _declare_wait("avg_ms", "Avg ms", "Mean", columns={"query": 0, "load": 3}),
+    _declare_wait(
         "p50_ms", "p50 ms", "Median",
-        columns=_columns(inserts=3, stage=3, query=6, load=0, change=1),
+        columns=_rank_columns(inserts=3, stage=3, query=6, load=0, change=1),
         compared=True, picture="Median latency",
     ),
-    _of_waits(
+    _declare_wait(
         "p95_ms", "p95 ms", "95th percentile", columns={"query": 7, "load": 4}, compared=True
     ),
-    _of_waits(
+    _declare_wait(
         "p99_ms", "p99 ms", "99th percentile",
-        columns=_columns(inserts=5, stage=5, query=5, load=7, change=2), compared=True,
+        columns=_rank_columns(inserts=5, stage=5, query=5, load=7, change=2), compared=True,
         picture="99th percentile of latency",
     ),
-    _of_waits("p999_ms", "p99.9 ms", "99.9th percentile"),
-    _of_waits(
-        "max_ms", "Max ms", "Longest", middle=max,
-        columns=_columns(inserts=2, stage=2, query=3, load=2, change=1),
+    _declare_wait("p999_ms", "p99.9 ms", "99.9th percentile"),
+    _declare_wait(
+        "max_ms", "Max ms", "Maximum", middle=max,
+        columns=_rank_columns(inserts=2, stage=2, query=3, load=2, change=1),
     ),
-    _of_connecting("connect_p50_ms", "Connect p50 ms", "Median"),
-    _of_connecting("connect_p99_ms", "Connect p99 ms", "99th percentile"),
-    _of_freshness("freshness_p50_ms", "Fresh p50 ms", "Median", columns={"load": 1}),
-    _of_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
+    _declare_connecting("connect_p50_ms", "Connect p50 ms", "Median"),
+    _declare_connecting("connect_p99_ms", "Connect p99 ms", "99th percentile"),
+    _declare_freshness("freshness_p50_ms", "Fresh p50 ms", "Median", columns={"load": 1}),
+    _declare_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
     Figure(
         "client_share", Unit.SHARE, "Client",
-        "Part of the time in which the client itself, its driver included, was busy.", _LOWER,
-        columns=_columns(inserts=6, query=2, load=5, change=3), compared=True,
+        "Share of the time in which the client, including its driver, was busy.", _LOWER,
+        columns=_rank_columns(inserts=6, query=2, load=5, change=3), compared=True,
         picture="Client share of the time",
     ),
     Figure(
@@ -171,45 +171,47 @@ _ALL = (
     ),
     Figure(
         "client_ns_per_row", Unit.NS_PER_ROW, "Client ns/row",
-        "CPU time of the workers, over the rows acknowledged; not measured if the database is"
+        "CPU time of the workers, divided by the rows acknowledged; not measured if the database is"
         " embedded. If it differs between equal sweeps, the machine ran at another speed.",
         _LOWER, compared=True,
     ),
-    _of_outages(
+    _declare_outage(
         "silent_s", Unit.SECONDS, "Silent s",
         "Longest time without an acknowledgement because of a fault (`--fault`).",
     ),
-    _of_outages(
+    _declare_outage(
         "first_after_s", Unit.SECONDS, "First after s",
         "Longest time from the end of a fault to the first acknowledgement after it.",
     ),
-    _of_outages(
+    _declare_outage(
         "recovery_s", Unit.SECONDS, "Recovery s",
         "Longest time from a fault until 95 % of the rate before it was reached again.",
     ),
-    _of_outages(
+    _declare_outage(
         "settled_s", Unit.SECONDS, "Settled s",
-        "The same, until the median latency was at most twice that before as well.",
+        "Longest time from a fault until the rate and the median latency were back: the latency at"
+        " most twice the one before.",
     ),
-    _of_outages(
+    _declare_outage(
         "outage_p99_ms", Unit.MILLISECONDS, "Outage p99 ms",
-        "99th percentile of the latency of batches that were due in that time.",
+        "99th percentile of the latency of batches that were due between a fault and `settled_s`.",
     ),
-    _of_outages(
+    _declare_outage(
         "lost_rows", Unit.ROWS, "Lost rows",
-        "Rows that were acknowledged in a run with a fault, and are not stored.",
+        "Rows that were acknowledged in a run with a fault, but are not stored.",
     ),
     Figure(
         "overlap", Unit.SHARE, "Overlap",
-        "Part of the timed part in which all workers were sending.", _HIGHER,
+        "Share of the timed part in which all workers were sending.", _HIGHER,
     ),
     Figure(
         "evenness", Unit.SHARE, "Evenness",
-        "Rows/s of the slowest worker, over those of the fastest.", _HIGHER,
+        "Rows/s of the slowest worker, divided by rows/s of the fastest one.", _HIGHER,
     ),
     Figure(
         "bytes_per_row", Unit.BYTES_PER_ROW, "Bytes/row",
-        "Size of the tables on disk after compaction, over their rows.", _LOWER, compared=True,
+        "Size of the tables on disk after compaction, divided by their rows.", _LOWER,
+        compared=True,
     ),
 )  # fmt: skip
 FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
@@ -224,7 +226,7 @@ class FigureValue:
     """Number of measurements behind it: runs, repeats, batches or answers."""
     low: float | None = None
     high: float | None = None
-    """The lowest and the highest run behind a mean; None for fewer than two."""
+    """Lowest and highest run behind a mean; None for fewer than two runs."""
 
     @property
     def spread(self) -> float | None:
@@ -241,7 +243,7 @@ FACETS: Mapping[str, Facet] = {
     "_max": lambda found: found.value if found.high is None else found.high,
     "_spread": lambda found: found.spread,
 }
-"""Suffix of a figure's name, as in rows_per_s_min -> its value from the runs."""
+"""Suffix of a figure's name, as in rows_per_s_min -> the value that it selects."""
 
 
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)_ms")
@@ -265,7 +267,7 @@ def figure_named(name: str) -> Figure | None:
     if name in FIGURES or not percent_of(name):
         return FIGURES.get(name)
     percent = name[1:].removesuffix("_ms")
-    return _of_waits(name, f"p{percent} ms", f"{percent}th percentile")
+    return _declare_wait(name, f"p{percent} ms", f"{percent}th percentile")
 
 
 def find_figure(name: str) -> Figure:
@@ -274,7 +276,7 @@ def find_figure(name: str) -> Figure:
 
 
 def is_among(names: Collection[str], name: str) -> bool:
-    """Return whether a figure is one of these; with the median, any percentile is."""
+    """Return whether a figure is among names; the name of the median includes all percentiles."""
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 
@@ -315,7 +317,7 @@ class Figures(Mapping[str, FigureValue]):
         percentile: Callable[[str], FigureValue | None],
         waits: HdrHistogram | None = None,
     ) -> None:
-        """Store the function that computes a percentile by name, and the histogram, if any."""
+        """Store the figures, a function that computes a percentile by name, and the histogram."""
         self._listed, self._percentile, self.waits = listed, percentile, waits
 
     def __getitem__(self, name: str) -> FigureValue:
@@ -337,7 +339,6 @@ class Figures(Mapping[str, FigureValue]):
 
 
 def _percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
-    """Return a percentile by its name; None: there are too few samples."""
     percent, count = percent_of(name), int(waits.get_total_count())
     if percent is None or count < fewest_samples(percent):
         return None
@@ -346,7 +347,7 @@ def _percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
 
 
 def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
-    """Return the figures of several rows, each joined over those that have it."""
+    """Return the figures of several rows; each is joined over the rows that have it."""
 
     def join(name: str) -> FigureValue | None:
         figure = figure_named(name)
@@ -358,9 +359,9 @@ def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
 
 
 def figures_of(parts: Sequence[Timed]) -> Figures:
-    """Return the figures of equal parts of runs, such as whole runs, a stage or a query.
+    """Return the figures of equal parts of runs, such as whole runs, stages or queries.
 
-    Metrics of the parts are combined; percentiles come from the samples of all parts together.
+    Metrics of the parts are combined. Percentiles are computed from the samples of all parts.
     """
     waits = merge_waits(parts)
     latency = latency_of(waits)

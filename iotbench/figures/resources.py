@@ -1,4 +1,4 @@
-"""Resources that a run used in a phase, also as a line below the table."""
+"""Resources that a run used in a phase, as values and as a line below the table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,38 +16,38 @@ class Busy:
 
 
 def server_in(found: Resources, phase: str) -> Used | None:
-    """Return mean cores and the most memory of the server in a phase; None: not measured."""
-    return _measure_used(_of(found, phase), lambda sample: sample.server)
+    """Return the mean cores and peak memory of the server in a phase; None: not measured."""
+    return _measure_used(_select(found, phase), lambda sample: sample.server)
 
 
 def client_in(found: Resources, phase: str) -> Used | None:
-    """Return mean cores and the most memory of the client in a phase; None: not measured."""
-    return _measure_used(_of(found, phase), lambda sample: sample.client)
+    """Return the mean cores and peak memory of the client in a phase; None: not measured."""
+    return _measure_used(_select(found, phase), lambda sample: sample.client)
 
 
 def machine_in(found: Resources, phase: str) -> Busy | None:
-    """Return the mean cores of the machine in a phase, and its load; None: not measured."""
-    samples = _of(found, phase)
+    """Return the mean cores and the load of the machine in a phase; None: not measured."""
+    samples = _select(found, phase)
     timed = [(each.machine_cores, each.duration_s) for each in samples
              if each.machine_cores is not None]  # fmt: skip
     return Busy(mean_of(timed), samples[-1].machine_load) if timed else None
 
 
 def measure_used(found: Resources, phase: str) -> str:
-    """Return a line about the resources used in a phase, and by the machine at rest."""
+    """Return a line about the resources used in a phase and by the machine at rest."""
     server, client = server_in(found, phase), client_in(found, phase)
     machine = machine_in(found, phase)
     words = [f"server {found.server}{f', {_format(server)}' if server else ''}"]
     words += [f"client {_format(client)}"] if client else []
-    words += [f"{found.machine or 'machine'} {_busy(machine)}"] if machine else []
-    words += [f"{_busy(rest)} at rest {name}" for name in (BEFORE, AFTER)
+    words += [f"{found.machine or 'machine'} {_format_busy(machine)}"] if machine else []
+    words += [f"{_format_busy(rest)} at rest {name}" for name in (BEFORE, AFTER)
               if (rest := machine_in(found, name))]  # fmt: skip
     if client is None and found.short_phases:
         words.append(f"not all was measured: {found.short_phases}")
     return "; ".join(words)
 
 
-def _of(found: Resources, phase: str) -> list[Sample]:
+def _select(found: Resources, phase: str) -> list[Sample]:
     return [sample for sample in found.samples if sample.phase == phase]
 
 
@@ -65,6 +65,6 @@ def _format(part: Used) -> str:
     return f"{part.cores:.2f} cores, at most {part.memory_bytes / 2**20:,.0f} MiB"
 
 
-def _busy(machine: Busy) -> str:
+def _format_busy(machine: Busy) -> str:
     load = "" if machine.load is None else f", load {machine.load:.1f}"
     return f"{machine.cores:.2f} cores{load}"

@@ -1,4 +1,4 @@
-"""The rows of a summary, each with the part of a sweep that it is about, and its figures."""
+"""The rows of a summary: each has a place in the sweep, and figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,9 +9,9 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
 
 ALL_QUERIES = "all queries"
-"""Name of the row that is about all queries of a run together."""
+"""Name of the row about all queries of a run together."""
 INSERTS = "inserts"
-"""Name of the row about the inserts of a run that also asks or changes rows."""
+"""Name of the row about the inserts of a run that also queries or changes rows."""
 
 
 def describe_verdict(verdict: str, level: VerifyMode | None) -> str:
@@ -26,7 +26,7 @@ class Place:
 
     check: str | None = None
     load: str | None = None
-    """INSERTS, for a run that also asks or changes rows."""
+    """INSERTS, in a run that also queries or changes rows."""
     change: str | None = None
     """Corrections or deletion."""
     query: str | None = None
@@ -89,7 +89,7 @@ class Row:
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """The percentiles that need more samples than the median has."""
+        """The percentiles that are unknown because the row has too few samples."""
         is_timed = "p50_ms" in self.figures
         return tuple(name for name in FEWEST if is_timed and name not in self.figures)
 

@@ -1,4 +1,4 @@
-"""The content of a result as typed figures, from which tables, JSON and CSV are made."""
+"""The summary of a result as typed figures, the input of tables, JSON and CSV."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,6 @@ from iotbench.results.timed import ChangeMetrics, QueryMetrics, QueryStage
 from simulator.data.walks import Precision
 
 
-def _none(_: Sequence[RunRecord]) -> Iterable[Row]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The subject of a summary's rows, and the figures that judge them."""
@@ -25,12 +21,12 @@ class Subject:
     title: str
     rows: Callable[[Sequence[RunRecord]], Iterable[Row]]
     """Successful runs -> their rows."""
-    totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = _none
+    totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = lambda _: ()
     """Successful runs -> the rows of all their queries together."""
     sources: tuple[type, ...] = ()
-    """Records that measure the figures of a row."""
+    """Classes of the metrics with the figures of a row."""
     listed_by: str = ""
-    """The figure that lists of results show, from the best row or the last level."""
+    """The figure that lists of results show: of the best row, or of the last level."""
     judged_by: str = ""
     """The figure that decides which side of a comparison is better."""
     is_named: bool = False
@@ -58,13 +54,14 @@ class Subject:
     def figures_at(self, place: Place) -> frozenset[str]:
         """Return the figures that the row at a place may have."""
         if place.change is not None:
-            return _find_measured_by(ChangeMetrics) | _find_measured_by(Latency)
-        if place.query is None and place.load is None:
+            metrics: type = ChangeMetrics
+        elif place.load is not None:
+            metrics = InsertMetrics
+        elif place.query is not None:
+            metrics = QueryStage if place.stage else QueryMetrics
+        else:
             return self.figures
-        asked = QueryStage if place.stage else QueryMetrics
-        return _find_measured_by(InsertMetrics if place.load else asked) | _find_measured_by(
-            Latency
-        )
+        return _find_measured_by(metrics) | _find_measured_by(Latency)
 
     def headline_of(self, rows: Sequence[Row]) -> Row | None:
         """Return the row that represents a result: the best one, or the last level."""

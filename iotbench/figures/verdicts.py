@@ -46,13 +46,13 @@ def worst(runs: Sequence[RunRecord]) -> Status:
 
 
 def level_of(runs: Iterable[RunRecord]) -> VerifyMode | None:
-    """Return the least verification level of these runs; None: unknown."""
+    """Return the lowest verification level of the runs; None: unknown."""
     verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in runs]
     return least_of(verdict.level for verdict in verdicts if verdict)
 
 
 def least_of(levels: Iterable[VerifyMode | None]) -> VerifyMode | None:
-    """Return the level that compares least; None if none is known."""
+    """Return the level that compares least; None if no level is known."""
     found = {*levels}
     return next((level for level in VerifyMode if level in found), None)
 
@@ -64,7 +64,7 @@ def worst_status(statuses: Iterable[Status]) -> Status:
 
 
 def describe_worst(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
-    """Return the worst verdict with its consequence or, for `verified`, what was compared."""
+    """Return the worst verdict with its consequence; for `verified`, with the comparison made."""
     worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
     if worst != Status.VERIFIED:
         return worst

@@ -15,7 +15,7 @@ from simulator.protocol.messages import Scalar
 
 Rows: TypeAlias = Sequence[Sequence[Scalar]]
 EPSILON = float_info.epsilon
-"""2**-52: two summations of n values of one sign may differ by this share of the sum, n times."""
+"""2**-52: two sums of n values of equal sign differ by at most n times this share."""
 _TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
 _MOST_SHOWN = 60
 
@@ -26,20 +26,20 @@ class Agreement:
 
     query: str
     answers: int = 0
-    """Number of instances that all targets answered."""
+    """Number of compared instances."""
     equal: int = 0
-    """Equal in every digit."""
+    """Instances with equal answers, digit for digit."""
     rounded: int = 0
-    """Different by rounding only: each answer is equal to the truth."""
+    """Instances with answers that differ by rounding only; each equals the truth."""
     different: tuple[int, ...] = ()
     own: bool = False
-    """True for a user's own query: it has no truth, so rounding is judged by the values."""
+    """True for a user's own query. It has no truth, so values show whether rounding differs."""
     problem: str = ""
     """Reason why a target has no answers to compare."""
 
 
 def list_differences(one: Dataset, other: Dataset) -> list[str]:
-    """Return the differences between two datasets that change their rows."""
+    """Return the differences between two datasets that make their rows differ."""
     ours, theirs = one.origin, other.origin
     found = [
         f"{name} {_format(ours.get(name))} and {_format(theirs.get(name))}"
@@ -59,17 +59,17 @@ def _format(value: object) -> str:
 
 
 def compare_answers(results: Sequence[Result]) -> list[Agreement]:
-    """Return how the answers in these results compare, for each query type."""
+    """Return the comparison of the answers in results, for each query type."""
     by_target = {
         result.target: {query.name: query for query in result.queries} for result in results
     }
     names = dict.fromkeys(name for verdicts in by_target.values() for name in verdicts)
     slack = max((result.dataset.rows for result in results), default=0) * EPSILON
-    return [_agreement(name, by_target, slack) for name in names]
+    return [_compare_query(name, by_target, slack) for name in names]
 
 
 def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
-    """Return the exit code: of a failed run, or else of the comparison."""
+    """Return the exit code of a failed run, or else of the comparison."""
     for result in results:
         if result.status != "done":
             return result.exit_code
@@ -81,7 +81,7 @@ def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
     return max(codes) if compared else UnverifiableError.exit_code
 
 
-def _agreement(
+def _compare_query(
     name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]], slack: float
 ) -> Agreement:
     given: dict[int, list[set[str]]] = defaultdict(list)
@@ -108,7 +108,7 @@ def _agreement(
         if len(sets) == len(queries) and len(set.union(*sets)) == 1
     }
     others = {*given} - equal
-    rounded = _near_instances(queries, given, others, slack) if is_own else others - wrong
+    rounded = _find_near(queries, given, others, slack) if is_own else others - wrong
     return Agreement(
         name,
         answers=len(given),
@@ -119,13 +119,12 @@ def _agreement(
     )
 
 
-def _near_instances(
+def _find_near(
     queries: Sequence[QueryVerdict],
     given: Mapping[int, Sequence[set[str]]],
     instances: set[int],
     slack: float,
 ) -> set[int]:
-    """Return the instances of an own query with answers that differ by rounding only."""
     rows: dict[int, list[Rows]] = defaultdict(list)
     for each in (each for query in queries for each in query.digests):
         rows[each.instance].append(each.rows or ())
@@ -138,20 +137,21 @@ def _near_instances(
 
 
 def are_near(one: Rows, other: Rows, slack: float) -> bool:
-    """Return whether answers are equal, where doubles may differ by a share `slack`.
+    """Return whether answers are equal; doubles may differ by the share `slack`.
 
-    Rows are sorted by their other values first, since a last digit may change the order.
+    Rows are sorted by their other values first, since the last digit of a double may change the
+    order.
     """
     if len(one) != len(other):
         return False
-    pairs = zip(sorted(one, key=_order), sorted(other, key=_order), strict=True)
+    pairs = zip(sorted(one, key=_make_key), sorted(other, key=_make_key), strict=True)
     return all(
         len(a) == len(b) and all(_is_near(x, y, slack) for x, y in zip(a, b, strict=True))
         for a, b in pairs
     )
 
 
-def _order(row: Sequence[Scalar]) -> tuple[Any, ...]:
+def _make_key(row: Sequence[Scalar]) -> tuple[Any, ...]:
     exact = [
         (
             isinstance(value, float),

@@ -1,4 +1,4 @@
-"""The command of a result, stored as options, never as words to run."""
+"""The command of a result, stored as options rather than as words to run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ class GivenCommand(Frozen):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that give these options."""
+        """The command as words."""
         return (self.name, *(word for option in self.options for word in self.words_of(option)))
 
     def values(self, option: str) -> tuple[str, ...]:
@@ -38,5 +38,5 @@ class GivenCommand(Frozen):
 
 
 def words_of(stored: GivenCommand | tuple[str, ...]) -> tuple[str, ...]:
-    """Return a stored command as words, which is all that earlier files hold."""
+    """Return a stored command as words; files of earlier versions store only the words."""
     return stored.words if isinstance(stored, GivenCommand) else stored

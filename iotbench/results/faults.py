@@ -1,4 +1,4 @@
-"""Faults in results: their times, and their effect on acknowledgements. Pure."""
+"""Faults in results: their times, and their effects on acknowledgements."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ RECOVERED = 0.95
 """Share of the rate before a fault that counts as recovered."""
 _SETTLED = 2.0
 _OVER_S = 3
-"""Seconds over which a rate is compared with the rate before."""
+"""Window of the rate that is compared with the rate before, in seconds."""
 _Interval = tuple[float, float]
 _Seconds = tuple[int, int | None]
 
 
 class Injected(Frozen):
-    """A fault, by the collector's clock."""
+    """A fault, with times on the collector's clock."""
 
     fault: str
     began_s: float
@@ -39,19 +39,19 @@ class Outage(Frozen):
     began_s: float
     undone_s: float
     silent_s: float
-    """The longest time without any acknowledgement during or after it."""
+    """Longest time without an acknowledgement during or after the fault."""
     first_after_s: float
-    """Time from its end to the next acknowledgement."""
+    """Time from the end of the fault to the next acknowledgement."""
     recovery_s: float | None
-    """Time from its beginning until the rate over 3 s, or the rest of the run, was 95 % of the rate
-    before; None: not within the run."""
+    """Time from the beginning of the fault until the rate over 3 s, or over the rest of the run,
+    was 95 % of the rate before; None: not within the run."""
     settled_s: float | None
-    """Time from its beginning until the rate was back and the median latency was at most twice the
-    one before, by the second in which batches were due; None: not within the run."""
+    """Time from the beginning of the fault until the rate was back, and the median latency of the
+    batches due in a second was at most twice the one before; None: not within the run."""
     rows_per_s_before: float
     """Rate before the first fault."""
     p99_inside_ms: float | None
-    """Latency of the batches that were due between its beginning and `settled_s`."""
+    """Latency of the batches that were due from the beginning of the fault until `settled_s`."""
     p99_outside_ms: float | None
     """Latency of all other batches of the measured part."""
 
@@ -70,7 +70,7 @@ def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, 
     begins_s = [each.began_s - outcome.released_s for each in injected]
     course = _Course(workers, outcome.released_s, begins_s[0])
     ends_s = [*begins_s[1:], course.ended_s]
-    found = [course.outage(*each) for each in zip(injected, ends_s, strict=True)]
+    found = [course.measure_outage(*each) for each in zip(injected, ends_s, strict=True)]
     outside_ms = course.sketches.p99_outside_ms([_inside(each) for each in found])
     return tuple(each.model_copy(update={"p99_outside_ms": outside_ms}) for each in found)
 
@@ -93,20 +93,24 @@ class _Course:
         measured_s = min(each.started_s or start_s for each in workers) - start_s
         self.ended_s = max(each.ended_s or start_s for each in workers) - start_s
         self.sketches = _Sketches(workers, int(measured_s), int(first_fault_s))
-        self._silent = [(began - start_s, end - start_s) for began, end in _silences(workers)]
+        self._silent = [
+            (began - start_s, end - start_s) for began, end in _find_common_silences(workers)
+        ]
         self._rates = np.zeros(max(len(each.rows_by_second) for each in workers), np.int64)
         for each in workers:
             self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
         before = self._rates[math.ceil(measured_s) : int(first_fault_s)]
         self._rate = float(before.mean()) if len(before) else 0.0
-        """Rate before the first fault: after it, a backlog may be worked off."""
+        """Rate before the first fault: later rates may include a backlog."""
 
-    def outage(self, injected: Injected, until_s: float) -> Outage:
-        """Return a fault with its effects up to a time."""
+    def measure_outage(self, injected: Injected, until_s: float) -> Outage:
         began_s, undone_s = injected.began_s - self._start_s, injected.undone_s - self._start_s
-        quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
+        silent = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
+        quiet_from_s, quiet_until_s = max(
+            silent, key=lambda each: each[1] - each[0], default=(began_s, began_s)
+        )
         after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
-        back = self._back(quiet_until_s, until_s)
+        back = self._find_back(quiet_until_s, until_s)
         settled = None if back is None else self.sketches.find_settled(back, int(until_s))
         found = Outage(
             fault=injected.fault,
@@ -123,29 +127,24 @@ class _Course:
         inside_ms = self.sketches.p99_inside_ms(_inside(found))
         return found.model_copy(update={"p99_inside_ms": inside_ms})
 
-    def _longest_silence(self, began_s: float, until_s: float) -> _Interval:
-        """Return the longest silence that overlaps with an interval; of no length without one."""
-        mine = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
-        return max(mine, key=lambda each: each[1] - each[0], default=(began_s, began_s))
-
-    def _back(self, from_s: float, until_s: float) -> int | None:
+    def _find_back(self, from_s: float, until_s: float) -> int | None:
         """Return the first second from which the rate is back; None: not in this interval."""
-        last = int(until_s)  # what follows is no whole second
+        last = int(until_s)  # the first second that is not whole
         for second in range(math.ceil(from_s), last):
             if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * self._rate:
                 return second
         return None
 
 
-def _silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
-    """Return the intervals without an acknowledgement of any worker, among each one's longest."""
+def _find_common_silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
+    """Return the intervals without an acknowledgement of any worker, among the longest of each."""
     first, *others = ([(each.began_s, each.ended_s) for each in w.silences] for w in workers)
     for mine in others:
-        first = [*_common(first, mine)]
+        first = [*_intersect(first, mine)]
     return first
 
 
-def _common(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[_Interval]:
+def _intersect(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[_Interval]:
     for begin, end in ones:
         for other_begin, other_end in others:
             both = max(begin, other_begin), min(end, other_end)
@@ -167,7 +166,7 @@ class _Sketches:
         self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
 
     def find_settled(self, first: int, last: int) -> int | None:
-        """Return the first second in a range with latencies as before all faults, if any."""
+        """Return the first second in a range with latencies as before all faults; None: none."""
         before_ms = self._before_ms
         for second in range(first, last):
             found = self._counts[second].sum() if second < len(self._counts) else 0
@@ -177,11 +176,9 @@ class _Sketches:
         return None
 
     def p99_inside_ms(self, span: _Seconds) -> float | None:
-        """Return the p99 of the seconds from the first one to the one after the last."""
         return _p99_ms(self._counts[slice(*span)].sum(axis=0))
 
     def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
-        """Return the p99 of all other seconds."""
         kept = np.ones(len(self._counts), np.bool_)
         for span in spans:
             kept[slice(*span)] = False

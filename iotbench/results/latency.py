@@ -17,14 +17,14 @@ from simulator.protocol.numbers import counts_from, quantile_ms
 
 
 def fewest_samples(percent: Fraction) -> int:
-    """Return how many samples a percentile needs, so that at least one is beyond it."""
+    """Return how many samples a percentile needs to have at least one above it."""
     return ceil(100 / (100 - percent))
 
 
 FEWEST: Mapping[str, int] = MappingProxyType(
     {"p99_ms": fewest_samples(Fraction(99)), "p999_ms": fewest_samples(Fraction("99.9"))}
 )
-"""Figure -> samples that it needs; with fewer it is unknown."""
+"""Figure -> number of samples below which it is unknown."""
 
 
 class Latency(BaseModel):
@@ -45,7 +45,7 @@ class Latency(BaseModel):
     @field_validator(*FEWEST)
     @classmethod
     def _keep_known(cls, value: float | None, about: ValidationInfo) -> float | None:
-        """Return a percentile if there are enough samples, also in results of earlier versions."""
+        """Return None if there are too few samples, which earlier versions did not check."""
         return value if about.data.get("sends", 0) >= FEWEST[str(about.field_name)] else None
 
     @property
@@ -81,7 +81,7 @@ def latency_of(histogram: HdrHistogram) -> Latency:
 
 
 def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:
-    """Return the values at percentiles: the library's, but a hundred times faster."""
+    """Return the same values at percentiles as the library, but a hundred times faster."""
     counts = np.frombuffer(histogram.counts, np.uint64)
     reached = np.cumsum(counts)
     wanted = [histogram.get_target_count_at_percentile(each) for each in percentiles]
@@ -101,7 +101,7 @@ def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[
 
 
 def freshness_ms(found: Freshness | None, share: float) -> float | None:
-    """Return the time after which this share of rows is seen; None: it is not known.
+    """Return the time after which this share of rows is seen; None: unknown.
 
     The Kaplan-Meier estimator counts an unseen row as waiting for as long as it was watched.
     Leaving it out, or counting it as seen at the end, would make rows look fresher.
@@ -110,7 +110,7 @@ def freshness_ms(found: Freshness | None, share: float) -> float | None:
         return None
     seen, unseen = counts_from(found.delays), counts_from(found.unseen)
     waiting = np.cumsum((seen + unseen)[::-1])[::-1]
-    """Rows that were still waiting at the beginning of each bucket."""
+    """Rows that still waited at the beginning of each bucket."""
     left = np.cumprod(1 - seen / np.maximum(waiting, 1))
     (reached,) = np.nonzero(left <= 1 - share + 1e-12)
     if not len(reached) or not seen.any():
@@ -121,5 +121,5 @@ def freshness_ms(found: Freshness | None, share: float) -> float | None:
 
 
 def least_freshness_ms(found: Freshness, share: float) -> float | None:
-    """Return a lower bound of the same quantile, whenever the unseen rows will be seen."""
+    """Return a lower bound of `freshness_ms`: unseen rows count as seen when watching ended."""
     return quantile_ms(counts_from(found.delays) + counts_from(found.unseen), share)

@@ -1,4 +1,4 @@
-"""The metrics of a run of inserts, computed from the measurements of its workers."""
+"""The metrics of a run of inserts, computed from its workers' reports."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -30,45 +30,45 @@ class InsertMetrics(BaseModel):
     rows: int
     """Rows acknowledged in the measured part."""
     warmup_rows: int = 0
-    """Rows acknowledged in the warm-up (--warmup), which no other figure includes."""
+    """Rows acknowledged in the warm-up (--warmup); no other figure includes the warm-up."""
     uncertain_rows: int
     retried: int
     backoff_s: float = 0.0
     """Pauses of all workers before repeated sends, which latency includes."""
     disconnected_s: float = 0.0
-    """Time of all workers without a connection, after one was lost."""
+    """Time of all workers without a connection after a loss."""
     rows_per_s: float
-    """The headline: rows / (last acknowledgement - opening of the barrier, or end of a warm-up)."""
+    """The headline: rows / time from the common start, or the end of a warm-up, to the last row."""
     rows_per_s_stored: float | None = None
-    """Rows / (the same time + the phase visible); None if that was not reached or not measured."""
+    """Rows / (the same time + phase visible); None: the phase was not reached or not measured."""
     bytes_per_s: float | None = None
     """Payload bytes sent per second; None if the driver encodes the rows."""
     values_per_s: float | None = None
     """`rows_per_s` x the mean number of fields of a stored row that are not NULL; None: unknown."""
     rows_per_s_reference: float
-    """The reference document's formula, for comparison with published numbers: rows / mean of the
-    workers' durations."""
+    """Rows / mean duration of the workers: the reference document's formula, for comparison with
+    its published numbers."""
     overlap: float | None = None
-    """Part of the measured time in which all workers were sending, 0..1; None: there is one
-    worker, or stages have different numbers of workers."""
+    """Share of the measured time in which all workers were sending, 0..1; None: a single worker, or
+    stages."""
     evenness: float | None = None
     """Rows/s of the slowest worker / rows/s of the fastest, each over its own time, 0..1."""
     client_share: float
-    """The client's part of the workers' time, 0..1: the part in which they waited neither for the
-    database nor for the schedule, or the part in which they computed, whichever is greater."""
+    """The client's share of the workers' time, 0..1: the greater of the share without waits for the
+    database or the schedule, and the share of CPU time."""
     driver_share: float | None = None
-    """The driver's part of the client's share: the workers computed while they waited for the
-    database; None: the database is embedded, or an earlier version measured it."""
+    """The driver's part of `client_share`: CPU time of workers that waited for the database; None:
+    the database is embedded, or an earlier version measured it."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     client_ns_per_row: float | None = None
     """The workers' CPU time over their rows; None: the database is embedded."""
     throttled_share: float = 0.0
-    """Part of the workers' time in which their CPU limit stopped them, 0..1."""
+    """Share of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
     """Peak memory of the largest worker."""
     connections: int | None = None
-    """Number of connections that all workers opened together; None: each worker has one."""
+    """Connections of all workers; None: each worker has one."""
     connect_p50_ms: float | None = None
     """Time to open one of several connections of a worker (--connections)."""
     connect_p99_ms: float | None = None
@@ -77,20 +77,20 @@ class InsertMetrics(BaseModel):
     bits_per_value: float | None = None
     """Bits of a value on disk; a value is a cell that is not NULL."""
     silent_s: float | None = None
-    """The longest time without an acknowledgement because of a fault; None: there was none."""
+    """Longest time without an acknowledgement because of a fault; None: no fault."""
     recovery_s: float | None = None
-    """The longest time from a fault until the rate was back; None: it was not, or no fault."""
+    """Longest time from a fault until the rate was back; None: never, or no fault."""
     first_after_s: float | None = None
-    """The longest time from the end of a fault to the first acknowledgement after it."""
+    """Longest time from the end of a fault to the next acknowledgement."""
     settled_s: float | None = None
-    """The longest time until the latency was back as well; None: as above."""
+    """Longest time from a fault until rate and latency were back; None: never, or no fault."""
     outage_p99_ms: float | None = None
     """Latency of the batches that were due during the worst fault."""
     lost_rows: int | None = None
     """Rows acknowledged and not stored; None: rows were not accounted for."""
     unsent: int = 0
-    """Batches that fell due and were not sent before the end (--rate); they count in percentiles
-    with the time until then, not in the rate."""
+    """Batches that were due but not sent before the end (--rate). Percentiles include them, with
+    the time until the end; the rate does not."""
     precision: Precision | None = None
     """Precision of the numbers with a fraction; None: there are none."""
     latency: Latency
@@ -102,7 +102,7 @@ class InsertMetrics(BaseModel):
 
     @property
     def stored_s(self) -> float | None:
-        """Length of the measured part and the phase visible; None if that was not reached."""
+        """Length of the measured part and of the phase visible; None: the phase was not reached."""
         return ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
@@ -124,7 +124,7 @@ def add_outages(
 
 
 def _longest(times_s: Sequence[float | None]) -> float | None:
-    """Return the longest of some times; None if one has no end, or there is none."""
+    """Return the longest time; None if there is no time, or one has no end."""
     known = [each for each in times_s if each is not None]
     return max(known) if known and len(known) == len(times_s) else None
 
@@ -141,7 +141,6 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     waited = sum(report.send_s + report.idle_s for report in reports)
     cpu_s = sum(report.cpu_s for report in reports)
     cpu_share = ratio(cpu_s, busy)
-    connects = connects_of(reports)
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
         rows=rows,
@@ -152,19 +151,19 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         disconnected_s=sum(report.disconnected_s for report in reports),
         rows_per_s=ratio(rows, window),
         rows_per_s_stored=_compute_stored_rate(rows, window, outcome),
-        bytes_per_s=_bytes_per_s(reports, window),
-        values_per_s=_values_per_s(ratio(rows, window), reader, stored),
+        bytes_per_s=_measure_bytes_per_s(reports, window),
+        values_per_s=_measure_values_per_s(ratio(rows, window), reader, stored),
         rows_per_s_reference=ratio(rows, mean),
-        overlap=_overlap(outcome),
-        evenness=_evenness(reports),
+        overlap=_measure_overlap(outcome),
+        evenness=_measure_evenness(reports),
         **shares_of(ratio(max(busy - waited, 0.0), busy), None if embedded else cpu_share),
         cpu_share=cpu_share,
         client_ns_per_row=None if embedded else ratio(1e9 * cpu_s, rows) or None,
         throttled_share=ratio(sum(report.throttled_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
-        **connects,
+        **connects_of(reports),
         bytes_per_row=ratio(size_bytes, stored.rows) if size_bytes else None,
-        bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
+        bits_per_value=_measure_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
         precision=reader.precision,
         latency=latency_of(merge(reports)),
         unsent=sum(report.unsent for report in reports),
@@ -174,8 +173,8 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
 def shares_of(own: float, cpu_share: float | None) -> dict[str, Any]:
     """Return the shares of the client and its driver.
 
-    `own`: the part of the time in which the client did not wait. While it waits, only its driver
-    computes, unless `cpu_share` is None: then the database does too.
+    `own`: share of the time in which the client did not wait. CPU time during waits is the
+    driver's. `cpu_share` is None if the database is embedded, and so uses part of that CPU time.
     """
     share = max(own, min(cpu_share or 0.0, 1.0))
     return {"client_share": share, "driver_share": None if cpu_share is None else share - own}
@@ -207,7 +206,7 @@ def count_measured_rows(reports: Iterable[WorkerReport]) -> int:
 def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
-    With a rate it lasts at least until the next batch is due, since the rows cover the schedule.
+    With a rate, it lasts at least until the next batch is due, since the rows cover that time.
     """
     sends = list_inserting(outcome)
     stages = [stage for report in sends for stage in report.stages]
@@ -217,12 +216,11 @@ def compute_measured_s(outcome: Outcome) -> float:
         for each in [stage for stage in stages if stage.stage == last] or sends
         if each.due_until_s is not None
     ]
-    sent_s = _sent_s(outcome)
+    sent_s = _measure_sent_s(outcome)
     return max(sent_s, min(due) - _began_s(outcome)) if due and sent_s else sent_s
 
 
-def _sent_s(outcome: Outcome) -> float:
-    """Return the time from the common start, or from the end of the warm-up, to the last row."""
+def _measure_sent_s(outcome: Outcome) -> float:
     ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
     return max(ends) - _began_s(outcome) if ends and outcome.released_s else 0.0
 
@@ -233,7 +231,10 @@ def _began_s(outcome: Outcome) -> float:
 
 
 def rates_by_second(outcome: Outcome) -> list[float]:
-    """Return the rows (or a long run's mean) of each measured second in which all workers sent."""
+    """Return the rate in each measured second until the first worker ends.
+
+    A long run has only the mean of several seconds, which is repeated for each of them.
+    """
     ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
     if not ends or not outcome.released_s:
         return []
@@ -247,23 +248,23 @@ def rates_by_second(outcome: Outcome) -> list[float]:
 
 
 def in_stages(reports: Iterable[WorkerReport]) -> bool:
-    """Return whether the workers report stages, with different numbers of active workers."""
+    """Return whether the workers report stages."""
     return any(report.stages for report in reports)
 
 
-def _overlap(outcome: Outcome) -> float | None:
+def _measure_overlap(outcome: Outcome) -> float | None:
     times = [(each.started_s, each.ended_s) for each in outcome.workers]
     known = [(start, end) for start, end in times if start and end]
-    window_s = _sent_s(outcome)
+    window_s = _measure_sent_s(outcome)
     if len(times) < 2 or not window_s or in_stages(outcome.workers):
         return None
-    if len(known) < len(times):  # some were done before the warm-up was over
+    if len(known) < len(times):  # some workers finished during the warm-up
         return 0.0
     together_s = min(end for _, end in known) - max(start for start, _ in known)
     return min(max(together_s / window_s, 0.0), 1.0)
 
 
-def _evenness(reports: Sequence[WorkerReport]) -> float | None:
+def _measure_evenness(reports: Sequence[WorkerReport]) -> float | None:
     if in_stages(reports):
         return None
     rates = [ratio(count_measured_rows([report]), report.duration_s) for report in reports]
@@ -271,23 +272,26 @@ def _evenness(reports: Sequence[WorkerReport]) -> float | None:
 
 
 def _compute_stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
-    """Return the rate over the time until every row was queryable, if that was reached."""
     reached = _AFTER_VISIBLE in outcome.phases_s
     return ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None
 
 
-def _bytes_per_s(reports: Sequence[WorkerReport], window_s: float) -> float | None:
+def _measure_bytes_per_s(reports: Sequence[WorkerReport], window_s: float) -> float | None:
     sizes = [report.payload_bytes for report in reports]
     known = [size for size in sizes if size is not None]
     return ratio(sum(known), window_s) if known and len(known) == len(sizes) else None
 
 
-def _values_per_s(rows_per_s: float, reader: DatasetReader, stored: Dataset) -> float | None:
+def _measure_values_per_s(
+    rows_per_s: float, reader: DatasetReader, stored: Dataset
+) -> float | None:
     values = reader.values(stored.ranges, (Role.FIELD,))
     return None if values is None else rows_per_s * ratio(values, stored.rows)
 
 
-def _bits_per_value(size_bytes: int, reader: DatasetReader, stored: Dataset) -> float | None:
+def _measure_bits_per_value(
+    size_bytes: int, reader: DatasetReader, stored: Dataset
+) -> float | None:
     values = reader.values(stored.ranges)
     return None if values is None else ratio(8 * size_bytes, values)
 

@@ -1,4 +1,4 @@
-"""Facts in the names of result files: time, kind, target and id; no content is read."""
+"""Facts in the names of result files: time, kind, target and id."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
 )
 _GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
-"""Names of results that consist of many sweeps; see `gathered`."""
+"""Names of results that gather many sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class ResultName:
     path: Path
     id: str
     kind: str
-    """Kind of the measurement; or reproduce, plan or capacity, which gather sweeps."""
+    """Kind of the measurement, or one of reproduce, plan and capacity."""
     target: str
-    """Target; empty if only the content has it, as in a result that gathers sweeps."""
+    """Target; empty for a result that gathers sweeps."""
     created: datetime | None
-    """Time of creation; None if only the content has it."""
+    """Time of creation; None for a result that gathers sweeps."""
 
     @property
     def is_sweep(self) -> bool:
@@ -51,10 +51,7 @@ def parse_name(path: Path) -> ResultName | None:
 
 
 def id_of(path: Path) -> str | None:
-    """Return the id in a file's name: its time and the end of the sweep's id.
-
-    None if it is not the name of a result file.
-    """
+    """Return the id in a file's name; None if it is not the name of a result file."""
     found = parse_name(path)
     return found.id if found else None
 

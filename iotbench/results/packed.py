@@ -1,7 +1,7 @@
-"""Result files in one archive, read like the files of a folder and never unpacked to disk.
+"""Archives of result files, read like folders without unpacking them to disk.
 
-The archive is a ZIP file without folders. It may come from a stranger, so everything that it
-declares is checked against a limit before anything is decompressed.
+An archive is a ZIP file without folders. It may come from a stranger, so its declared sizes are
+checked against limits before anything is decompressed.
 """
 
 import os
@@ -20,18 +20,18 @@ from simulator.errors import ConfigError, format_size
 
 ENDING = ".zip"
 MAX_FILE_BYTES = 256 << 20
-"""Limit above the result of any sweep."""
+"""Size that no result of a sweep reaches."""
 _MAX_ARCHIVE_BYTES = 256 << 20
 _MAX_TOTAL_BYTES = 1 << 30
 _MAX_LIST_BYTES = 8 << 20
-"""Limit of the archive's list of files: about 100 bytes a file, and 600 in memory."""
+"""Limit of the list of files: about 100 bytes per file, and 600 in memory."""
 _END, _END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sLQL")
 _ENCRYPTED = 0x1
 _DAMAGES = (
     *(BadZipFile, zlib.error, struct.error, EOFError, LookupError, NotImplementedError),
     *(OSError, OverflowError, RuntimeError, ValueError),
 )
-"""Errors of reading a damaged archive."""
+"""Errors that a damaged archive causes."""
 
 
 def is_archive(folder: Path) -> bool:
@@ -40,9 +40,9 @@ def is_archive(folder: Path) -> bool:
 
 
 def find_archive(name: str) -> tuple[Path | None, str]:
-    """Return the archive at the beginning of a path, if any, and the name of a result in it.
+    """Return the archive in a path, if any, and the rest of the path: the name of a result.
 
-    The name is empty for the archive itself; without an archive it is the whole path.
+    The name is empty for the archive itself. Without an archive, it is the whole path.
     """
     for place in (Path(name), *Path(name).parents):
         if is_archive(place):
@@ -64,7 +64,7 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
 
 
 def read(path: Path) -> bytes:
-    """Return the content of a result file, also of one in an archive; ConfigError if it fails."""
+    """Return the content of a result file or of a file in an archive; ConfigError if it fails."""
     if not is_archive(path.parent):
         return read_bytes(path, MAX_FILE_BYTES)
     archive = _open(path.parent)
@@ -74,7 +74,7 @@ def read(path: Path) -> bytes:
         raise ConfigError(f"{path}: cannot be read: {path.parent} has no such file") from error
     try:
         with archive.open(about) as file:
-            return file.read(about.file_size)  # never more than the declared size, which is checked
+            return file.read(about.file_size)  # the declared size, which is checked
     except _DAMAGES as error:
         raise ConfigError(f"{path}: is damaged: {error or type(error).__name__}") from error
 
@@ -101,7 +101,6 @@ def _open(path: Path) -> ZipFile:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, *_state: int) -> ZipFile:
-    """Return an archive within the limits; ConfigError for any other file."""
     content = read_bytes(path, _MAX_ARCHIVE_BYTES)
     if problem := _find_unbounded(content):
         raise ConfigError(f"{path}: is no archive of results: {problem}")

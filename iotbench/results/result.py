@@ -1,4 +1,4 @@
-"""A result: the request of a sweep, and everything that its runs measured."""
+"""A result: the configuration of a sweep, and the measurements of its runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
 _NAMED = 4
-"""Maximum number of targets that a title names; more are counted."""
+"""Maximum number of targets that a title names; of more, it has the count."""
 _MUCH_WORK = 0.1
 """Share of the cores from which other work is worth a warning."""
 
@@ -33,24 +33,23 @@ Kind = Annotated[
 ]
 
 
-def _beside(name: str) -> str:
-    """Return the name of a file in the folder of the file that names it."""
+def _check_beside(name: str) -> str:
     if name in ("", ".", "..") or {*"/\\\0"} & {*name}:
         raise ValueError("expected the name of a file in the same folder")
     return name
 
 
-FileBeside = Annotated[str, AfterValidator(_beside)]
-"""Name of a file in the same folder: a stranger's file cannot refer to another place."""
+FileBeside = Annotated[str, AfterValidator(_check_beside)]
+"""Name of a file in the same folder, so that a stranger's result cannot refer to another place."""
 
 
 class Manifest(Frozen):
-    """The contents of the target's tables after an insert, as `query` needs them."""
+    """The contents of the target's tables after an insert, for `query`."""
 
     dataset: Dataset
     rows: int
     complete: bool
-    """False until the insert has ended and every row is known to be stored or acknowledged."""
+    """True once the insert has ended, and every row is known to be stored or acknowledged."""
 
 
 class Progress(Frozen):
@@ -63,7 +62,7 @@ class Progress(Frozen):
     phase: str = "start"
     prefill_rows: int = 0
     rows: int = 0
-    """Rows acknowledged in the timed part, at least."""
+    """Minimum number of rows acknowledged in the timed part."""
     at: datetime
 
 
@@ -73,7 +72,7 @@ class RunRecord(Frozen):
     run_id: str
     workers: int
     run: int
-    """Number of the run, from 1, for its worker count."""
+    """Number of the run among the runs of its worker count, from 1."""
     level: int
     """Rows in the tables before the timed part."""
     stages: tuple[LoadStage, ...] = ()
@@ -81,21 +80,21 @@ class RunRecord(Frozen):
     outcome: Outcome
     metrics: InsertMetrics | None = None
     progress: Progress | None = None
-    """The last progress of a run without reports of its workers."""
+    """Last progress; only for a run without reports of its workers."""
     logs: dict[str, str] = Field(default_factory=dict)
-    """Last lines that the processes wrote."""
+    """Process -> the last lines that it wrote."""
     outages: tuple[Outage, ...] = ()
     """Faults of the run and their effects (--fault)."""
     resources: Resources | None = None
     """Resources that the machine, the client and the server used (--resources)."""
     other_work: OtherWork | None = None
-    """Other work of the client's machine during the run; None: not measured, as on a cluster."""
+    """Other work on the client's machine during the run; None: not measured, as on a cluster."""
     took_s: float | None = None
-    """Time from its start to its end, processes or pods included; None: not measured."""
+    """Duration, including start and end of processes or pods; None: not measured."""
 
 
 class Result(BaseModel):
-    """A sweep: its configuration and everything that its runs measured."""
+    """A sweep: its configuration and the measurements of its runs."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -109,34 +108,34 @@ class Result(BaseModel):
     module: str
     runner: str
     configuration: dict[str, Any]
-    """Options of the command. In files of version 0.1.0 the target's options follow."""
+    """Options of the command; in files of version 0.1.0, also the options of the target."""
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
     command: GivenCommand | tuple[str, ...] = ()
-    """The command that measured it, without credentials and options about output, for `repeat`.
+    """The command for `repeat`, without credentials and options about output.
 
-    Files of earlier versions have words. Empty: `capacity` measured it."""
+    Files of earlier versions have words. Empty: measured by `capacity`."""
     packages: dict[str, str] = {}
-    """Packages that the module imports, such as the database's driver, with their versions; empty
-    on Kubernetes, where the image has them."""
+    """Package that the module imports, such as the driver -> its version; empty on Kubernetes,
+    where the image has the packages."""
     machine: Machine
     ran_on: dict[str, str] = {}
-    """The cluster, its version, the namespace and the image; empty for the local runner."""
+    """Cluster, version, namespace and image; empty for the local runner."""
     dataset: Dataset
-    """Workload, seed and parameters; for queries, with the rows that they ask about."""
+    """Workload, seed and parameters; for queries, also the queried rows."""
     manifest: Manifest | None = None
-    """Contents of the tables; None as long as they have not been touched."""
+    """Contents of the tables; None until they are changed."""
     status: Literal["running", "done", "failed", "interrupted"] = "running"
     cause: str = ""
     in_progress: Progress | None = None
     """The run in progress when the file was written."""
     runs: list[RunRecord] = []
     caches: str = ""
-    """State of the system's file caches before each run: "dropped", or why not; empty: not
-    requested."""
+    """State of the system's file caches before each run: "dropped", or the reason why not; empty:
+    not requested."""
     warnings: list[str] = []
     tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
-    """The user's tags, which the file holds so that they move with it."""
+    """The user's tags."""
 
     @property
     def exit_code(self) -> int:
@@ -156,7 +155,7 @@ class Result(BaseModel):
 
     @property
     def server(self) -> ServerFacts | None:
-        """The server as the last run found it; None: no run has asked it."""
+        """The server as the last run found it; None: unknown."""
         found = (run.outcome.server for run in reversed(self.runs))
         return next(filter(None, found), None)
 
@@ -172,7 +171,7 @@ class Result(BaseModel):
 
     @property
     def is_unchecked(self) -> bool:
-        """True if everything was verified except the user's own queries."""
+        """True if everything but the user's own queries was verified."""
         statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
         known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
         return self.status == "done" and Status.UNCHECKED in statuses and known

@@ -1,7 +1,4 @@
-"""Result files: one JSON file for each sweep, written before the first run and during the sweep.
-
-A table is a view of a result file; `python run.py show FILE` prints it again.
-"""
+"""Result files: a JSON file for each sweep, written before the first run and during the sweep."""
 
 import os
 import tempfile
@@ -66,7 +63,7 @@ def path_of(folder: Path, result: Result) -> Path:
 
 
 def write(path: Path, result: BaseModel) -> None:
-    """Write a result file atomically: the file is always the old or the new one."""
+    """Replace a result file atomically."""
     text = result.model_dump_json(indent=1)
     with (
         whole(path) as handle,
@@ -76,7 +73,7 @@ def write(path: Path, result: BaseModel) -> None:
 
 
 def find_unfinished(folder: Path) -> Iterator[Path]:
-    """Yield the files that killed commands left half-written in a folder of results."""
+    """Yield the unfinished files that killed commands left in a folder of results."""
     for path in folder.glob(f".*.json.*{_NEW}"):
         owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
         if owner and not owner.alive:
@@ -84,16 +81,16 @@ def find_unfinished(folder: Path) -> Iterator[Path]:
 
 
 class ResultFile:
-    """The place of one sweep's result: its file, or another place if that fails."""
+    """The file of a sweep's result, or another place if the file cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
-        """Path of the file; None after all places failed."""
+        """Path of the file; None if no place could be written."""
         self.trouble = ""
         """Reason why the result is in another place."""
 
     def write(self, result: BaseModel) -> None:
-        """Write the result; after a failure, to the user's state folder or the temporary folder."""
+        """Write the result; if that fails, to the user's state folder or a temporary folder."""
         if self.path is None:
             return
         name = self.path.name
@@ -113,15 +110,15 @@ class ResultFile:
     def show(
         self, record: _Kept, form: str, width: int, write: Callable[[_Kept, str, int], str]
     ) -> bool:
-        """Print a record as JSON or as the text that `write` returns; see `print`."""
+        """Print a record as JSON, or as the text that `write` returns; see `print`."""
         if form == "json":
             return self.print(record, record.model_dump_json(indent=1) + "\n")
         return self.print(record, write(record, str(self.path), width))
 
     def print(self, result: BaseModel, text: str) -> bool:
-        """Print a text about the written result, and the path if it is in another place.
+        """Print a text about the result, and the path if it is in another place.
 
-        Return whether everything was written and printed.
+        Return whether the result is in its file and the text was printed.
         """
         if self.trouble:
             say(f"error: {self.trouble}", err=True)
@@ -143,7 +140,7 @@ class ResultFile:
 def read(path: Path) -> Result:
     """Read a result file; ConfigError if it is not one.
 
-    The client's share of inserts includes the driver's, also in files of earlier versions.
+    In files of earlier versions, the driver's part is added to the client's share of inserts.
     """
     result = parse(path, packed.read(path), Result, FORMAT_VERSION)
     result.runs = [_add_driver(run, result.module) for run in result.runs]
@@ -159,7 +156,7 @@ def _add_driver(run: RunRecord, module: str) -> RunRecord:
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
-    """Return whether CPU time may be the database's; users' modules are not imported."""
+    """Return whether CPU time may include the database's. Users' modules are not imported."""
     if metrics.client_ns_per_row is not None:
         return False
     return module not in MODULES or database_class(module).capabilities.embedded
@@ -180,10 +177,12 @@ def parse(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a target's inserts in a folder, the newest first."""
-    return _of_target(folder, target, ["insert"])
+    return _find_of_target(folder, target, ["insert"])
 
 
-def _of_target(folder: Path, target: str, kinds: Iterable[str]) -> Iterator[tuple[Path, Result]]:
+def _find_of_target(
+    folder: Path, target: str, kinds: Iterable[str]
+) -> Iterator[tuple[Path, Result]]:
     patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
     for path, result in _newest_first(folder, *patterns):
         if result.target == target:
@@ -191,7 +190,7 @@ def _of_target(folder: Path, target: str, kinds: Iterable[str]) -> Iterator[tupl
 
 
 def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
-    """Yield the results of a sweep in a folder; a repeated sweep has several."""
+    """Yield the results of a sweep in a folder; a sweep that was repeated has several."""
     for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
         if result.sweep_id == sweep_id:
             yield path, result
@@ -224,15 +223,15 @@ def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]
 
 @cache
 def _warn(text: str) -> None:
-    """Print a warning, only once if the folder is read several times."""
+    """Print a warning once, although the folder is read several times."""
     say(text, err=True)
 
 
 def find_last_written(
     folder: Path, target: str, kinds: Iterable[str]
 ) -> tuple[Path, Manifest] | None:
-    """Return the newest manifest of a target in a folder of results, if there is one."""
-    for path, result in _of_target(folder, target, kinds):
+    """Return the newest manifest of a target in a folder of results; None: none."""
+    for path, result in _find_of_target(folder, target, kinds):
         if result.manifest:
             return path, result.manifest
     return None
@@ -240,7 +239,7 @@ def find_last_written(
 
 @contextmanager
 def expect_whole(path: Path | str) -> Iterator[None]:
-    """Return a context that turns errors of a damaged result into ConfigError."""
+    """Return a context that turns the errors of a damaged result into ConfigError."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Long runs with few numbers: results bound the series by second and the samples of resources."""
+"""Limits of the series in results: rows by second, and samples of resources of long runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ MOST = 3_600
 
 
 def thin_report(report: WorkerReport) -> WorkerReport:
-    """Return a report with the rows of several seconds together, if it has very many seconds.
+    """Return a report with the rows of several seconds joined, if it has too many seconds.
 
-    The input of the figures of outages is left out.
+    Latencies by second, which only the figures of outages need, are removed.
     """
     kept: dict[str, Any] = {"waits_by_second": ()}
     rows = report.rows_by_second
@@ -29,7 +29,7 @@ def thin_report(report: WorkerReport) -> WorkerReport:
 
 
 def thin_resources(resources: Resources) -> Resources:
-    """Return samples that each represent several of the same phase, if there are very many."""
+    """Return resources with samples of a phase joined, if there are too many."""
     together = math.ceil(len(resources.samples) / MOST)
     if together <= 1:
         return resources
@@ -41,7 +41,7 @@ def thin_resources(resources: Resources) -> Resources:
 
 
 def _join(samples: Sequence[Sample]) -> Sample:
-    """Return one sample for several: mean cores, and the last of all other values."""
+    """Return one sample for several, with mean cores and the last of all other values."""
     last, duration_s = samples[-1], sum(each.duration_s for each in samples)
 
     def mean(values: Iterator[float | None]) -> float | None:

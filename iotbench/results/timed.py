@@ -1,4 +1,4 @@
-"""The metrics of parts of a run, each with its histogram: inserts, a stage, queries, a change."""
+"""The metrics of parts of a run with their histograms: inserts, stages, queries, changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class InsertStage:
     """The metrics of one stage of inserts."""
 
     timed_s: float
-    """Time from the first batch that began in it to the end of the last one or, if later, to
-    the next scheduled one."""
+    """Time from the first batch of the stage to the end of its last one or, if later, to the due
+    time of the next one."""
     rows: int
     unsent: int = 0
-    """Batches that fell due in it and were not sent before its end."""
+    """Batches that were due in the stage, but not sent before its end."""
 
     @property
     def rows_per_s(self) -> float:
@@ -43,13 +43,13 @@ class QueryStage:
     """The metrics of one stage of a query."""
 
     timed_s: float
-    """Time of the runs that began in it, likewise."""
+    """The same time for the queries of the stage."""
     queries_per_s: float
     unsent: int = 0
 
 
 def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
-    """Return the metrics of a stage (from 0) over all workers; None: nothing began in it."""
+    """Return the metrics of a stage (from 0) over all workers; None: the stage is empty."""
     own = [each for each in times if each.stage == number]
     if not own:
         return None
@@ -69,28 +69,28 @@ class QueryMetrics:
     """The metrics of query types over all workers."""
 
     timed_s: float
-    """Time in which the queries were asked."""
+    """Time in which the queries ran."""
     first_ms: float
     """Mean wait of the workers' first runs."""
     avg_ms: float
-    """Mean wait of the other runs: from the request to the last byte of the answer."""
+    """Mean wait of the other runs, from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
-    """Part of the time of the queries in which the client decoded and folded answers, or in which
-    its process computed, whichever is greater, 0..1."""
+    """Share of the time of the queries, 0..1: the greater of the client's time for answers and its
+    CPU time."""
     driver_share: float | None = None
-    """The driver's part of it; None: the database is embedded."""
+    """The driver's part of `client_share`; None: the database is embedded."""
     connections: int | None = None
-    """Opened connections of all workers that ask; None: each has one."""
+    """Connections of all workers with queries; None: each worker has one."""
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
-    """Time from the acknowledgement of a row until an answer had it; None: not measured, or too
-    few rows were seen."""
+    """Time from the acknowledgement of a row until an answer has it; None: not measured, or too few
+    rows."""
     freshness_p99_ms: float | None = None
     unsent: int = 0
-    """Queries that fell due and did not begin before the end (--rate); they count in percentiles
-    and averages with the time until then, not in the rate."""
+    """Queries that were due but did not begin before the end (--rate). Percentiles and averages
+    include them, with the time until the end; the rate does not."""
 
 
 def time_query(
@@ -101,7 +101,7 @@ def time_query(
 ) -> Timed:
     """Return the metrics of query types over all workers; `connects`: see `connects_of`.
 
-    The types were asked one after the other or, with `in_turn`, all during the same time.
+    The types ran one after the other or, with `in_turn`, all during the same time.
     """
     elapsed = [_measure_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
@@ -128,7 +128,7 @@ def time_query(
 def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
     """Return the time until the last answer to a type.
 
-    With a rate it lasts at least until the next query is due, since the runs cover the schedule.
+    With a rate, it lasts at least until the next query is due, since the runs cover that time.
     """
     due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
     return max(due_s, *(each.elapsed_s for each in times))
@@ -143,14 +143,14 @@ class ChangeMetrics:
     rows: int
     rows_per_s: float
     client_share: float
-    """Part of the time in which the client drew and encoded rows, or in which its process
-    computed, whichever is greater, 0..1."""
+    """Share of the time, 0..1: the greater of the client's time to draw and encode rows, and its
+    CPU time."""
     driver_share: float | None = None
-    """The driver's part of it; None: the database is embedded."""
+    """The driver's part of `client_share`; None: the database is embedded."""
 
 
 def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
-    """Return the metrics of a change of `rows` rows, from its workers' measurements."""
+    """Return the metrics of a change of `rows` rows over all workers."""
     timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
     took_s = sum(each.ended_s - each.started_s for each in times)

@@ -1,8 +1,8 @@
-"""Detection of a warm-up in the rates of a run by second. Pure.
+"""Detection of a warm-up in the rates of a run by second.
 
-MSER chooses the part at the start to leave out so that the mean of the rest is known best. It is a
-warm-up only if its mean differs from the rest's by more than means of as many neighbours scatter,
-and by enough to change the rate.
+The marginal standard error rule (MSER) cuts off the start that makes the mean of the rest most
+precise. The start is a warm-up only if its mean differs from the rest by more than the scatter of
+means of as many neighbours, and by enough to change the rate.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ LEAST_S = 60
 _GROUPS = 20
 """Seconds are joined until there are fewer than twice as many groups."""
 _LEAST_AFTER = 1.5
-"""Multiple of the warm-up's length that must follow it: otherwise the rate never settled."""
+"""Multiple of the warm-up's length that must follow it; otherwise the rate never settles."""
 _NEARLY_BEST = 1.1
-"""Factor over the least error; the shortest part with an error below it is chosen."""
+"""Factor over the least error: the shortest start with an error below it is chosen."""
 _RECURS = 0.6
-"""Share of the warm-up's distance from which a later part counts as distant."""
+"""Share of the warm-up's distance at which a later part counts as equally distant."""
 _GOES_ON = 0.2
 """Maximum drift from one half of the rest to the other, as a share of the warm-up's distance."""
 _DEVIATIONS = 5.0
@@ -39,7 +39,7 @@ class Warmup:
     rate_after: float
 
     def effect(self, length_s: int) -> float:
-        """Return the relative difference of the rate of a whole course from the rate after."""
+        """Return the relative difference between the rate of a whole course and the rate after."""
         if not self.rate_after:
             return 0.0
         return self.seconds / length_s * (self.rate_before / self.rate_after - 1)
@@ -52,7 +52,7 @@ def find_warmup(rates: Sequence[float]) -> Warmup | None:
     each = len(rates) // _GROUPS
     whole = np.asarray(rates[: len(rates) // each * each], float)
     groups = whole.reshape(-1, each).mean(axis=1)
-    cut = _mser(groups)
+    cut = _choose_cut(groups)
     before, after = groups[:cut], groups[cut:]
     if not cut or len(after) < _LEAST_AFTER * cut:
         return None
@@ -61,36 +61,36 @@ def find_warmup(rates: Sequence[float]) -> Warmup | None:
         return None
     if abs(warmup.effect(len(rates))) < _LEAST_EFFECT:
         return None
-    if _recurs(before, after) or _goes_on(before, after):
+    if _does_recur(before, after) or _does_continue(before, after):
         return None
-    return warmup if _away(before, after) >= _DEVIATIONS else None
+    return warmup if _measure_distance(before, after) >= _DEVIATIONS else None
 
 
-def _mser(groups: NDArray[np.float64]) -> int:
-    """Return how many groups to leave out, at most half, by the marginal standard error rule."""
+def _choose_cut(groups: NDArray[np.float64]) -> int:
+    """Return how many groups MSER cuts off, at most half."""
     cuts = range(len(groups) // 2 + 1)
     errors = [float(np.var(groups[cut:])) / (len(groups) - cut) for cut in cuts]
     enough = _NEARLY_BEST * min(errors)
     return next(cut for cut, error in zip(cuts, errors, strict=True) if error <= enough)
 
 
-def _recurs(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether later parts are about as distant: then it is a checkpoint, not a warm-up."""
+def _does_recur(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
+    """Return whether later parts are as distant, as with checkpoints."""
     windows = np.convolve(after, np.full(len(before), 1 / len(before)), "valid")
     away = np.sign(before.mean() - after.mean()) * (windows - after.mean())
     return bool(away.max() > _RECURS * abs(before.mean() - after.mean()))
 
 
-def _goes_on(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether the rest changes in the same direction: then it is drift, not a warm-up."""
+def _does_continue(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
+    """Return whether the rest changes in the same direction, as with drift."""
     middle = len(after) // 2
     change = float(after[middle:].mean() - after[:middle].mean())
     step = float(after.mean() - before.mean())
     return bool(change * np.sign(step) > _GOES_ON * abs(step))
 
 
-def _away(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return the distance of the means in standard errors, given that neighbours correlate."""
+def _measure_distance(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+    """Return the distance of the means in standard errors of correlated values."""
     centred = after - after.mean()
     variance = float(np.mean(centred**2))
     if not variance:

@@ -1,1 +1,1 @@
-"""Shell completion and help, which answer in a tenth of a second without importing commands."""
+"""Shell completion and help, which take a tenth of a second since they import no commands."""

@@ -1,7 +1,7 @@
-"""Commands with grouped help, and copies of them that need no imports.
+"""Commands with grouped help, and copies of all commands for completion and help.
 
-`tools.reference` writes `commands.json`. The copies from it do nothing but complete words and
-show help; importing the real commands takes ten times as long.
+The copies are read from `commands.json`, which `tools.reference` writes. Importing the real
+commands takes ten times as long.
 """
 
 import re
@@ -22,12 +22,12 @@ _FIRST = (
     "--duration", "--runs", "--workload", "--data", "--types", "--mix", "--correct",
     "--delete-oldest", "--of", "--slo", "--targets", "--dry-run", "--verbose",
 )  # fmt: skip
-"""Options that the short help of a large command shows, in this order."""
+"""Options in the short help of a large command, in order."""
 _LAST = ("Run and output", "Kubernetes", OTHERS)
 
 
 class GroupedOption(click.Option):
-    """An option that belongs to a group."""
+    """An option in a group of the help."""
 
     def __init__(self, *args: Any, group: str = OTHERS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,14 +35,14 @@ class GroupedOption(click.Option):
 
 
 class Grouped(click.Command):
-    """A command with a full help, all options in groups (--help), and a short one (-h)."""
+    """A command with a full help of grouped options (--help), and a short help (-h)."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return --help only: `get_params` adds -h."""
+        """Return --help only, as `get_params` adds -h."""
         return HELP_OPTIONS[1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, with the option that shows the short help."""
+        """Return the parameters, including the option for the short help."""
         short = GroupedOption(
             HELP_OPTIONS[:1], is_flag=True, is_eager=True, expose_value=False, hidden=True,
             callback=self._show_short,
@@ -55,7 +55,7 @@ class Grouped(click.Command):
             ctx.exit()
 
     def format_short(self, ctx: click.Context) -> str:
-        """Return the help with the most used options only, or with all if there are few."""
+        """Return the help with the most important options, or with all if there are few."""
         options = [each for each in self.params if isinstance(each, click.Option)]
         first = [each for name in _FIRST for each in options if name in each.opts]
         if len(options) <= _FEW or not first:
@@ -74,7 +74,7 @@ class Grouped(click.Command):
         return formatter.getvalue().rstrip("\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options group by group; options of every command come last."""
+        """Write the options by group; the groups of every command come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
@@ -123,18 +123,18 @@ def _parameter(record: Mapping[str, Any]) -> click.Parameter:
 
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
-    """Return whether arguments only ask for the help of the program or of one command."""
+    """Return whether arguments ask for the help of the program or of one command, and no more."""
     *name, last = arguments or HELP_OPTIONS[:1]
     return last in HELP_OPTIONS and len(name) < 2
 
 
 def find_known(name: str) -> click.Command | None:
-    """Return the copy of a command; None if `tools.reference` did not write one."""
+    """Return the copy of a command; None if there is none."""
     return command_tree().commands.get(name)
 
 
 def commands_with(arguments: Sequence[str]) -> list[str]:
-    """Return the commands that have all options in the arguments, or else the first option."""
+    """Return the commands with all options in the arguments, or else with the first option."""
     options = [
         word.partition("=")[0] if word.startswith("--") else word[:2]
         for word in arguments

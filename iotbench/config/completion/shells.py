@@ -1,7 +1,7 @@
-"""Completions of a word, and the script that a shell loads for them: click's, adapted.
+"""Completions of a word, and the script that a shell loads: click's, adapted.
 
-click's scripts call the program by its name, which works for a command in PATH only; ours call it
-as the user typed it: `./run.py`, `python run.py` or `iotbench`.
+click's scripts call the program by its name, which must be in PATH. These scripts call it as the
+user typed it: `./run.py`, `python run.py` or `iotbench`.
 """
 
 import os
@@ -42,7 +42,6 @@ _LONGEST_HELP = 72
 
 class _Short(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Return the words that may follow, with the beginning of their help."""
         found = super().get_completions(args, incomplete)
         for each in found:
             each.help = shorten(each.help or "", _LONGEST_HELP, placeholder=" ...")
@@ -55,9 +54,8 @@ class _Bash(_Short, BashComplete):
         return super().source() + python % self.source_vars()
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the cursor; bash treats `=` as a separate word."""
         args, incomplete = super().get_completion_args()
-        return [word for word in args if word != "="], incomplete
+        return [word for word in args if word != "="], incomplete  # bash separates `=`
 
 
 class _Zsh(_Short, ZshComplete):
@@ -78,7 +76,7 @@ _STARTUP: dict[str, str] = {
     "zsh": '# in ~/.zshrc, after compinit:  eval "$({variable}=zsh_source {command})"',
     "fish": "# in ~/.config/fish/config.fish:  {variable}=fish_source {command} | source",
 }
-"""The line for the startup file: it prints the script without loading the commands."""
+"""Shell -> line for its startup file, which evaluates the script."""
 
 
 def script(shell: str) -> str:
@@ -90,7 +88,7 @@ def script(shell: str) -> str:
 
 
 def is_asked() -> bool:
-    """Return whether a shell asks for completions or its script."""
+    """Return whether a shell asks for completions or for its script."""
     return _variable() in os.environ
 
 

@@ -1,4 +1,4 @@
-"""Words that can be typed: targets, results, queries. Only small modules are imported here."""
+"""Completions of targets, results and queries. Imports of this file are small."""
 
 import json
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ from iotbench.results.names import results_in
 TABLE = Path(__file__).with_name("commands.json")
 _CONFIG = "config.yaml"
 _MOST = 200
-"""Number of results offered; the beginning of an id finds the others."""
+"""Maximum number of results offered; the beginning of an id selects others."""
 
 
 @cache
 def table() -> dict[str, Any]:
-    """Return the commands, their help, and the queries, as `tools.reference` wrote them."""
+    """Return the table of commands and queries that `tools.reference` writes."""
     found: dict[str, Any] = json.loads(TABLE.read_text())
     return found
 
@@ -45,7 +45,7 @@ def complete_target(
 def complete_result(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return ids of results, the newest first, or files."""
+    """Return files, or ids of results, the newest first."""
     if "/" in incomplete or incomplete.startswith((".", "~")):
         return [CompletionItem(incomplete, type="file")]
     folder = Path(ctx.params.get("output") or "results")
@@ -66,7 +66,7 @@ def complete_query(
 
 
 def _list(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the names that continue the last word of a list with commas."""
+    """Return the names that complete the last word of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
     given = {*before.split(",")}
     return [

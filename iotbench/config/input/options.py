@@ -1,7 +1,7 @@
-"""Options, declared once: each is a field with type, default, and a docstring that is its help.
+"""Options, each declared once as a field with a type, a default, and a docstring as help text.
 
-The option of commands, the key of plans with its schema, what `repeat` takes from a result, and the
-configuration in a result are derived from the field. `duration_s` is `--duration` and `duration`.
+The field defines the option of commands, the key of plans and its schema, and the configuration in
+a result that `repeat` reads. `duration_s` is `--duration` in a command and `duration` in a plan.
 """
 
 import functools
@@ -26,36 +26,35 @@ _UNITS = ("_ms", "_s")
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """Facts about an option in addition to the type, default and docstring of its field."""
+    """Properties of an option in addition to type, default and docstring."""
 
     also: str = ""
-    """Another name: a short one, or one with dashes."""
+    """Second name: short, or with two dashes."""
     least: float = -math.inf
     most: float = math.inf
     metavar: str | None = None
     choices: tuple[str, ...] = ()
-    """Choices of an Enum that a command offers; empty: all."""
+    """Values of an Enum that a command offers; empty: all."""
     kept: bool = True
     """True if the configuration in a result includes it."""
     kept_if_set: bool = False
-    """True if the configuration includes it only if it differs from the default."""
+    """True if the configuration includes only values other than the default."""
     inner: bool = False
-    """True if users cannot give it: it follows from other options."""
+    """True if it follows from other options, so that users cannot give it."""
     repeats: bool | None = None
-    """True if `repeat` takes it from a result, which may be a stranger's. None: true except for
-    texts and files, which might run, reach or overwrite something.
-    """
+    """True if `repeat` takes it from a result, which may be a stranger's. None: true, except for
+    texts and files, which might run, reach or overwrite something."""
     stored: bool = True
-    """False: it is about the place, name or presentation of a result, and no result stores it."""
+    """False for place, name and presentation of a result, which no result stores."""
     consents: bool = False
-    """True if it permits what is otherwise refused: `repeat` never takes it, nor asks for it."""
+    """True if it permits what is otherwise refused. `repeat` neither takes it nor asks for it."""
 
 
 _DEFAULT = Opt()
 
 
 def _word(field: str) -> str:
-    """Return the user's name of a field: without its unit."""
+    """Return the name of a field for users, without its unit."""
     return next((field.removesuffix(unit) for unit in _UNITS if field.endswith(unit)), field)
 
 
@@ -70,11 +69,11 @@ class DeclaredField:
     """Group in the help text."""
     opt: Opt
     notation: Notation | None
-    """Notation of the value, or of each value if it is repeated."""
+    """Notation of the value or, if repeated, of each value."""
     is_repeated: bool
     """True if it may be given several times."""
     kind: Any
-    """The type of the value, or of each value, without notation and None."""
+    """Type of the value or, if repeated, of each value, without notation and None."""
 
     @property
     def word(self) -> str:
@@ -83,7 +82,7 @@ class DeclaredField:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the option; messages use the first."""
+        """Names of the option; messages use the first one."""
         own = f"--{self.word.replace('_', '-')}"
         found = (self.opt.also, own) if self.opt.also.startswith("--") else (own, self.opt.also)
         return tuple(filter(None, found))
@@ -95,7 +94,7 @@ class DeclaredField:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values that it accepts; empty: any."""
+        """The accepted values; empty: any."""
         is_enum = isinstance(self.kind, type) and issubclass(self.kind, Enum)
         return self.opt.choices or (tuple(each.value for each in self.kind) if is_enum else ())
 
@@ -115,7 +114,7 @@ class DeclaredField:
         return str(value.value if isinstance(value, Enum) else value)
 
     def store(self, value: Any) -> bool | tuple[str, ...]:
-        """Return a value as a result keeps it: whether a flag is set, or the values as written."""
+        """Return a value in the form of a result: the state of a flag, or the values as written."""
         if self.is_flag:
             return bool(value)
         return tuple(self.write(each) for each in (value if self.is_repeated else (value,)))
@@ -131,7 +130,7 @@ def outside(*limits: tuple[str, float, float, float]) -> list[str]:
     """Return a sentence for each (option, value, least, most) with a value outside."""
     found = []
     for name, value, least, most in limits:
-        if not value >= least:  # a NaN is not, either
+        if not value >= least:  # also a NaN
             found.append(f"{name}: must be at least {least:,}, got {value:,}")
         elif value > most:
             limit = f"{most:,.0f}" if most == round(most) else f"{most:g}"
@@ -140,13 +139,13 @@ def outside(*limits: tuple[str, float, float, float]) -> list[str]:
 
 
 class Options(Record):
-    """A group of options, from which commands and plans derive theirs."""
+    """A group of options of commands and plans."""
 
     model_config = ConfigDict(
         alias_generator=_word, validate_by_name=True, validate_by_alias=True, defer_build=True
     )
     GROUP: ClassVar[str] = "Other options"
-    """Group of the help text for the options that the class itself declares."""
+    """Group in the help text of the options that the class declares."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -188,9 +187,9 @@ class Options(Record):
         ]
 
     def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that differ from their default, in the form that a result stores.
+        """Return the options that differ from their default, in the form of a result.
 
-        `always`: fields to include in any case, as the command may have another default.
+        `always`: fields to include in any case, since the command may have another default.
         """
         return {
             each.names[0].removeprefix("--"): each.store(value)
@@ -201,7 +200,7 @@ class Options(Record):
         }
 
     def configuration(self) -> dict[str, Any]:
-        """Return the options that determine the load, for the result: field -> value."""
+        """Return field -> value of the options that a result keeps as its configuration."""
         left_out = {
             field
             for field, each in self.declare().items()
@@ -212,7 +211,7 @@ class Options(Record):
 
 
 def _declare(cls: type[Options], field: str) -> DeclaredField:
-    """Return a field's declaration, including inherited parts such as the help."""
+    """Return the declaration of a field, with inherited parts such as the help."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]
     described = next((each for each in own if each.model_fields[field].description), own[0])
@@ -235,7 +234,7 @@ def _declare(cls: type[Options], field: str) -> DeclaredField:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the types of an annotation, without None, and their metadata."""
+    """Yield the types of an annotation without None, and their metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *notes = get_args(annotation)

@@ -1,4 +1,4 @@
-"""The parameters of the workloads, as options of `insert`."""
+"""The parameters of workloads as options of `insert`."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
 
 
 def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
-    """Yield each meaning of a parameter, and the workloads in which it has that meaning."""
+    """Yield each meaning of a parameter, with the workloads that share the meaning."""
     found = [
         (name, info)
         for name, cls in GENERATORS.items()
@@ -45,7 +45,7 @@ def _describe(info: FieldInfo) -> tuple[str | None, Any]:
 
 
 def option_of(field: str) -> str:
-    """Return the option of a parameter; users write times and durations, not milliseconds."""
+    """Return the option of a parameter; its name has no `_ms`, as users write durations."""
     info, _ = parameters()[field]
     if is_end(field):
         return "--end"
@@ -61,7 +61,7 @@ def word_of(field: str) -> str:
 def parse_parameter(field: str, value: Any) -> Any:
     """Return the value of a parameter in the user's notation; ValueError if it is invalid.
 
-    An end is the instant, in ms since 1970.
+    An end becomes an instant in ms since 1970.
     """
     if is_end(field):
         return parse_instant_ms(str(value))
@@ -80,17 +80,17 @@ def unparse_parameter(field: str, value: Any) -> Any:
 
 
 def find_notation(info: FieldInfo) -> MillisecondNotation | None:
-    """Return the user's notation of a parameter in milliseconds; None for any other."""
+    """Return the notation of a parameter in milliseconds; None for other parameters."""
     return next((item for item in info.metadata if isinstance(item, MillisecondNotation)), None)
 
 
 def is_end(field: str) -> bool:
-    """Return whether a parameter is a duration that users write as the instant of its end."""
+    """Return whether users write a parameter, which is a duration, as the instant of its end."""
     return find_notation(parameters()[field][0]) is MillisecondNotation.END
 
 
 def format_parameter(field: str, value: Any, start_ms: int) -> str:
-    """Return a parameter's value as users write it; an end counts from `start_ms`."""
+    """Return the value of a parameter in the user's notation; an end counts from `start_ms`."""
     match find_notation(parameters()[field][0]):
         case MillisecondNotation.DURATION:
             return f"{value / 1000:g}s"
@@ -100,7 +100,7 @@ def format_parameter(field: str, value: Any, start_ms: int) -> str:
 
 
 def instant(since_1970_ms: int) -> str:
-    """Return an instant as users write it."""
+    """Return an instant in the user's notation."""
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970_ms)
     except OverflowError:

@@ -1,10 +1,13 @@
-"""Numbers, durations, ranges and instants in the user's notation; ValueError has the form."""
+"""Numbers, durations, ranges and instants in the user's notation.
+
+The ValueError of a parser names the expected form.
+"""
 
 import math
 import re
-import reprlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from reprlib import repr as shorten
 from typing import Any
 
 _SCALE = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -14,9 +17,9 @@ _SIZE = re.compile(r"([\d_.]+(?:[eE]\+?\d+)?)([kKMGT]?)(i?)B?")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _MOST_COUNTS = 1000
 LARGEST = 2**63 - 1
-"""Largest whole number: databases and NumPy hold 64 bits."""
+"""Largest whole number, since databases and NumPy use 64 bits."""
 LONGEST_S = 366 * 86400.0
-"""Longest duration: beyond it, operating systems and drivers overflow."""
+"""Longest duration, since operating systems and drivers overflow beyond it."""
 
 
 def parse_number(text: str) -> float:
@@ -27,13 +30,13 @@ def parse_number(text: str) -> float:
     except (ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"expected a number such as 1000, 10k or 1e6, got {_short(text)}")
+        raise ValueError(f"expected a number such as 1000, 10k or 1e6, got {shorten(text)}")
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Shares of the operations of a mixed load, together 1."""
+    """Shares of the operations of a mixed load; the sum is 1."""
 
     insert: float
     query: float
@@ -51,7 +54,7 @@ def parse_mix(text: str) -> Mix:
         shares = {}
     if not shares:
         raise ValueError(
-            f"expected two shares above 0, such as insert=80,query=20, got {_short(text)}"
+            f"expected two shares above 0, such as insert=80,query=20, got {shorten(text)}"
         )
     total = sum(shares.values())
     return Mix(shares["insert"] / total, shares["query"] / total)
@@ -65,7 +68,7 @@ def parse_share(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < 1:
-        raise ValueError(f"expected a share such as 5% or 0.05, below 100%, got {_short(text)}")
+        raise ValueError(f"expected a share such as 5% or 0.05, below 100%, got {shorten(text)}")
     return value
 
 
@@ -80,11 +83,11 @@ def parse_count(text: str) -> int:
             value = math.nan
         if not value.is_integer():
             raise ValueError(
-                f"expected a whole number such as 1000, 10k or 1e6, got {_short(text)}"
+                f"expected a whole number such as 1000, 10k or 1e6, got {shorten(text)}"
             ) from None
         whole = int(value)
     if abs(whole) > LARGEST:
-        raise ValueError(f"expected a whole number up to {LARGEST:,}, got {_short(text)}")
+        raise ValueError(f"expected a whole number up to {LARGEST:,}, got {shorten(text)}")
     return whole
 
 
@@ -97,15 +100,15 @@ def parse_bytes(text: str) -> int:
     except (ValueError, OverflowError):
         found = math.nan
     if not 1 <= found <= LARGEST:
-        raise ValueError(f"expected a size such as 180GB, 168GiB or 2TB, got {_short(text)}")
+        raise ValueError(f"expected a size such as 180GB, 168GiB or 2TB, got {shorten(text)}")
     return int(found)
 
 
 def parse_counts(text: str) -> tuple[int, ...]:
-    """Return whole numbers separated by commas, and ranges of them: 1,4,8 or 1-4,8."""
+    """Return whole numbers and ranges separated by commas: 1,4,8 or 1-4,8."""
     expected = (
         f"expected at most {_MOST_COUNTS:,} whole numbers separated by commas, such as 1,4,8 or"
-        f" 1-4, got {_short(text)}"
+        f" 1-4, got {shorten(text)}"
     )
     found: list[int] = []
     for word in text.split(","):
@@ -140,9 +143,9 @@ def parse_duration_s(text: str) -> float:
         else:
             value = parse_number(word)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{expected}, got {_short(text)}") from error
+        raise ValueError(f"{expected}, got {shorten(text)}") from error
     if not 0 <= value <= LONGEST_S:
-        raise ValueError(f"{expected}, got {_short(text)}")
+        raise ValueError(f"{expected}, got {shorten(text)}")
     return value
 
 
@@ -152,25 +155,20 @@ def parse_instant_ms(text: str) -> int:
 
 
 def parse_instant(text: str) -> datetime:
-    """Return an instant; without an offset it is in UTC."""
+    """Return an instant, in UTC unless the text has an offset."""
     try:
         found = datetime.fromisoformat(text.strip())
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise ValueError(
-            f"expected an instant such as 2026-11-01T00:00:00Z, got {_short(text)}"
+            f"expected an instant such as 2026-11-01T00:00:00Z, got {shorten(text)}"
         ) from error
 
 
-def _short(text: str) -> str:
-    """Return a word in quotes, without its middle if it is long."""
-    return reprlib.repr(text)
-
-
 def as_option(name: str, kind: Any, value: Any) -> Any:
-    """Return the value of a numeric option as a number; anything else as it is.
+    """Return the value of a numeric option as a number, and other values unchanged.
 
-    `kind` is the option's type. Options with names that end in `_s` are durations.
+    `kind` is the type of the option. An option with a name that ends in `_s` is a duration.
     """
     kinds = {kind, *getattr(kind, "__args__", ())}
     if not isinstance(value, str) or str in kinds:

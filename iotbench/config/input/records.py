@@ -1,4 +1,4 @@
-"""Records that are read from YAML files; an error names every wrong key and value at once."""
+"""Records read from YAML files; an error names every wrong key and value."""
 
 import re
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ from simulator.frozen import Frozen
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
-"""Limit of keys and values; aliases count each time."""
+"""Limit of keys and values; each use of an alias counts."""
 MAX_DEPTH = 50
 _LARGEST_BITS = 64
 _MERGE = "tag:yaml.org,2002:merge"
 _QUOTED = re.compile(r"(['\"]).{2,}\1", re.DOTALL)
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""LibYAML's parser reads config.yaml in a tenth of the time."""
+"""LibYAML's parser, ten times as fast."""
 
 
 class _Loader(_Safe):  # type: ignore[misc]
-    """The safe loader; a value that cannot be converted is an error with its line."""
+    """The safe loader, with the line of a value that cannot be converted."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
         kind = format_key(node.tag.rpartition(":")[2])
@@ -35,9 +35,9 @@ class _Loader(_Safe):  # type: ignore[misc]
         except yaml.YAMLError:
             raise
         except Exception as error:  # such as 2026-13-45, 0x_, or !!int x
-            raise _at(node.start_mark, f"not a valid {kind}") from error
+            raise _make_error(node.start_mark, f"not a valid {kind}") from error
         if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
-            raise _at(node.start_mark, f"a number of more than {_LARGEST_BITS} bits")
+            raise _make_error(node.start_mark, f"a number of more than {_LARGEST_BITS} bits")
         return value
 
 
@@ -50,26 +50,25 @@ def read_yaml(path: Path, remedy: str = "--config names the file") -> Any:
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
-            problems = [f"{path}: {problem}" for problem in _duplicates(node, "", set())]
+            problems = [f"{path}: {problem}" for problem in _find_duplicates(node, "", set())]
             if problems:
                 raise ConfigError(problems)
             return None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not YAML: {_words(error, text)}") from error
+        raise ConfigError(f"{path}: is not YAML: {_describe(error, text)}") from error
 
 
 def _check_characters(text: str) -> None:
-    """Raise YAMLError for a character that YAML does not allow."""
     if found := yaml.reader.Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, found.start())
         mark = yaml.Mark("", found.start(), line, 0, None, 0)
-        raise _at(mark, f"a character that YAML does not allow (#x{ord(found[0]):04x})")
+        raise _make_error(mark, f"a character that YAML does not allow (#x{ord(found[0]):04x})")
 
 
 def _check_size(text: str) -> None:
-    """Raise YAMLError for a text with too many nodes; those behind an alias are counted again."""
+    """Raise YAMLError for too many nodes; the nodes of an alias count each time."""
     nodes = 0
     sizes: dict[str | None, int] = {}
     opened: list[tuple[str | None, int]] = []
@@ -77,7 +76,7 @@ def _check_size(text: str) -> None:
         match event:
             case yaml.AliasEvent():
                 if event.anchor not in sizes:
-                    raise _at(event.start_mark, "an alias that is not defined above it")
+                    raise _make_error(event.start_mark, "an alias that is not defined above it")
                 nodes += sizes[event.anchor]
             case yaml.ScalarEvent():
                 nodes += 1
@@ -89,19 +88,19 @@ def _check_size(text: str) -> None:
                 anchor, before = opened.pop()
                 sizes[anchor] = nodes - before
         if len(opened) > MAX_DEPTH:
-            raise _at(event.start_mark, f"nested deeper than {MAX_DEPTH} levels")
+            raise _make_error(event.start_mark, f"nested deeper than {MAX_DEPTH} levels")
         if nodes > MAX_NODES:
-            raise _at(
+            raise _make_error(
                 event.start_mark, f"more than {MAX_NODES:,} keys and values, aliases included"
             )
 
 
-def _at(mark: Any, problem: str) -> yaml.MarkedYAMLError:
+def _make_error(mark: Any, problem: str) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
 
-def _words(error: yaml.YAMLError, text: str) -> str:
-    """Return the place and the problem, without text from the file."""
+def _describe(error: yaml.YAMLError, text: str) -> str:
+    """Return the place and the problem without text from the file."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or "wrong syntax"
     problem = " ".join(_QUOTED.sub("***", problem).split())
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -109,14 +108,14 @@ def _words(error: yaml.YAMLError, text: str) -> str:
     return f"line {min(mark.line, last) + 1}: {problem}" if mark else problem
 
 
-def _duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> Iterator[str]:
-    """Yield a sentence for each key that a mapping sets twice, with both lines."""
+def _find_duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> Iterator[str]:
+    """Yield a sentence with both lines for each key that a mapping sets twice."""
     if node is None or id(node) in visited:  # an alias
         return
     visited.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _duplicates(item, place, visited)
+            yield from _find_duplicates(item, place, visited)
     if not isinstance(node, yaml.MappingNode):
         return
     lines: dict[str, int] = {}
@@ -126,11 +125,11 @@ def _duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> Iterat
         if name in lines and key.tag != _MERGE:
             yield f"line {line}: {here} is already set in line {lines[name]}; remove one of them"
         lines[name] = line
-        yield from _duplicates(value, here, visited)
+        yield from _find_duplicates(value, here, visited)
 
 
 class Record(Frozen):
-    """A mapping in a file, with these keys only; the docstring of a key describes it."""
+    """A mapping in a file without further keys; docstrings describe the keys."""
 
     model_config = ConfigDict(
         hide_input_in_errors=True, use_attribute_docstrings=True, defer_build=True
@@ -141,11 +140,11 @@ _Record = TypeVar("_Record", bound=Record)
 
 
 FOLDER = "folder"
-"""Key in the context of validation: the folder of the file, which paths in it are relative to."""
+"""Key of the validation context: the folder that paths in the file are relative to."""
 
 
 def read_record(path: Path, kind: type[_Record]) -> _Record:
-    """Return the content of a YAML file; ConfigError names everything that is wrong with it."""
+    """Return the content of a YAML file; ConfigError with all problems."""
     content = read_yaml(path, "")
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping, got {describe_value(content)}")
@@ -154,11 +153,13 @@ def read_record(path: Path, kind: type[_Record]) -> _Record:
             content, context={FOLDER: path.parent}, by_alias=True, by_name=False
         )
     except ValidationError as error:
-        raise ConfigError([f"{path}: {text}" for text in _problems(error, kind)]) from error
+        raise ConfigError(
+            [f"{path}: {text}" for text in _describe_problems(error, kind)]
+        ) from error
 
 
 class RelativeFile(Notation):
-    """The path of a file, relative to the one that names it."""
+    """The path of a file, relative to the file that names it."""
 
     is_file = True
 
@@ -174,10 +175,10 @@ class RelativeFile(Notation):
             raise several(*(("", text) for text in error.problems)) from error
 
 
-def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
+def _describe_problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
     for item in error.errors(include_url=False, include_input=False):
         *path, last = item["loc"] or ("",)
-        known = _record_at(kind, path)
+        known = _find_record(kind, path)
         if item["type"] == "extra_forbidden" and known:
             place = ".".join(map(str, [*path, format_key(last)]))
             names = [field.alias or name for name, field in known.model_fields.items()]
@@ -188,17 +189,17 @@ def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
             yield f"{place}: {sentence}" if place else sentence
 
 
-def _record_at(kind: type[Record], path: list[Any]) -> type[Record] | None:
-    """Return the record that a path leads to; positions in lists do not matter."""
+def _find_record(kind: type[Record], path: list[Any]) -> type[Record] | None:
+    """Return the record at a path, in which positions in lists are ignored."""
     found: type[Record] | None = kind
     for key in path:
         if isinstance(key, str) and found and key in found.model_fields:
-            found = next(iter(_records_in(found.model_fields[key].annotation)), None)
+            found = next(iter(_list_records(found.model_fields[key].annotation)), None)
     return found
 
 
-def _records_in(annotation: Any) -> Iterator[type[Record]]:
+def _list_records(annotation: Any) -> Iterator[type[Record]]:
     if isinstance(annotation, type) and issubclass(annotation, Record):
         yield annotation
     for inner in get_args(annotation):
-        yield from _records_in(inner)
+        yield from _list_records(inner)

@@ -1,8 +1,7 @@
-"""Messages about invalid values, in plain words instead of the library's.
+"""Messages about invalid values, in plain words.
 
-Every message about input shows a number, a boolean or an empty value. Of any other value it shows
-only the kind, because it may be a credential in the wrong place. It shows the name of an unknown
-key only if the name is spelt like an option.
+A message shows numbers, booleans and empty values. Of other values, which may be misplaced
+credentials, it shows only the kind. It shows an unknown key only if it is spelt like an option.
 """
 
 import re
@@ -38,7 +37,7 @@ _LONGEST_KEY = 30
 
 
 def describe_value(value: Any) -> str:
-    """Return a value for a message, or only its kind if it may be a credential."""
+    """Return a value for a message; only the kind if the value may be a credential."""
     match value:
         case None:
             return "nothing"
@@ -57,7 +56,7 @@ def describe_value(value: Any) -> str:
 
 
 def format_key(key: Any) -> str:
-    """Return an unknown key for a message; hidden unless it is spelt like an option."""
+    """Return an unknown key for a message, hidden unless it is spelt like an option."""
     text = str(key) if isinstance(key, str | bool | None) else ""
     if text in ("True", "False", "None"):
         return text.lower()
@@ -67,7 +66,7 @@ def format_key(key: Any) -> str:
 def problems_of(
     error: ValidationError, fields: Mapping[str, FieldInfo], values: Mapping[str, Any]
 ) -> list[tuple[str, str, str]]:
-    """Return (kind, key, sentence) of each problem; the values of credentials are left out."""
+    """Return (kind, key, sentence) of each problem, without the values of credentials."""
     found = []
     for item in error.errors(include_url=False, include_input=False):
         key = str(item["loc"][0]) if item["loc"] else ""
@@ -82,7 +81,7 @@ def problems_of(
 
 
 def sentence_of(item: ErrorDetails, got: str) -> str:
-    """Return a sentence about one wrong value; `got` is its end, which shows the value."""
+    """Return a sentence about a wrong value; its end `got` shows the value."""
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":
         return "is required"

@@ -1,4 +1,4 @@
-"""Types of values, each with its notation in commands and files."""
+"""Types of values, with their notations in commands and files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ class Notation:
     name: str
     """Name of the value in help texts."""
     parse: Callable[[str], Any]
-    """Parser; its ValueError names the expected form."""
+    """Parser; ValueError with the expected form."""
     write: Callable[[Any], str] = str
     in_files: Any = str
     """Type in a JSON Schema of a file."""
     is_file: ClassVar[bool] = False
     """True if the text is the path of a file."""
     in_json: Callable[[Any], Any] | None = None
-    """Representation of the value's parts in JSON."""
+    """Function that returns the value in JSON; None: the value itself."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -59,14 +59,14 @@ class Notation:
         return cast("CoreSchema", schema)
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
-        """Return the value of a text; in a file, numbers and dates count as text."""
+        """Return the value of a text; numbers and dates in a file are texts, too."""
         kinds = str if info.context is None else str | int | float | date
         is_text = isinstance(value, kinds) and not isinstance(value, bool)
         return self.parse(str(value)) if is_text else value
 
 
 def several(*problems: tuple[str, str]) -> ValidationError:
-    """Return one error for several problems of a value: (its key or "", text)."""
+    """Return an error for several problems of a value, each (key or "", text)."""
     errors = [
         InitErrorDetails(
             type=PydanticCustomError("value_error", "{text}", {"text": text}),
@@ -78,7 +78,7 @@ def several(*problems: tuple[str, str]) -> ValidationError:
     return ValidationError.from_exception_data("value", errors)
 
 
-def _plain(value: float) -> str:
+def _format_plain(value: float) -> str:
     return f"{value:.15g}"
 
 
@@ -88,24 +88,22 @@ Counts = Annotated[
     tuple[int, ...],
     Notation("n,n-m,...", parse_counts, lambda found: ",".join(map(str, found)), int | str),
 ]
-Number = Annotated[float, Notation("number", parse_number, _plain, float | str)]
+Number = Annotated[float, Notation("number", parse_number, _format_plain, float | str)]
 Share = Annotated[
     float, Notation("share", parse_share, lambda found: f"{100 * found:g}%", float | str)
 ]
 Seconds = Annotated[
-    float, Notation("duration", parse_duration_s, lambda found: f"{_plain(found)}s", float | str)
+    float,
+    Notation("duration", parse_duration_s, lambda found: f"{_format_plain(found)}s", float | str),
 ]
-InstantMs = Annotated[
-    int,
-    Notation("instant", parse_instant_ms, instant),
-]
+InstantMs = Annotated[int, Notation("instant", parse_instant_ms, instant)]
 Names = Annotated[
     tuple[str, ...], Notation("a,b,...", parse_names, ",".join, str | tuple[str, ...])
 ]
 
 
 def _format_mix(mix: Mix) -> str:
-    return f"insert={_plain(mix.insert)},query={_plain(mix.query)}"
+    return f"insert={_format_plain(mix.insert)},query={_format_plain(mix.query)}"
 
 
 Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str, _format_mix)]
@@ -113,7 +111,7 @@ Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str
 
 
 class _Parameters(Notation):
-    """Parameters of workloads by field; files use the names of their options."""
+    """Parameters of workloads by field; files have the names of the options."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):
@@ -135,8 +133,8 @@ class _Parameters(Notation):
         return found
 
 
-def _by_word(found: Mapping[str, Any]) -> dict[str, Any]:
+def _name_by_word(found: Mapping[str, Any]) -> dict[str, Any]:
     return {word_of(field): unparse_parameter(field, value) for field, value in found.items()}
 
 
-Parameters = Annotated[Mapping[str, Any], _Parameters("", str, str, dict[str, Any], _by_word)]
+Parameters = Annotated[Mapping[str, Any], _Parameters("", str, str, dict[str, Any], _name_by_word)]

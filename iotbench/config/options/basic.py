@@ -1,4 +1,4 @@
-"""Options of commands: their types and groups in --help; all problems are reported at once."""
+"""Options of commands: types, groups in --help, and a report of all problems at once."""
 
 import functools
 import os
@@ -26,18 +26,18 @@ from iotbench.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
-"""Key of the given arguments in a command's context."""
+"""Key of the arguments in the context of a command."""
 _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
 FORMATS = ("table", "json", "csv")
-"""Forms in which a command prints a result."""
+"""Formats of results in the terminal."""
 _OUTPUTS = ("output", "folder", "manifest", "page", "to", "junit", "metrics_out")
-"""Options that name a file or folder to write."""
+"""Options for files and folders to write."""
 _Value = TypeVar("_Value")
 
 
 class Unreadable(click.BadParameter):
-    """Problems with texts that name their place."""
+    """An error with several problems, each with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -45,10 +45,10 @@ class Unreadable(click.BadParameter):
 
 
 class Command(Grouped):
-    """A command that reports all unusable options at once."""
+    """A command that reports all wrong options at once."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options; ConfigError with everything that is wrong with them."""
+        """Parse the options; ConfigError with all problems."""
         ctx.meta[ARGUMENTS] = tuple(args)
         problems = ctx.meta[_PROBLEMS] = []
         try:
@@ -56,7 +56,7 @@ class Command(Grouped):
         except click.UsageError as error:
             if not error.message.startswith(_EXTRA):
                 raise
-            # It may be a credential that was cut at a blank, so it is not repeated.
+            # The argument may be a credential that was cut at a blank: the message omits it.
             more = "an argument that belongs to no option; put a value with blanks in quotes"
             raise ConfigError([*problems, more]) from error
         problems += _find_shared(ctx.params)
@@ -66,7 +66,7 @@ class Command(Grouped):
 
 
 def _find_shared(given: Mapping[str, Any]) -> list[str]:
-    """Return a problem for each output file that is named twice; pipes and devices may be."""
+    """Return a problem for each output file named twice, other than pipes and devices."""
     found: list[str] = []
     named: dict[str, str] = {}
     for name, value in ((name, given.get(name)) for name in _OUTPUTS):
@@ -80,55 +80,50 @@ def _find_shared(given: Mapping[str, Any]) -> list[str]:
 
 
 class _Option(GroupedOption):
-    """An option of a Command; it adds problems of its value to the command's."""
+    """An option of a Command, which collects the problems of its options."""
 
     def __init__(self, *args: Any, opt: Opt | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.opt = opt or Opt()
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Make the parser keep every value: by default it keeps the last one."""
+        """Make the parser keep every value, where click keeps only the last one."""
         action = "append_const" if self.is_flag else "append"
         for names, flag in ((self.opts, True), (self.secondary_opts, False)):
             if names:
                 parser.add_option(self, names, self.name, action, const=flag)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value; add what is wrong with it to the command's problems."""
         try:
             if isinstance(value, list) and not self.multiple:
-                value = self._one_of(value, ctx)
+                value = self._join(value, ctx)
             return super().process_value(ctx, value)
         except Unreadable as error:
             ctx.meta[_PROBLEMS] += error.problems
             return None
         except click.BadParameter as error:
-            ctx.meta[_PROBLEMS].append(_sentence(self, error))
+            text = error.message.rstrip(".")
+            text = "is required" if isinstance(error, click.MissingParameter) else text
+            ctx.meta[_PROBLEMS].append(f"{self.opts[0]}: {text}")
             return None
 
-    def _one_of(self, given: Sequence[Any], ctx: click.Context) -> Any:
-        """Return the one value that was given; values of a list are joined."""
+    def _join(self, given: Sequence[Any], ctx: click.Context) -> Any:
+        """Return the only value, or the joined values of a list."""
         if self.is_flag:
             names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
         elif "," in self.make_metavar(ctx):
             return ",".join(given)
         else:
-            names = [*map(_repeatable, given)]
+            names = [*map(_describe, given)]
         if (self.is_flag and len({*given}) == 1) or len(given) == 1:
             return given[0]
         raise click.BadParameter(f"is given {len(given)} times, as {' and '.join(names)}; give one")
 
 
-def _repeatable(value: str) -> str:
-    """Return a value for a message, or only its kind if it may hold a credential."""
+def _describe(value: str) -> str:
+    """Return a value for a message; only the kind if the value may hold a credential."""
     may_hold_one = any(word in value for word in (" ", "://", "="))
     return describe_value(value) if may_hold_one else repr(value)
-
-
-def _sentence(option: click.Option, error: click.BadParameter) -> str:
-    if isinstance(error, click.MissingParameter):
-        return f"{option.opts[0]}: is required"
-    return f"{option.opts[0]}: {error.message.rstrip('.')}"
 
 
 option = functools.partial(click.option, cls=_Option)
@@ -161,7 +156,7 @@ output_option = option(
 def format_option(
     choices: Sequence[str] = FORMATS, about: str = "What to print."
 ) -> Callable[[Any], Any]:
-    """Return the option --format, `form`; the first choice is the default."""
+    """Return the option --format with the name `form`; its default is the first choice."""
     return option(
         "--format",
         "form",
@@ -173,7 +168,7 @@ def format_option(
 
 
 class Parsed(click.ParamType[_Value], Generic[_Value]):
-    """A value that a function parses; the function's ValueError names the expected form."""
+    """A value that a function parses; its ValueError names the expected form."""
 
     def __init__(self, name: str, parse: Callable[[str], _Value]) -> None:
         self.name = name
@@ -182,7 +177,7 @@ class Parsed(click.ParamType[_Value], Generic[_Value]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> _Value:
-        """Return the parsed value; the default as it is."""
+        """Return the parsed value, or the default."""
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return] # the default
         try:
@@ -192,7 +187,7 @@ class Parsed(click.ParamType[_Value], Generic[_Value]):
 
 
 class ChoiceOr(click.Choice[str]):
-    """One of some words, or any other that a function accepts."""
+    """A word from a choice, or another one that a function accepts."""
 
     def __init__(self, choices: Sequence[str], parse: Callable[[str], str]) -> None:
         super().__init__(choices)
@@ -214,7 +209,7 @@ class FileOf(click.Path):
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the content; Unreadable with everything that is wrong with it."""
+        """Return the content; Unreadable with all problems."""
         path = super().convert(value, param, ctx)
         try:
             return self._read(str(path))
@@ -231,8 +226,8 @@ def parse_tag(text: str) -> str:
     return text
 
 
-def _moment(text: str) -> datetime:
-    """Return an instant, given as such or as a time ago."""
+def _parse_moment(text: str) -> datetime:
+    """Return an instant, given as an instant or as a duration before now."""
     try:
         return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
     except ValueError:
@@ -248,7 +243,7 @@ def _moment(text: str) -> datetime:
 
 COUNT = Parsed("count", parse_count)
 TAG = Parsed("tag", parse_tag)
-MOMENT = Parsed("duration|instant", _moment)
+MOMENT = Parsed("duration|instant", _parse_moment)
 BYTES = Parsed("bytes", parse_bytes)
 SHARE = Parsed("share", parse_share)
 NAMES = Parsed("a,b,...", parse_names)

@@ -1,4 +1,4 @@
-"""The choice of a target and a runner; options of every command that runs something."""
+"""The choice of a target and a runner, and the options of every command that runs something."""
 
 import functools
 import os
@@ -29,11 +29,11 @@ _IMAGE = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _RESERVED = ("run", "workers")
-"""Values of the chart that the command line sets for every run."""
+"""Values of the chart that the command line itself sets."""
 
 
 class ClusterOptions(Options):
-    """The cluster, the namespace, and changes of the chart; all are optional."""
+    """Options for the cluster, the namespace, and values of the chart."""
 
     GROUP: ClassVar[str] = "Kubernetes"
 
@@ -53,13 +53,13 @@ class ClusterOptions(Options):
     """Leave the release in the cluster, for debugging."""
 
     def where(self) -> dict[str, Any]:
-        """Return the options that place pods, by name; values not given are empty."""
+        """Return name -> value of the options that place pods; empty: not given."""
         files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
         names = {"namespace": self.namespace, "context": self.context, "image": self.image}
         return {**names, **files, "values": tuple(map(str, self.values)), "set": self.sets}
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the options, one sentence each."""
+        """Return the problems of the options."""
         found = [f"--values: {path}: the file does not exist" for path in self.values
                  if not path.is_file()]  # fmt: skip
         if self.kubeconfig and not self.kubeconfig.is_file():
@@ -84,7 +84,7 @@ class ClusterOptions(Options):
             return {}
         words = match.groupdict(default="")
         if words["digest"]:
-            words["tag"] = ""  # the digest is sufficient, and the chart accepts only one
+            words["tag"] = ""  # the chart accepts only one of them
         return {"image": words}
 
 
@@ -127,7 +127,7 @@ _CLIENT = _target(
 
 
 class RunOptions(Options):
-    """How a command runs, and where its result goes."""
+    """Options for the run of a command, and for its result."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -145,7 +145,7 @@ class RunOptions(Options):
 
 
 class TargetRun(RunOptions):
-    """RunOptions for a command on one target."""
+    """RunOptions of a command on one target."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -165,34 +165,33 @@ class TargetRun(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How targets are reached."""
+    """The configuration, runner and cluster for targets."""
 
     config: Path | None
     runner: str | None
     cluster: ClusterOptions
     environment: Mapping[str, str] = field(default_factory=lambda: {**os.environ}, repr=False)
-    """Environment with the variables that hold credentials, which only the user's own commands
-    inherit.
-    """
+    """Environment with the variables that hold credentials; only the user's own commands inherit
+    them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The target that the user names, and how it is reached."""
+    """The target that the user names, with its options."""
 
     target: str
     reach: Reach
     extra: tuple[str, ...] = ()
     client: str | None = None
-    """Value of --client, an alias of the target's option client."""
+    """Value of --client, which sets the target's option client."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The names that `target` joins by commas."""
+        """The names in `target`, which commas separate."""
         return tuple(each.strip() for each in self.target.split(",") if each.strip())
 
     def expect(self) -> Target:
-        """Return the target; ConfigError with everything that is wrong with it."""
+        """Return the target; ConfigError with all problems."""
         problems: list[str] = []
         found = self.resolve(problems)
         if problems or not found:
@@ -200,18 +199,18 @@ class Choice:
         return found
 
     def resolve(self, problems: list[str]) -> Target | None:
-        """Return the target, or None with its problems added to `problems`."""
+        """Return the target; None if `problems` has new problems."""
         found = self.find(problems)
         forget_credentials([found] if found else [])
         return found
 
     def find(self, problems: list[str]) -> Target | None:
-        """Return what `resolve` returns, and leave its credentials in the environment."""
+        """Return the same target as `resolve`, but leave credentials in the environment."""
         cluster = self.reach.cluster
         extra = self._extra_options(problems)
         problems += cluster.problems()
         if len(self.targets) != 1:
-            count = len(self.targets)  # a part of a URL may be a credential, so it is not repeated
+            count = len(self.targets)  # part of a URL may be a credential: the message omits it
             several = "`insert` and `query` take several"
             problems.append(f"--target: expected one, got {count}; {several}")
             return None
@@ -231,13 +230,13 @@ class Choice:
         return found
 
     def _extra_options(self, problems: list[str]) -> dict[str, Any]:
-        """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
+        """Return the options of KEY=VALUE words; add malformed words to `problems`."""
         options: dict[str, Any] = {}
         for number, word in enumerate(self.extra, 1):
             key, equals, value = word.partition("=")
             if equals and key:
                 options[key] = value
-            else:  # it may be a credential, so it is not repeated
+            else:  # the word may be a credential: the message omits it
                 which = f" (number {number} of {len(self.extra)})" if len(self.extra) > 1 else ""
                 problems.append(
                     f"--extra-option{which}: expected KEY=VALUE, got {describe_value(word)} without"
@@ -255,19 +254,19 @@ def _expect_client(cls: type[Database], client: str) -> str:
 
 
 def resolve_several(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
-    """Return the targets, which may share a variable; add what is wrong to `problems`."""
+    """Return the targets, which may share a variable; add their problems to `problems`."""
     found = [target for choice in choices if (target := choice.find(problems))]
     forget_credentials(found)
     return found
 
 
 def forget_credentials(targets: Iterable[Target]) -> None:
-    """Remove the credentials of targets from the environment, which child processes inherit."""
+    """Remove the credentials of targets from the environment of child processes."""
     for name in {name for target in targets for name in target.variables}:
         os.environ.pop(name, None)
 
 
-def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+def _add_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
     """Return a command with more options, in this order."""
     for add in reversed(options):
         command = add(command)
@@ -275,7 +274,7 @@ def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) ->
 
 
 def reach_options(command: _Function) -> _Function:
-    """Add the options of a Reach, which the command receives as one argument."""
+    """Add the options of a Reach; the command receives the Reach as an argument."""
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
@@ -283,15 +282,15 @@ def reach_options(command: _Function) -> _Function:
         return command(reach=reach, **given)
 
     reaching = (config_option, _RUNNER, options_of(ClusterOptions, "cluster"))
-    return cast("_Function", _with(gather, reaching))
+    return cast("_Function", _add_options(gather, reaching))
 
 
 def target_options(
     *, several: bool = False, writes: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Add the options of a Choice, which the command receives as one argument.
+    """Add the options of a Choice; the command receives the Choice as an argument.
 
-    `several`: it may name several targets; `writes`: the command writes rows to it.
+    `several`: the user may name several targets; `writes`: the command writes rows to targets.
     """
 
     def decorate(command: _Function) -> _Function:
@@ -300,7 +299,8 @@ def target_options(
             words = given.pop("target"), reach, given.pop("extra_option")
             return command(choice=Choice(*words, given.pop("client", None)), **given)
 
-        own = _with(gather, (_EXTRA, *[_CLIENT] * writes))
-        return cast("_Function", _with(reach_options(own), (_SEVERAL if several else _ONE,)))
+        own = _add_options(gather, (_EXTRA, *[_CLIENT] * writes))
+        named = (_SEVERAL if several else _ONE,)
+        return cast("_Function", _add_options(reach_options(own), named))
 
     return decorate

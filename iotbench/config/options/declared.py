@@ -1,4 +1,4 @@
-"""Models of options as options of a command, which receives one instance of the model."""
+"""Options of a command from a model of options; the command receives an instance of the model."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -26,15 +26,15 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
 _COMPLETED = {"types": complete_query}
 _PARAMS = "params"
-"""Field that holds the workload's parameters; each parameter is an option."""
+"""Field with the parameters of the workload, each of which is an option."""
 
 
 def options_of(model: type[Options], name: str = "options") -> Callable[[_Function], _Function]:
-    """Add the options of a model; the command receives an instance of it under this name.
+    """Add the options of a model; the command receives an instance as argument `name`.
 
-    An option that was not given has the model's default and is not in `model_fields_set`.
+    An option that was not given has the model's default, and is not in `model_fields_set`.
     """
-    shown = _format(model)
+    shown = _select_shown(model)
     drawn = [*parameters()] if _PARAMS in model.model_fields else []
 
     def decorate(command: _Function) -> _Function:
@@ -44,20 +44,20 @@ def options_of(model: type[Options], name: str = "options") -> Callable[[_Functi
             return command(**{name: instance(model, values)}, **given)
 
         decorated: Any = build
-        for add in reversed([*map(_option, shown), *map(_parameter, drawn)]):
+        for add in reversed([*map(_make_option, shown), *map(_make_parameter, drawn)]):
             decorated = add(decorated)
         return cast("_Function", decorated)
 
     return decorate
 
 
-def _format(model: type[_Model]) -> list[DeclaredField]:
+def _select_shown(model: type[_Model]) -> list[DeclaredField]:
     return [each for each in model.declare().values() if not each.opt.inner]
 
 
 def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
-    """Return the model with the running command's given values."""
-    found = _list_given({each.field: values[each.field] for each in _format(model)})
+    """Return the model with the values given to the running command."""
+    found = _list_given({each.field: values[each.field] for each in _select_shown(model)})
     if _PARAMS in model.model_fields:
         params = _list_given({field: values[field] for field in parameters()})
         found |= {_PARAMS: params} if params else {}
@@ -65,17 +65,17 @@ def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
 
 
 def _list_given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that were given on the command line."""
+    """Return the values given on the command line."""
     source = click.get_current_context().get_parameter_source
     return {n: v for n, v in values.items() if source(n) is ParameterSource.COMMANDLINE}
 
 
 def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..., Any]:
     """Return a model's field as an option of another command; `changes` replaces help or group."""
-    return _option(model.declare()[field], **changes)
+    return _make_option(model.declare()[field], **changes)
 
 
-def _option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
+def _make_option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
     names = [*each.names, each.field]
     about: dict[str, Any] = {
         "help": each.help, "group": each.group, "opt": each.opt, **changes
@@ -86,7 +86,7 @@ def _option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
         return option(*names, is_flag=True, default=each.info.get_default(), **about)
     return option(
         *names,
-        type=_type(each),
+        type=_choose_type(each),
         default=None,
         required=each.info.is_required(),
         multiple=each.is_repeated,
@@ -96,7 +96,7 @@ def _option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
     )
 
 
-def _type(each: DeclaredField) -> click.ParamType[Any]:
+def _choose_type(each: DeclaredField) -> click.ParamType[Any]:
     if each.notation and each.choices:
         return ChoiceOr(each.choices, each.notation.parse)
     if each.notation and each.notation.is_file:
@@ -110,33 +110,34 @@ def _type(each: DeclaredField) -> click.ParamType[Any]:
     return click.STRING
 
 
-def _parameter(field: str) -> Callable[..., Any]:
-    """Return the option of a workload's parameter."""
+def _make_parameter(field: str) -> Callable[..., Any]:
     return option(
         option_of(field),
         field,
         group="Generated rows",
-        type=_type_of(field),
+        type=_choose_parameter_type(field),
         default=None,
-        help=_help_of(field),
+        help=_write_help(field),
     )
 
 
-def _help_of(field: str) -> str:
-    """Return the help of a parameter; meaning and default may depend on the workload."""
+def _write_help(field: str) -> str:
+    """Return the help of a parameter, with its meaning and default for each workload."""
     found: list[str] = []
     last = ""
     for info, names in meanings(field):
         text = info.description or field
         sentence = f"{text[0].upper()}{text[1:]}."
-        default = "" if info.default is None else f"; default: {_as_written(field, info.default)}"
+        default = (
+            "" if info.default is None else f"; default: {_format_default(field, info.default)}"
+        )
         found += [sentence] if sentence != last else []
         found.append(f"[{', '.join(names)}{default}]")
         last = sentence
     return "  ".join(found)
 
 
-def _type_of(field: str) -> click.ParamType[Any]:
+def _choose_parameter_type(field: str) -> click.ParamType[Any]:
     info, _ = parameters()[field]
     kinds = [info.annotation, *get_args(info.annotation)]
     choices = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum)]
@@ -148,8 +149,7 @@ def _type_of(field: str) -> click.ParamType[Any]:
     return Parsed(name, functools.partial(parse_parameter, field))
 
 
-def _as_written(field: str, default: Any) -> str:
-    """Return a parameter's default as users write it."""
+def _format_default(field: str, default: Any) -> str:
     if is_end(field):
         return f"{default / 3_600_000:g}h after the start"
     return format_parameter(field, default, 0)

@@ -1,4 +1,4 @@
-"""The running command in the form that its result stores, and what `repeat` takes from it."""
+"""The command in the form of a result, and the options that `repeat` takes from it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,30 +22,30 @@ _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def build_given_command(options: Options) -> GivenCommand:
-    """Return the running command on a target with these options.
+    """Return the running command on a target with these options, in the form of a result.
 
-    It has the given options without defaults, credentials, and options about presentation.
+    It has the options that were given, without credentials and options about presentation.
     """
     context = click.get_current_context()
     return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
 def parse(words: Sequence[str], of: str) -> GivenCommand:
-    """Return the command that words of a command line give; ConfigError if it measures nothing.
+    """Return the command of a command line; ConfigError if it measures nothing.
 
-    `of` names the origin of the words in messages.
+    `of`: origin of the words, for messages.
     """
     if len(words) > _MOST_WORDS:
         raise ConfigError(f"{of}: holds a command of {len(words):,} words; no command has so many")
     name = words[0]
-    context = click.Context(_command_of(name, of), info_name=name)
+    context = click.Context(_find_command(name, of), info_name=name)
     try:
         return _parse(context, name, words[1:])
     except click.UsageError as error:
         raise ConfigError(f"{of}: its command cannot be read: {error.format_message()}") from error
 
 
-def _command_of(name: str, of: str) -> click.Command:
+def _find_command(name: str, of: str) -> click.Command:
     if name not in _MEASURING:
         raise ConfigError(
             f"{of}: its command is {name[:40]!r}, which measures nothing; expected one of"
@@ -59,7 +59,7 @@ def _command_of(name: str, of: str) -> click.Command:
 def _parse(
     context: click.Context, name: str, words: Sequence[str], options: Options | None = None
 ) -> GivenCommand:
-    """Return the command that words give; with the target's options, as a result stores it."""
+    """Return the command of words; with the target's options, in the form of a result."""
     values, more, order = context.command.make_parser(context).parse_args([*words])
     if more:
         raise click.UsageError("it has an argument that belongs to no option", context)
@@ -70,41 +70,41 @@ def _parse(
         value = values[str(each.name)]
         texts = value if isinstance(value, list | tuple) else [value]
         if each.is_flag:
-            found[_key(each)] = bool(texts[-1])
+            found[_name(each)] = bool(texts[-1])
         elif options:
-            found[_key(each)] = tuple(_keep(each, str(text), options) for text in texts)
+            found[_name(each)] = tuple(_redact(each, str(text), options) for text in texts)
         else:
-            found[_key(each)] = tuple(map(str, texts))
+            found[_name(each)] = tuple(map(str, texts))
     return GivenCommand(name=name, options=found)
 
 
-def _key(option: click.Option) -> str:
+def _name(option: click.Option) -> str:
     return max(option.opts, key=len).removeprefix("--")
 
 
-def _keep(option: click.Option, text: str, options: Options) -> str:
-    """Return an option's value to store; texts are redacted, as only they can hold a credential."""
+def _redact(option: click.Option, text: str, options: Options) -> str:
+    """Return the value of an option to store; texts, which may hold a credential, are redacted."""
     if option.name == "extra_option":
         key, _, value = text.partition("=")
         return as_kept(key, value, options)
     if isinstance(option.type, click.Path) or (
         isinstance(option.type, ChoiceOr) and text not in option.type.choices
-    ):  # the command may be repeated in another folder
+    ):  # `repeat` may run in another folder
         text = str(Path(text).absolute()) if Path(text).exists() else text
     is_text = isinstance(option.type, click.types.StringParamType | click.Path)
     return options.redact(text) if is_text and option.name != "target" else text
 
 
 def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenCommand, GivenCommand]:
-    """Return the options that `repeat` takes from a stored command, and those to be given again.
+    """Return the options that `repeat` takes from a stored command, and the options to give again.
 
-    A result may be a stranger's. `repeat` takes only options that describe the measurement: none
-    that runs something, names an address, a configuration or an output, or permits what is
-    otherwise refused. ConfigError if the command does not have a stored option.
+    A result may be a stranger's, so `repeat` takes only options that describe the measurement. It
+    takes none that runs something, names an address, a configuration or an output, or permits what
+    is otherwise refused. ConfigError if the command has no such option.
     """
     command = stored if isinstance(stored, GivenCommand) else parse(stored, of)
-    known = {key: each for each in _command_of(command.name, of).params
-             if isinstance(each, click.Option) for key in _keys(each)}  # fmt: skip
+    known = {key: each for each in _find_command(command.name, of).params
+             if isinstance(each, click.Option) for key in _list_keys(each)}  # fmt: skip
     wrong = [key for key, value in command.options.items()
              if key not in known or known[key].is_flag != isinstance(value, bool)]  # fmt: skip
     if wrong:
@@ -118,29 +118,26 @@ def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenComman
         if opt_of(option).consents:
             continue
         is_taken = opt_of(option).stored and repeats(option)
-        is_taken = is_taken and not _is_address(option, value)
-        (kept if is_taken else left)[_key(option)] = value
+        is_address = is_url if option.name == "target" else _ADDRESS.match
+        if not isinstance(value, bool) and any(map(is_address, value)):
+            is_taken = False
+        (kept if is_taken else left)[_name(option)] = value
     return GivenCommand(name=command.name, options=kept), GivenCommand(
         name=command.name, options=left
     )
 
 
-def _keys(option: click.Option) -> list[str]:
+def _list_keys(option: click.Option) -> list[str]:
     return [each.removeprefix("--") for each in option.opts if each.startswith("--")]
 
 
 def repeats(option: click.Option) -> bool:
-    """Return whether `repeat` takes an option's value: by default a number, flag or choice."""
+    """Return whether `repeat` takes an option: by default, a number, flag or choice."""
     declared = opt_of(option).repeats
     if declared is not None:
         return declared
     is_choice = isinstance(option.type, click.Choice) and not isinstance(option.type, ChoiceOr)
     return is_choice or option.is_flag or isinstance(option.type, Parsed)
-
-
-def _is_address(option: click.Option, value: Any) -> bool:
-    found = is_url if option.name == "target" else _ADDRESS.match
-    return not isinstance(value, bool) and any(map(found, value))
 
 
 def merge(command: GivenCommand, given: GivenCommand) -> GivenCommand:

@@ -1,1 +1,1 @@
-"""The targets of `config.yaml`: their options, the packages they need, their address."""
+"""The targets of `config.yaml`: their options, packages and addresses."""

@@ -1,7 +1,4 @@
-"""Settings of databases, as installed and as their vendors advise: dbinstall/settings.yaml.
-
-A setting may depend on the server's memory and cores.
-"""
+"""Settings of databases as installed and as their vendors advise, from dbinstall/settings.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +27,7 @@ class SettingsChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSize:
-    """The server's share of its machine or container."""
+    """The memory and cores of a server."""
 
     memory_mib: int
     cores: int
@@ -50,14 +47,14 @@ class Amount(Record):
     """MiB."""
 
     @model_validator(mode="after")
-    def _of_one_kind(self) -> "Amount":
+    def _check_kind(self) -> "Amount":
         given = [self.memory, self.gib_per_core, self.per_core]
         if sum(each is not None for each in given) != 1:
             raise ValueError("expected one of memory, gib_per_core and per_core")
         return self
 
     def write(self, size: ServerSize, mebibytes: str) -> str:
-        """Return the value for a server of this size; MiB have the suffix `mebibytes`."""
+        """Return the value for a server of a size; `mebibytes` is the suffix of MiB."""
         if self.per_core is not None:
             return str(max(round(self.per_core * size.cores) + self.plus, 1))
         if self.gib_per_core is not None:
@@ -96,7 +93,7 @@ class SettingAdvice(Record):
     advised: Value = None
     """None: as installed."""
     source: str
-    """Page of the vendor's documentation."""
+    """Page in the vendor's documentation."""
     note: str = ""
 
     @property
@@ -114,37 +111,34 @@ class Advice(Record):
 
     product: str
     service: str = ""
-    """Way in which the server's settings are given."""
+    """Way to set the server's settings."""
     mebibytes: str = ""
     """Suffix for MiB in the server's settings."""
     server: Mapping[str, SettingAdvice] = {}
     options: Mapping[str, SettingAdvice] = {}
-    """Options of the target: the tables, and how the client writes."""
+    """Options of the target, for its tables and its client."""
     nothing: str = ""
-    """Reason why there is one set only."""
+    """Reason why both sets are equal."""
     beyond: Mapping[str, str] = {}
-    """Further advice of the vendor -> the reason why it is in no set."""
+    """Further advice of the vendor -> reason why no set has it."""
 
     @property
     def differs(self) -> bool:
-        """True if there are two sets."""
+        """True if the sets differ."""
         return any(each.differs for each in (*self.server.values(), *self.options.values()))
 
     def server_settings(self, choice: SettingsChoice, size: ServerSize) -> dict[str, str]:
         """Return the settings of a server of this size."""
+        values = {name: each.value(choice) for name, each in self.server.items()}
         return {
-            name: str(_format(each.value(choice), size, self.mebibytes))
-            for name, each in self.server.items()
+            name: value.write(size, self.mebibytes) if isinstance(value, Amount) else str(value)
+            for name, value in values.items()
         }
 
     def target_options(self, choice: SettingsChoice) -> dict[str, Any]:
-        """Return the options of the target that differ from the module's own."""
+        """Return the options of the target that differ from the module's defaults."""
         found = {name: each.value(choice) for name, each in self.options.items()}
         return {name: value for name, value in found.items() if value not in (None, "")}
-
-
-def _format(value: Value, size: ServerSize, mebibytes: str) -> bool | int | str | None:
-    return value.write(size, mebibytes) if isinstance(value, Amount) else value
 
 
 class _File(RootModel[dict[str, Advice]]):

@@ -1,4 +1,4 @@
-"""The targets in config.yaml, checked as a whole; every problem is reported at once."""
+"""The targets in config.yaml; a check reports every problem at once."""
 
 import functools
 import hashlib
@@ -33,7 +33,7 @@ _NODE_SIZE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,_/-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target, resolved: its module and its validated options."""
+    """A resolved target: its module and its validated options."""
 
     name: str
     module: str
@@ -44,23 +44,23 @@ class Target:
     namespace: str = "default"
     """Namespace of the benchmark's pods."""
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
-    """Option -> the Secret from which the pods read it; the command line never sees the value."""
+    """Option -> the Secret that pods read it from; the command line does not read the value."""
     credential_files: Mapping[str, Path] = field(default_factory=dict)
-    """Option -> the file it was read from; local processes read it again."""
+    """Option -> the file with its value; local processes read it again."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
-    """Labels of the database's pods: the benchmark's pods never share their nodes."""
+    """Labels of the database's pods; the benchmark's pods avoid their nodes."""
     variables: Collection[str] = ()
     """Environment variables from which credentials were read."""
     url: str = ""
-    """URL of the target; empty: an entry of the configuration."""
+    """URL of the target; empty for an entry of the configuration."""
 
     @property
     def word(self) -> str:
-        """The value of --target for it."""
+        """The value of --target for this target."""
         return self.url or self.name
 
     def secrets(self) -> dict[str, str]:
-        """Return the credentials given to the command line, in clear text, by option name."""
+        """Return option -> credential in clear text, as far as the command line knows them."""
         known = self.options.secrets()
         return {name: value for name, value in known.items() if name not in self.secret_refs}
 
@@ -71,13 +71,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The content of config.yaml; a target is resolved when it is used."""
+    """The content of config.yaml; targets are resolved when used."""
 
     path: Path
     namespace: str
     targets: Mapping[str, Mapping[str, Any]]
     urls: Mapping[str, str] = field(default_factory=dict)
-    """Name -> URL, of the targets that are not in the file."""
+    """Name -> URL of the targets that are URLs."""
 
     def where(self, name: str, key: str = "") -> str:
         """Return the place of a target, or of one of its options, for messages."""
@@ -90,11 +90,11 @@ class Config:
         if name not in self.targets:
             hint = nearest(name, self.targets)
             shown = repr(name) if _NAME.fullmatch(name) else describe_value(name)
-            raise ConfigError(f"target {shown} is not in {self.path} ({hint}{_urls(name)})")
+            raise ConfigError(f"target {shown} is not in {self.path} ({hint}{_suggest_url(name)})")
         return self.targets[name]
 
     def of_module(self, name: str) -> str:
-        """Return the name of a target, or else the first target of a module of this name."""
+        """Return the name of a target, or of the first target of the module with this name."""
         modules = ((each, str(entry["module"])) for each, entry in self.targets.items())
         own = (target for target, module in modules if module == name)
         return name if name in self.targets else next(own, name)
@@ -103,7 +103,9 @@ class Config:
         """Return a target's module; ConfigError if no module has the name."""
         module = str(self.entry(name)["module"])
         where = self.where(name)
-        if module not in MODULES and ":" not in module:  # it is not shown: it may be anything
+        if (
+            module not in MODULES and ":" not in module
+        ):  # the message omits it: it may be a credential
             raise ConfigError(
                 f"{self.where(name, 'module')}: unknown module ({nearest(module, MODULES)})"
             )
@@ -123,13 +125,13 @@ class Config:
         return found
 
     def runner_of(self, name: str) -> str:
-        """Return where a target's collector and workers run by default; --runner overrides it."""
+        """Return the runner of a target, which --runner overrides."""
         return str(self.entry(name).get("runner") or "kubernetes")
 
     def resolve(
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
-        """Return a target with options overridden by --extra-option; ConfigError if wrong."""
+        """Return a target with the options of --extra-option; ConfigError with all problems."""
         cls, entry = self.module_of(name), self.entry(name)
         chosen = runner or self.runner_of(name)
         own = {str(k): value for k, value in entry.items() if k not in _RESERVED}
@@ -160,16 +162,16 @@ class Config:
         )
 
 
-def _urls(name: str) -> str:
-    """Return a hint with the URL of a module; empty: there is no such module, or it has no URL."""
+def _suggest_url(name: str) -> str:
+    """Return a hint with the URL of a module; empty: no such module, or no URL."""
     forms = database_class(name).urls if name in MODULES else ()
     return f"; or a server of this module: {forms[0]}" if forms else ""
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
-    """Return KEY=VALUE of a target's option as a result may store it, without credentials.
+    """Return KEY=VALUE of a target's option for a result, without credentials.
 
-    The value of a credential is stored only if it is nothing but a reference to a variable.
+    A credential is stored only if it is a reference to a variable.
     """
     word = f"{key}={value}"
     if key in options.credentials():
@@ -178,9 +180,9 @@ def as_kept(key: str, value: Any, options: Options) -> str:
 
 
 def load(given: Path | None = None) -> Config:
-    """Read a configuration file; ConfigError with every problem in it.
+    """Read a configuration file; ConfigError with every problem.
 
-    Without one: config.yaml of the current folder, or else the one that comes with the program.
+    The default is config.yaml in the current folder, or else the file that comes with the program.
     """
     here = Path(FILE)
     path = given or (here if here.exists() else find_shipped(FILE))
@@ -213,13 +215,12 @@ def load(given: Path | None = None) -> Config:
             )
             continue
         if _NAME.fullmatch(str(name)):
-            problems += _entry_problems(f"{path}: targets.{name}", entry)
+            problems += _check_entry(f"{path}: targets.{name}", entry)
         else:
             problems.append(
                 f"{path}: targets: the name of target {number} has {describe_value(name)};"
                 f" expected up to {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result"
-                " files are named"
-                " after it"
+                " files are named after it"
             )
     if problems:
         raise ConfigError(problems)
@@ -227,9 +228,9 @@ def load(given: Path | None = None) -> Config:
 
 
 def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, list[str]]:
-    """Return the configuration for targets that may be URLs, and the names of all of them.
+    """Return the configuration for targets that may be URLs, and the names of the targets.
 
-    No file is read if all are URLs, unless one is given.
+    A file is read if it is given, or if a target is not a URL.
     """
     urls = {name_of(each): each for each in names if is_url(each)}
     needs_file = given or not names or not all(map(is_url, names))
@@ -239,7 +240,7 @@ def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, l
     return Config(read.path, read.namespace, {**read.targets, **entries}, urls), found
 
 
-def _entry_problems(where: str, entry: Any) -> list[str]:
+def _check_entry(where: str, entry: Any) -> list[str]:
     if not isinstance(entry, dict):
         return [f"{where}: expected a mapping with `module:`, got {describe_value(entry)}"]
     problems = []
@@ -275,13 +276,13 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@]*@|\b(?:user|password|passwd)\s*=\s*(?:
 
 
 def address_key(options: Options) -> str:
-    """Return a short digest of the address, the same for all users; empty if there is none."""
-    values = {name: _text(name, getattr(options, name, None)) for name in _PARTS}
+    """Return a short digest of the address that is equal for all users; empty: no address."""
+    values = {name: _normalise(name, getattr(options, name, None)) for name in _PARTS}
     given = [f"{name}={value}" for name, value in values.items() if value]
     return hashlib.sha256("\n".join(given).encode()).hexdigest()[:16] if given else ""
 
 
-def _text(name: str, value: Any) -> str:
+def _normalise(name: str, value: Any) -> str:
     if value is None:
         return ""
     text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)

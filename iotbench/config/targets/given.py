@@ -1,4 +1,4 @@
-"""The options of a target as they were given: in its entry, and with --extra-option."""
+"""The options of a target as given in its entry and with --extra-option."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class SecretRef:
 
 
 class GivenOptions:
-    """Reads the given options of a module, and collects everything that is wrong with them."""
+    """Reads the options given for a module, and collects their problems."""
 
     def __init__(
         self,
@@ -39,7 +39,10 @@ class GivenOptions:
         place_of: Callable[[str], str],
         folder: Path,
     ) -> None:
-        """Store where the options of the entry are, for messages, and the folder of its file."""
+        """Store the options.
+
+        `place_of` returns the place of an option for messages; `folder` has the config.yaml.
+        """
         self._cls, self._place_of = cls, place_of
         fields = cls.options_model.model_fields
         read, read_extra = translate(cls.name, fields, entry), translate(cls.name, fields, extra)
@@ -47,8 +50,8 @@ class GivenOptions:
             *(f"{place_of(key)}: {why}" for key, why in read.problems.items()),
             *(f"--extra-option {key}: {why}" for key, why in read_extra.problems.items()),
         ]
-        self._places = _places(place_of, read, fields)
-        self._places |= _places("--extra-option {}".format, read_extra, fields)
+        self._places = _find_places(place_of, read, fields)
+        self._places |= _find_places("--extra-option {}".format, read_extra, fields)
         credentials = cls.options_model.credentials()
         references = {f"{name}{_FROM}" for name in credentials} & read.options.keys()
         self._values = {
@@ -58,7 +61,7 @@ class GivenOptions:
         }
         # An option that is given directly takes precedence.
         found = {
-            name: _source(place_of(key), value, folder, self.problems)
+            name: _parse_source(place_of(key), value, folder, self.problems)
             for key, value in read.options.items()
             if key in references and (name := key.removesuffix(_FROM)) not in self._values
         }
@@ -67,12 +70,14 @@ class GivenOptions:
         self.from_secrets = {
             name: each for name, each in found.items() if isinstance(each, SecretRef)
         }
-        """Option -> the Secret with its value, which only pods read."""
-        self.variables = {name for key in credentials for name in _variables(self._values.get(key))}
+        """Option -> the Secret with its value."""
+        self.variables = {
+            name for key in credentials for name in _list_variables(self._values.get(key))
+        }
         """Environment variables with credentials."""
 
     def read(self, *, in_pods: bool) -> Options | None:
-        """Return the validated options; None if they are wrong."""
+        """Return the validated options; None if `problems` has new problems."""
         if not in_pods:
             self.from_secrets = {}
         expanded = {
@@ -81,7 +86,7 @@ class GivenOptions:
         }
         for option, path in self.files.items():
             place = self._place_of(f"{option}{_FROM}")
-            expanded[option] = _content(place, path, self.problems)
+            expanded[option] = _read_file(place, path, self.problems)
         return self._validate(expanded)
 
     def _validate(self, values: Mapping[str, Any]) -> Options | None:
@@ -109,8 +114,10 @@ class GivenOptions:
             return None
 
 
-def _source(where: str, given: Any, folder: Path, problems: list[str]) -> SecretRef | Path | None:
-    """Return where a credential comes from; a path is relative to the folder of config.yaml."""
+def _parse_source(
+    where: str, given: Any, folder: Path, problems: list[str]
+) -> SecretRef | Path | None:
+    """Return the source of a credential; a path is relative to the folder of config.yaml."""
     words = given if isinstance(given, dict) else {}
     if all(isinstance(value, str) and value for value in words.values()):
         if set(words) == {"secret", "key"}:
@@ -124,8 +131,7 @@ def _source(where: str, given: Any, folder: Path, problems: list[str]) -> Secret
     return None
 
 
-def _content(where: str, path: Path, problems: list[str]) -> str:
-    """Return the credential in a file."""
+def _read_file(where: str, path: Path, problems: list[str]) -> str:
     try:
         return read_credential(path)
     except OSError as error:
@@ -145,24 +151,21 @@ def _expand(where: str, value: Any, problems: list[str]) -> Any:
         found = os.environ.get(name)
         if found is None:
             problems.append(f"{where}: the environment variable {name} is not set")
-        elif not _is_unicode(found):
+        elif any("\ud800" <= letter <= "\udfff" for letter in found):  # bytes beyond UTF-8
             problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
         return found or ""
 
     return VARIABLE.sub(variable, value)
 
 
-def _variables(value: Any) -> list[str]:
-    """Return the names in ${NAME} within a value."""
+def _list_variables(value: Any) -> list[str]:
+    """Return the names of the ${NAME} in a value."""
     return VARIABLE.findall(value) if isinstance(value, str) else []
 
 
-def _is_unicode(text: str) -> bool:
-    """Return whether a text is valid UTF-8; Python keeps other bytes as surrogates."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def _places(place: Callable[[str], str], read: Translated, known: Container[str]) -> dict[str, str]:
-    """Return option -> its place as the user wrote it, for messages."""
+def _find_places(
+    place: Callable[[str], str], read: Translated, known: Container[str]
+) -> dict[str, str]:
+    """Return option -> its place in the user's notation, for messages."""
     names = {key: key if key in known else format_key(key) for key in read.options}
     return {key: place(read.there.get(key, name)) for key, name in names.items()}

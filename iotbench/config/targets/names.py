@@ -1,6 +1,6 @@
-"""Options of a target under the names of reference document 1: read as ours, or refused with ours.
+"""Options of targets under the names of reference document 1: translated, or refused with a hint.
 
-docs/benchmarks.md has the names of all documents.
+docs/benchmarks.md lists the names of all documents.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Keys of the original's config.yaml or --extra-option, and what replaces them here."""
+    """Keys of config.yaml or --extra-option in the original, and their replacement."""
 
     keys: tuple[str, ...]
     here: str
@@ -19,11 +19,11 @@ class Name:
     modules: tuple[str, ...] = ()
     """Modules that had the keys; empty: all."""
     option: str = ""
-    """Our option for the value; empty: there is none."""
+    """Option that takes the value; empty: none."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Value there -> value here, if they differ."""
+    """Original value -> value of our option, if different."""
     needless: str = ""
-    """Value that equals our default: the key is then ignored."""
+    """Value at which the key is ignored, since it is the default."""
 
 
 _SEARCH = ("elasticsearch",)
@@ -62,7 +62,7 @@ NAMES = (
 
 
 def find_name(key: str, module: str) -> Name | None:
-    """Return the row of a key of the original's targets; None if it had no such key."""
+    """Return the row of a key in the original; None if it had no such key."""
     for row in NAMES:
         if key in row.keys and (not row.modules or module in row.modules):
             return row
@@ -75,13 +75,13 @@ class Translated:
 
     options: Mapping[str, Any]
     there: Mapping[str, str]
-    """Our name -> the original's, where that was given."""
+    """Our name -> the original name that was given."""
     problems: Mapping[str, str]
-    """Key that cannot be translated -> why, and what to write instead."""
+    """Key that cannot be translated -> reason and replacement."""
 
 
 def translate(module: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Translated:
-    """Return options under our names; `known` has the options of the module."""
+    """Return the options under our names; `known` are the options of the module."""
     options: dict[str, Any] = {}
     there: dict[str, str] = {}
     problems: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Python packages that a module imports when it connects; checked before a run starts."""
+"""Python packages that a module imports when it connects, found before a run starts."""
 
 import ast
 import sys
@@ -16,25 +16,25 @@ _OWN = {"simulator"}
 
 
 def missing_packages(cls: type[Database]) -> list[str]:
-    """Return the packages that a module needs and that are not installed; imports none."""
+    """Return the missing packages of a module, without importing packages."""
     return sorted(name for name in _find_names(cls) if find_spec(name) is None)
 
 
 def find_extras(cls: type[Database]) -> list[str]:
-    """Return the extras of the program that install what a module imports."""
+    """Return the extras of the program that install the packages of a module."""
     return sorted({EXTRAS[name][0] for name in _find_names(cls) & EXTRAS.keys()})
 
 
 def package_versions(cls: type[Database]) -> dict[str, str]:
-    """Return the packages that a module imports, by their names in a registry, with versions."""
-    return dict(sorted(filter(None, map(_version, sorted(_find_names(cls) - _OWN)))))
+    """Return name in a registry -> version of each package that a module imports."""
+    return dict(sorted(filter(None, map(_find_version, sorted(_find_names(cls) - _OWN)))))
 
 
 def _find_names(cls: type[Database]) -> set[str]:
-    return {name for path in _sources(cls) for name in _imports(path)}
+    return {name for path in _find_sources(cls) for name in _find_imports(path)}
 
 
-def _version(name: str) -> tuple[str, str] | None:
+def _find_version(name: str) -> tuple[str, str] | None:
     for distribution in (name, *EXTRAS.get(name, ())[1:]):
         with suppress(PackageNotFoundError):
             found = metadata(distribution)
@@ -42,8 +42,8 @@ def _version(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _sources(cls: type[Database]) -> Iterator[Path]:
-    """Yield the files of a module and of the modules it is derived from."""
+def _find_sources(cls: type[Database]) -> Iterator[Path]:
+    """Yield the files of a module and of its base modules."""
     for base in cls.__mro__:
         if not issubclass(base, Database) or base is Database:
             continue
@@ -55,8 +55,8 @@ def _sources(cls: type[Database]) -> Iterator[Path]:
 
 
 @cache
-def _imports(path: Path) -> frozenset[str]:
-    """Return the top-level names of the packages that a file imports at run time."""
+def _find_imports(path: Path) -> frozenset[str]:
+    """Return the names of the packages that a file imports at run time."""
     found = set[str]()
     tree = ast.parse(path.read_bytes())
     for statement in tree.body:

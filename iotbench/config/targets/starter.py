@@ -1,4 +1,4 @@
-"""A configuration to start with: chosen targets, with further options as comments."""
+"""A starter configuration: chosen targets, with further options as comments."""
 
 import re
 import textwrap
@@ -24,7 +24,7 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A target of the configuration that comes with the program, as it is written there."""
+    """A target, with its lines in a configuration."""
 
     name: str
     module: str
@@ -36,11 +36,11 @@ class _Entry:
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
     """Return a configuration and its targets; a name is a target, a module or a URL."""
     text = read_text(find_shipped(FILE), _MAX_BYTES)
-    head, entries = _parts(text)
+    head, entries = _split(text)
     by_module: dict[str, _Entry] = {}
     for entry in entries.values():
         by_module.setdefault(entry.module, entry)
-    known = {**by_module, **entries, **{each: _of_url(each) for each in names if is_url(each)}}
+    known = {**by_module, **entries, **{each: _make_entry(each) for each in names if is_url(each)}}
     wrong = [
         f"{name!r} is neither a target of the program's {FILE} nor a module"
         f" ({nearest(name, known)})"
@@ -50,20 +50,19 @@ def starter(names: Sequence[str]) -> tuple[str, list[str]]:
     if wrong:
         raise ConfigError([f"--targets: {problem}" for problem in wrong])
     chosen = {known[name].name: known[name] for name in names}
-    blocks = ["\n".join([*entry.lines, *_further(entry)]) for entry in chosen.values()]
+    blocks = ["\n".join([*entry.lines, *_list_further(entry)]) for entry in chosen.values()]
     first = f"# yaml-language-server: $schema={find_shipped(SCHEMA)}"
     return "\n".join([first, *head]) + "\n" + "\n\n".join(blocks) + "\n", list(chosen)
 
 
-def _of_url(url: str) -> _Entry:
-    """Return the entry of a target on this machine."""
+def _make_entry(url: str) -> _Entry:
     name, entry = name_of(url), entry_for_file(url)
     lines = yaml.safe_dump({name: entry}, sort_keys=False, width=1000).splitlines()
     written = tuple(f"  {line}" for line in lines)
     return _Entry(name, entry["module"], "local", frozenset(entry), written)
 
 
-def _parts(text: str) -> tuple[list[str], Mapping[str, _Entry]]:
+def _split(text: str) -> tuple[list[str], Mapping[str, _Entry]]:
     """Return the lines above the targets, and the lines of each target with its comments."""
     lines = text.splitlines()
     root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -87,33 +86,35 @@ def _parts(text: str) -> tuple[list[str], Mapping[str, _Entry]]:
             module=own["module"],
             runner=own.get("runner", "kubernetes"),
             keys=frozenset(own),
-            lines=tuple(_alone("\n".join(lines[begin:end]).rstrip(), merged).splitlines()),
+            lines=tuple(_detach("\n".join(lines[begin:end]).rstrip(), merged).splitlines()),
         )
     head = [line for line in lines[: begins[0]] if not line.startswith("# yaml-language-server")]
     return head, found
 
 
-def _alone(text: str, merged: Mapping[str, object]) -> str:
-    """Return an entry that refers to no other: merged keys written out, anchors removed."""
+def _detach(text: str, merged: Mapping[str, object]) -> str:
+    """Return an entry with merged keys written out and anchors removed."""
     taken = yaml.safe_dump(dict(merged), sort_keys=False) if merged else ""
     without = re.sub(r"(?m)^(  \S+:) &\w+$", r"\1", text)
     return re.sub(r"(?m)^ +<<: .*(\n|\Z)", lambda _: textwrap.indent(taken, _INDENT), without)
 
 
-def _further(entry: _Entry) -> Iterator[str]:
+def _list_further(entry: _Entry) -> Iterator[str]:
     """Yield the options of the module that the target does not set, each with its default."""
     yield ""
     yield f"{_INDENT}# Further options, with their defaults:"
     if entry.runner == "kubernetes":
-        yield from _comment("runner: local", "run on this machine, not as pods")
+        yield from _write_comment("runner: local", "run on this machine, not as pods")
     written = "\n".join(entry.lines)
     for name, field in database_class(entry.module).options_model.model_fields.items():
         if name in entry.keys or f"# {name}:" in written:
             continue
-        yield from _comment(f"{name}: {_default(field)}".rstrip(), field.description or "")
+        yield from _write_comment(
+            f"{name}: {_format_default(field)}".rstrip(), field.description or ""
+        )
 
 
-def _comment(option: str, about: str) -> Iterator[str]:
+def _write_comment(option: str, about: str) -> Iterator[str]:
     yield f"{_INDENT}# {option}"
     yield from textwrap.wrap(
         about, _WIDTH, initial_indent=f"{_INDENT}#   ", subsequent_indent=f"{_INDENT}#   ",
@@ -121,8 +122,8 @@ def _comment(option: str, about: str) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _default(field: FieldInfo) -> str:
-    """Return a default as YAML; empty for credentials and for options without a default."""
+def _format_default(field: FieldInfo) -> str:
+    """Return a default as YAML; empty for credentials and options without default."""
     value = field.get_default()
     if field.is_required() or value is None or isinstance(value, SecretStr):
         return ""

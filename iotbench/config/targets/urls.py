@@ -1,6 +1,6 @@
 """Targets that are URLs: SCHEME://USER@HOST:PORT/DATABASE or SCHEME:PATH.
 
-They need no entry in a configuration; their credentials are elsewhere.
+They need no entry in a configuration, and contain no credentials.
 """
 
 import os
@@ -26,20 +26,20 @@ _FORM = re.compile(
 )
 _OVER_HTTP = re.compile(r"\+https?$")
 WAYS = ("url", "connection_string", "hosts", "host", "uri")
-"""Options that a module is reached by; each that has a server has one of them."""
+"""Options for the address; each module with a server has one of them."""
 _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
 class UrlForm:
-    """A form of URL that a module declares."""
+    """A form of URLs that a module declares."""
 
     text: str
     scheme: str
     module: str
     port: int | None
     path: str
-    """Option in the path; empty: none."""
+    """Option that the path sets; empty: none."""
     is_file: bool
 
     @property
@@ -49,7 +49,7 @@ class UrlForm:
 
     @property
     def base(self) -> str:
-        """The scheme without its transport; the variables of credentials begin with it."""
+        """The scheme without its transport: the first part of variables for credentials."""
         return _OVER_HTTP.sub("", self.scheme)
 
 
@@ -60,12 +60,12 @@ def is_url(name: str) -> bool:
 
 @cache
 def url_forms() -> Mapping[str, UrlForm]:
-    """Return scheme -> its form, of all modules; HTTP interfaces have SCHEME+https, too."""
+    """Return scheme -> form of URL, of all modules."""
     return {each.scheme: each for module in MODULES for each in forms_of(database_class(module))}
 
 
 def forms_of(cls: type[Database]) -> Iterator[UrlForm]:
-    """Yield the forms of the URLs of a module."""
+    """Yield the forms of URLs of a module; an HTTP interface also has SCHEME+https."""
     for text in cls.urls:
         match = _FORM.fullmatch(text)
         assert match, f"{cls.name}: {text}"
@@ -86,10 +86,7 @@ def variable(name: str, option: str) -> str:
 
 
 def name_of(url: str) -> str:
-    """Return the name of a target that is a URL: its host and path, as results are named after it.
-
-    The user and the query are left out.
-    """
+    """Return the name of a target that is a URL, which results have: scheme, host and path."""
     scheme, _, rest = url.partition(":")
     place = rest.partition("?")[0].removeprefix("//").rpartition("@")[2]
     words = re.sub(r"[^A-Za-z0-9._]+", "-", f"{_OVER_HTTP.sub('', scheme)}-{place}").strip("-.")
@@ -99,7 +96,7 @@ def name_of(url: str) -> str:
 
 
 def form_of(url: str) -> UrlForm:
-    """Return the form of a URL, which its scheme decides; ConfigError if no module has it."""
+    """Return the form of a URL by its scheme; ConfigError if the scheme is unknown."""
     scheme = url.partition(":")[0]
     if scheme not in url_forms():
         known = sorted(each for each in url_forms() if not _OVER_HTTP.search(each))
@@ -110,14 +107,14 @@ def form_of(url: str) -> UrlForm:
 
 
 def options_in(url: str, form: UrlForm) -> dict[str, Any]:
-    """Return the options in the URL of a target; ConfigError if it cannot be one."""
+    """Return the options in the URL of a target; ConfigError if it is not valid."""
     where, model = f"--target {form.text}", form.model
     if form.is_file:
         path, _, query = url.partition(":")[2].partition("?")
         if path.startswith("//") or (not path and form.text.endswith("PATH")):
             raise ConfigError(f"{where}: expected a path, such as {form.base}:rooms.db")
         given = {"path": path} if path else {}
-        return {**given, **_query(where, query, form.base, model)}
+        return {**given, **_parse_query(where, query, form.base, model)}
     _, found, rest = url.partition("://")
     if not found:
         raise ConfigError(f"{where}: expected // after the scheme")
@@ -135,15 +132,15 @@ def options_in(url: str, form: UrlForm) -> dict[str, Any]:
 def options_of(
     url: str, where: str, name: str, model: type[Options], form: UrlForm | None = None
 ) -> dict[str, Any]:
-    """Return the options in the URL of a server; ConfigError if it cannot be one.
+    """Return the options in the URL of a server; ConfigError if it is not valid.
 
-    `name` is the first part of the names of the variables for credentials. Without a form the URL
-    has its port, and its path is part of the address of an HTTP interface.
+    `name`: first part of the variables for credentials. Without a form, the URL must have a port,
+    and its path is part of the address of an HTTP interface.
     """
     try:
         parts = urlsplit(url)
         port = parts.port or (form.port if form else None)
-    except ValueError:  # its text may have a credential
+    except ValueError:  # its text may contain a credential
         raise ConfigError(f"{where}: not a URL of a host, or its port is no number") from None
     fields = model.model_fields
     way = next((each for each in WAYS if each in fields), "")
@@ -151,58 +148,57 @@ def options_of(
         raise ConfigError(f"{where}: the module has no server that could run elsewhere")
     login, _, hosts = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
-    refusal = _refusal(where, variable(name, "token" if "token" in fields else "password"))
+    refusal = _format_refusal(where, variable(name, "token" if "token" in fields else "password"))
     is_shown = bool(password) and not ("password" in fields and VARIABLE.fullmatch(password))
     if is_shown or ":" in unquote(user):
         raise ConfigError(refusal)
     found = {"password": password} if password else {}
-    if way == "connection_string":  # its driver reads URLs
-        netloc = _with_port(hosts, port if form else None)
+    if way == "connection_string":  # the driver reads URLs
+        netloc = _add_port(hosts, port if form else None)
         shown = urlunsplit(parts._replace(netloc=f"{user}@{netloc}" if user else netloc))
         keys = {key for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
-        if redact_address(shown)[1] or keys & {*fields}:  # the driver has no such key
+        if redact_address(shown)[1] or keys & {*fields}:  # the driver has no key of this name
             raise ConfigError(refusal)
         return {way: shown, **found}
     own = next((each for each in ("username", "user") if each in fields), "")
     if user and not own:
         raise ConfigError(f"{where}: the module has no user; {refusal.partition(': ')[2]}")
     found |= {own: unquote(user)} if user else {}
-    found |= _place(way, parts, hosts, port, form)
-    return {**found, **_query(where, parts.query, name, model)}
+    found |= _parse_place(way, parts, hosts, port, form)
+    return {**found, **_parse_query(where, parts.query, name, model)}
 
 
-def _place(
+def _parse_place(
     way: str, parts: SplitResult, hosts: str, port: int | None, form: UrlForm | None
 ) -> dict[str, Any]:
-    """Return the options for the address of a server, and for the path."""
+    """Return the options for the address and the path."""
     path = unquote(parts.path.strip("/"))
     named = form.path if form else "" if way == "url" else "database"
     options: dict[str, Any] = {named: path} if named and path else {}
     if way in {"url", "uri"}:
         end = "" if named or way == "uri" else parts.path
-        place = f"{parts.scheme}://{_with_port(hosts, port if form else None)}{end}"
+        place = f"{parts.scheme}://{_add_port(hosts, port if form else None)}{end}"
         return {way: place, **options}
     bare = ",".join(re.sub(r":\d+$", "", each) for each in hosts.split(","))
     return {way: unquote(bare).strip("[]"), **({"port": port} if port else {}), **options}
 
 
-def _with_port(hosts: str, port: int | None) -> str:
-    """Return hosts, each with a port."""
+def _add_port(hosts: str, port: int | None) -> str:
     named = re.compile(r":\d+$")
     each_host = hosts.split(",") if hosts and port else []
     return ",".join(h if named.search(h) else f"{h}:{port}" for h in each_host) or hosts
 
 
-def _query(where: str, query: str, name: str, model: type[Options]) -> dict[str, str]:
-    """Return the further options of the module in the query of a URL."""
+def _parse_query(where: str, query: str, name: str, model: type[Options]) -> dict[str, str]:
+    """Return the options in the query of a URL."""
     options = dict(parse_qsl(query, keep_blank_values=True))
     for key in {*options} & {*model.credentials()}:
         if not VARIABLE.fullmatch(options[key]):
-            raise ConfigError(_refusal(where, variable(name, key)))
+            raise ConfigError(_format_refusal(where, variable(name, key)))
     return options
 
 
-def _refusal(where: str, name: str) -> str:
+def _format_refusal(where: str, name: str) -> str:
     return (
         f"{where}: no password on a command line, where other users of this machine can read it;"
         f" set the environment variable {name}, or leave it out and type it when asked"
@@ -210,9 +206,9 @@ def _refusal(where: str, name: str) -> str:
 
 
 def entry_of(url: str) -> dict[str, Any]:
-    """Return the entry of a target that is a URL; ConfigError if it cannot be one.
+    """Return the entry of a target that is a URL; ConfigError if it is not valid.
 
-    Credentials come from the environment, or from the person at the terminal.
+    Credentials come from the environment, or from a prompt on a terminal.
     """
     form = form_of(url)
     options = options_in(url, form)
@@ -223,14 +219,14 @@ def entry_of(url: str) -> dict[str, Any]:
             f"{asked} for {name_of(url)} (empty: none)", default="", hide_input=True,
             show_default=False, err=True,
         )  # fmt: skip
-        if typed:  # in the environment, where each later reading of the entry finds it
+        if typed:  # for later readings of the entry
             os.environ[name] = typed
             options[asked] = f"${{{name}}}"
     return {"module": form.module, "runner": "local", **options}
 
 
 def entry_for_file(url: str) -> dict[str, Any]:
-    """Return the entry of a URL for a configuration: credentials are variables to be set."""
+    """Return the entry of a URL for a configuration, with variables for credentials."""
     form = form_of(url)
     options = options_in(url, form)
     if wanted := _find_wanted(url, options, form.model):
@@ -241,7 +237,7 @@ def entry_for_file(url: str) -> dict[str, Any]:
 def variables_of(
     name: str, model: type[Options], given: Collection[str], environment: Collection[str]
 ) -> dict[str, str]:
-    """Return the credentials that are variables of the environment, as references to these."""
+    """Return credential -> reference to its variable, if the environment has the variable."""
     names = {option: variable(name, option) for option in model.credentials()}
     return {
         option: f"${{{found}}}"
@@ -251,7 +247,7 @@ def variables_of(
 
 
 def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
-    """Return the credential that a URL lacks: its user's password, or the token; empty: none."""
+    """Return the credential that a URL needs, password or token; empty: none."""
     wanted = "password" if "@" in url.partition("?")[0] else "token"
     is_known = wanted in options or "token" in options or model.finds_password()
     return wanted if wanted in model.credentials() and not is_known else ""

@@ -16,7 +16,7 @@ _EXPECTED = "expected [HOST]:PORT, such as :8089"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and a port to listen on; port 0: any that is free."""
+    """A host and a port to listen on; port 0: any free port."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class Address:
             return self.host == "localhost"
 
     def listener(self) -> socket.socket:
-        """Return a socket that listens here; ConfigError if that is not possible."""
+        """Return a listening socket; ConfigError if the address cannot be used."""
         try:
             found: list[Any] = socket.getaddrinfo(
                 self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -44,7 +44,7 @@ class Address:
             ) from error
 
     def url(self, port: int) -> str:
-        """Return the URL of the page once it is served at a port."""
+        """Return the URL of the page at a port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}/"
 

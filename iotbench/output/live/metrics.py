@@ -1,4 +1,4 @@
-"""`--metrics-out`: the metrics of a sweep in OpenMetrics, in a file or pushed to a server."""
+"""`--metrics-out`: the metrics of a sweep in OpenMetrics, to a file or a server."""
 
 import threading
 from collections import deque
@@ -27,11 +27,11 @@ _EVERY_S = 1.0
 _ANSWER_S = 2.0
 _LONGEST_PAUSE_S = 30.0
 _KEPT = 3600
-"""Maximum number of samples that wait for a server; older ones are dropped."""
+"""Maximum number of samples that wait for a server; older samples are dropped."""
 _TYPE = "text/plain; version=0.0.4"
 _SHOWN_CHARACTERS = 200
 _GATEWAY = "/metrics/job"
-"""Path of a Pushgateway, which refuses times and keeps only the newest value of a series."""
+"""Path of a Pushgateway, which refuses times, and keeps one value of each series."""
 
 
 class _Family(NamedTuple):
@@ -40,7 +40,7 @@ class _Family(NamedTuple):
 
 
 _NOW = [name for name in FIGURES if name in SampleEvent.model_fields and name != "rows"]
-"""The figures known during a run: current rates, and latencies of the last 5 s."""
+"""Figures known during a run: current rates, and latencies of the last 5 s."""
 FAMILIES: Mapping[str, _Family] = {
     "rows": _Family("counter", "Rows acknowledged in this phase of the run."),
     "queries": _Family("counter", "Timed runs of the query that is asked now; all of a mixed run."),
@@ -51,12 +51,12 @@ FAMILIES: Mapping[str, _Family] = {
     "active_workers": _Family("gauge", "Workers that work in the present stage."),
     "sweep_left_seconds": _Family("gauge", "Estimated time until the sweep ends."),
 }
-"""Name without the prefix -> what it is."""
+"""Name without the prefix -> its family."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesValue:
-    """One value of one series at one time."""
+    """A value of a series at one time."""
 
     series: str
     """Name of the series with its labels."""
@@ -73,7 +73,7 @@ class SeriesValue:
 
 
 def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
-    """Return the metrics of a moment; empty unless its event is a sample."""
+    """Return the metrics of a moment; empty if its event is no sample."""
     sample = moment.event
     if not isinstance(sample, SampleEvent):
         return []
@@ -84,7 +84,7 @@ def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
         "workers": str(moment.workers),
         "phase": sample.phase,
     }
-    parts: list[tuple[str, Iterable[tuple[str, float]]]] = [(sample.query, _values(sample))]
+    parts: list[tuple[str, Iterable[tuple[str, float]]]] = [(sample.query, _list_values(sample))]
     if sample.asked:
         parts.append((ALL_QUERIES, _list_asked(sample.asked)))
     if sample.active is not None:
@@ -99,8 +99,8 @@ def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
     ]
 
 
-def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
-    """Yield the values of the workers that write, or that ask a query."""
+def _list_values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
+    """Yield the values of the writing workers, or of the workers with the current query."""
     if sample.query:
         yield from _list_asked(sample)
         return
@@ -108,16 +108,16 @@ def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
     yield "errors_total", sample.errors
     yield "retried_total", sample.retried
     yield "uncertain_rows", sample.uncertain_rows
-    yield from _now(sample, without="queries_per_s")
+    yield from _list_now(sample, without="queries_per_s")
 
 
 def _list_asked(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]]:
     yield "queries_total", sample.runs
-    yield from _now(sample, without="rows_per_s")
+    yield from _list_now(sample, without="rows_per_s")
 
 
-def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[str, float]]:
-    """Yield the figures, except for the rate of the other kind of load."""
+def _list_now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[str, float]]:
+    """Yield the figures without the rate of the other kind of load."""
     for name in _NOW:
         value = getattr(sample, name, None)
         if value is not None and name != without:
@@ -126,10 +126,7 @@ def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[s
 
 
 def format_metrics(lines: Sequence[str]) -> str:
-    """Return lines in the order of OpenMetrics: by metric and labels, then by time.
-
-    A file written in order of time with several metrics does not have that order.
-    """
+    """Return lines in the order of OpenMetrics: by metric and labels, then by time."""
     found: dict[str, dict[str, list[str]]] = {name: {} for name in FAMILIES}
     for line in lines:
         name, _, rest = line.partition("{")
@@ -149,7 +146,7 @@ def format_metrics(lines: Sequence[str]) -> str:
 
 
 class MetricsFile:
-    """The metrics of a sweep in a file: in order of time, and sorted for OpenMetrics at its end."""
+    """The metrics of a sweep in a file, in order of time; sorted for OpenMetrics at the end."""
 
     def __init__(self, path: Path, result: Result) -> None:
         self._path = path
@@ -184,7 +181,7 @@ class MetricsFile:
             self._fail(failed)
 
     def _fail(self, error: OSError | ConfigError) -> None:
-        """Stop writing: the run continues without its metrics."""
+        """Stop writing; the run continues without its metrics."""
         file, self._file = self._file, None
         with suppress(OSError):  # unflushed lines
             if file:
@@ -194,9 +191,9 @@ class MetricsFile:
 
 
 class MetricsPush:
-    """The metrics of a sweep, sent to a URL by POST, from a separate thread, once a second.
+    """The metrics of a sweep, sent to a URL by POST once a second, from a separate thread.
 
-    A server that does not answer costs one warning. Missed metrics are sent once it answers again.
+    If the server does not answer, one warning is printed, and its metrics are sent later.
     """
 
     def __init__(self, url: str, result: Result) -> None:
@@ -214,7 +211,7 @@ class MetricsPush:
         return self
 
     def take(self, moment: SweepMoment) -> None:
-        """Queue the metrics of a sample to be sent soon."""
+        """Queue the metrics of a sample."""
         if lines := lines_of(moment, self._result):
             self._waiting.append(lines)
 
@@ -233,7 +230,7 @@ class MetricsPush:
             self._push(session)
 
     def _push(self, session: "requests.Session") -> bool:
-        """Send waiting metrics; return whether to send the next ones soon."""
+        """Send waiting metrics; return False if the next attempt should wait longer."""
         batch = list(self._waiting)
         if not batch or self._refused:
             return True
@@ -270,27 +267,27 @@ class MetricsPush:
 
 
 def format_url(url: str) -> str:
-    """Return a URL without parts that may be credentials: user, password, query."""
+    """Return a URL without user, password and query, which may be credentials."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def metrics_output(place: str, result: Result) -> AbstractContextManager[MetricsFile | MetricsPush]:
-    """Return the output of a sweep to a file or a URL, a context."""
+    """Return a context: the output of a sweep to a file or a URL."""
     return MetricsPush(place, result) if "://" in place else MetricsFile(Path(place), result)
 
 
 def problem_with(place: str) -> str:
-    """Return why metrics cannot be written to a file, or pushed to a URL; empty if they can."""
+    """Return why metrics cannot be written to a file or sent to a URL; empty if they can."""
     if "://" in place:
-        return _problem_with_url(place)
+        return _check_url(place)
     path = Path(place)
     if path.exists() and not path.is_file() and not path.is_dir():
         return f"{path}: is a pipe or device, expected a regular file"
     return outfile.problem_with(path, OWN)
 
 
-def _problem_with_url(url: str) -> str:
+def _check_url(url: str) -> str:
     expected = "expected a file, or a URL such as http://host:8428/api/v1/import/prometheus"
     try:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Outputs that show a sweep during its runs, in addition to the terminal."""
+"""Outputs of a sweep during its runs, in addition to the terminal."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,14 +14,14 @@ from simulator.errors import ConfigError
 
 
 class LiveOutput(Protocol):
-    """An output that shows each moment of a sweep; it never fails and never waits."""
+    """An output of each moment of a sweep, which neither fails nor waits."""
 
     def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
 
 
 class Outputs(Options):
-    """Requested outputs that show a sweep during its runs."""
+    """Options for outputs during the runs of a sweep."""
 
     GROUP: ClassVar[str] = "Live"
 
@@ -48,7 +48,7 @@ class Outputs(Options):
 
     @contextmanager
     def open_all(self, result: Result, runs: int) -> Iterator[tuple[LiveOutput, ...]]:
-        """Yield the outputs of a sweep of `runs` runs; ConfigError if one cannot be made."""
+        """Yield the opened outputs of a sweep of `runs` runs; ConfigError if one fails."""
         with ExitStack() as stack:
             found: list[LiveOutput] = []
             if self.ui:

@@ -1,7 +1,4 @@
-"""`--ui`: serves the live page and its events by HTTP, from a thread of this process.
-
-The page is read-only. A browser that connects later gets the messages it has missed.
-"""
+"""`--ui`: serves the read-only live page and its events by HTTP, from a thread of this process."""
 
 import asyncio
 import json
@@ -30,10 +27,10 @@ from iotbench.results.result import Result
 from simulator.protocol.events import AskedSample, Outcome, PhaseEvent, ProgressEvent, SampleEvent
 
 _KEPT = 10_000
-"""Messages for a browser that connects later; about three hours."""
+"""Maximum number of messages kept for browsers that connect later: about three hours."""
 _LOOK_S = 0.3
 _LAST_S = 1
-"""Time that browsers may take to receive the last message."""
+"""Time for browsers to receive the last message."""
 _MOST_CONNECTIONS = 40
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self';"
@@ -42,7 +39,7 @@ _POLICY = (
 
 
 class _Messages:
-    """Messages sent until now, for any number of readers."""
+    """The messages until now, for any number of readers."""
 
     def __init__(self, heading: dict[str, Any]) -> None:
         self._heading = json.dumps(heading)
@@ -56,12 +53,12 @@ class _Messages:
         self._is_over = last
 
     async def after(self, number: int) -> AsyncIterator[str]:
-        """Yield the messages after this number as they come, until the last."""
+        """Yield the messages after a number, until the last message."""
         if not number:
             yield f"id: 0\ndata: {self._heading}\n\n"
         is_over = False
         while not is_over:
-            is_over = self._is_over  # read first, so that the last messages are sent below
+            is_over = self._is_over  # read before the last messages are sent below
             for each, text in self._kept.copy():
                 if each > number:
                     number = each
@@ -74,13 +71,13 @@ class LivePage:
 
     def __init__(self, address: Address, result: Result, runs: int) -> None:
         self._address = address
-        self._messages = _Messages(_heading_of(result, runs))
+        self._messages = _Messages(_describe_sweep(result, runs))
         self._result = result
 
     def __enter__(self) -> Self:
-        """Listen; ConfigError if that is not possible."""
+        """Listen; ConfigError if the address cannot be used."""
         place = self._address.listener()
-        self._server = _server(self._messages, is_local=self._address.is_local)
+        self._server = _make_server(self._messages, is_local=self._address.is_local)
         self._thread = threading.Thread(target=self._server.run, args=([place],), daemon=True)
         self._thread.start()
         say(f"live page: {self._address.url(place.getsockname()[1])}", err=True)
@@ -88,7 +85,7 @@ class LivePage:
 
     def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
-        if message := _message_of(moment):
+        if message := _make_message(moment):
             self._messages.add(message)
 
     def __exit__(self, *_: object) -> None:
@@ -97,10 +94,16 @@ class LivePage:
         self._thread.join(2 * _LAST_S)
 
 
-def _server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
+def _make_server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
     def check_name(request: Request) -> None:
         # Another site may resolve its name to this machine, to read the page from a browser.
-        if is_local and not _names_this_machine(request.headers.get("Host", "")):
+        if not is_local:
+            return
+        try:
+            host = urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
+        except ValueError:
+            host = ""
+        if not Address(host, 0).is_local:
             raise HTTPException(HTTPStatus.FORBIDDEN, "open the page by its printed address")
 
     async def page(request: Request) -> Response:
@@ -111,7 +114,7 @@ def _server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
         }
-        return HTMLResponse(_template().replace("NONCE", nonce), headers=headers)
+        return HTMLResponse(_read_template().replace("NONCE", nonce), headers=headers)
 
     async def events(request: Request) -> Response:
         check_name(request)
@@ -137,22 +140,14 @@ def _server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def _names_this_machine(host: str) -> bool:
-    try:
-        return Address(urlsplit(f"//{host}").hostname or "", 0).is_local
-    except ValueError:
-        return False
-
-
 @cache
-def _template() -> str:
+def _read_template() -> str:
     page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     colours = Path(__file__).parent.parent.joinpath("page", "page.css").read_text(encoding="utf-8")
     return page.replace("/* colours */", colours.partition("@media print")[0])
 
 
-def _heading_of(result: Result, runs: int) -> dict[str, Any]:
-    """Return the page's description of a sweep before it begins."""
+def _describe_sweep(result: Result, runs: int) -> dict[str, Any]:
     return {
         "kind": "sweep",
         "what": result.kind,
@@ -164,8 +159,8 @@ def _heading_of(result: Result, runs: int) -> dict[str, Any]:
     }
 
 
-def _message_of(moment: SweepMoment) -> dict[str, Any] | None:
-    """Return the message for the page about a moment; None if it does not show the event."""
+def _make_message(moment: SweepMoment) -> dict[str, Any] | None:
+    """Return the message about a moment; None if the page does not show the event."""
     common = {
         "run": moment.number,
         "workers": moment.workers,
@@ -207,7 +202,6 @@ def _message_of(moment: SweepMoment) -> dict[str, Any] | None:
 
 
 def _describe_asked(asked: AskedSample) -> dict[str, Any]:
-    """Return the part of a mixed run's sample about its queries."""
     return {
         "asked_per_s": asked.queries_per_s,
         "asked_p50_ms": asked.p50_ms,

@@ -1,1 +1,1 @@
-"""Results as one HTML page: pictures, and a table behind each."""
+"""Results as an HTML page: pictures, each with a table."""

@@ -1,4 +1,4 @@
-"""The page of results and reproductions in one HTML file: equal results side by side."""
+"""The page of results and reproductions: one HTML file with equal results side by side."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from simulator import __version__
 
 _MARK = "iotbench-report"
 OWN = re.compile(rb"(?s).{0,400}" + _MARK.encode())
-"""The beginning of every page."""
+"""Pattern of the beginning of our pages."""
 _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
     Form.FIGURES: inserts.draw_figures,
     Form.DISTRIBUTION: inserts.draw_distributions,
@@ -37,14 +37,14 @@ _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
 
 
 def page_of(given: Sources) -> Page:
-    """Return the page; ConfigError names a file that is damaged."""
+    """Return the page; ConfigError names a damaged file."""
     found = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
     verdicts = [verdict_of(each.result) for each in found]
     verdicts += [item.verdict for record in records for item in record.items]
     return Page(
-        title=_title(found, given),
-        subtitle=_subtitle(found),
+        title=_write_title(found, given),
+        subtitle=_write_subtitle(found),
         verdict=describe_worst(verdicts, [result for each in found for result in each.results]),
         warnings=[*warnings_of(found)],
         cards=cards_of(found),
@@ -52,7 +52,7 @@ def page_of(given: Sources) -> Page:
         ranking=ranking_of(found),
         sections=[
             *(reproductions.section_of(index, record) for index, record in enumerate(records)),
-            *_sections(found),
+            *_list_sections(found),
             *courses.courses_of(found),
         ],
         details=[detail_of(each) for each in found],
@@ -61,24 +61,24 @@ def page_of(given: Sources) -> Page:
     )
 
 
-def _sections(found: Sequence[PageResult]) -> Iterator[Section]:
+def _list_sections(found: Sequence[PageResult]) -> Iterator[Section]:
     """Yield a section for each workload and kind of sweep."""
     groups: dict[tuple[str, ...], list[PageResult]] = defaultdict(list)
     for each in found:
         if any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
     for number, group in enumerate(groups.values()):
-        yield _section_of(f"{group[0].result.kind}-{number}", group)
+        yield _make_section(f"{group[0].result.kind}-{number}", group)
 
 
-def _title(found: Sequence[PageResult], given: Sources) -> str:
+def _write_title(found: Sequence[PageResult], given: Sources) -> str:
     if given.reproductions and not found:
         return ", ".join(f"Reproduction of {record.document}" for _, record in given.reproductions)
     title = title_of([each.result for each in found])
     return title[:1].upper() + title[1:]
 
 
-def _subtitle(found: Sequence[PageResult]) -> str:
+def _write_subtitle(found: Sequence[PageResult]) -> str:
     if not found:
         return ""
     results = [result for each in found for result in each.results]
@@ -91,13 +91,13 @@ def _subtitle(found: Sequence[PageResult]) -> str:
     return f"{what} · {when} UTC · {'; '.join(sorted(machines))}"
 
 
-def _section_of(name: str, group: Sequence[PageResult]) -> Section:
-    """Return the section of equal results, side by side."""
+def _make_section(name: str, group: Sequence[PageResult]) -> Section:
+    """Return the section of results of the same workload and kind."""
     first = group[0].result
     showing = kind_of(first).showing(first)
     pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)
     title = f"{showing.title}, workload {first.dataset.workload}"
-    return Section(name, title, [*_notes(group)], [*pictures])
+    return Section(name, title, [*_list_notes(group)], [*pictures])
 
 
 def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterator[Picture]:
@@ -106,22 +106,22 @@ def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterat
     elif isinstance(declared, Over):
         figure = declared.figure
         shown = [
-            (each, _having(figure, each.summary.totals) or _having(figure, each.summary.rows))
+            (each, _select(figure, each.summary.totals) or _select(figure, each.summary.rows))
             for each in group
         ]
         yield from picture_over(declared, [(each, rows) for each, rows in shown if rows])
     else:
-        shown = [(each, _having(declared.low, each.summary.rows)) for each in group]
+        shown = [(each, _select(declared.low, each.summary.rows)) for each in group]
         some = [(each, rows) for each, rows in shown if rows]
         yield from (picture_ranges(declared, few) for few in chunks(some))
 
 
-def _having(figure: str, rows: Sequence[Row]) -> list[Row]:
+def _select(figure: str, rows: Sequence[Row]) -> list[Row]:
     """Return the rows of whole runs that have a figure."""
     return [row for row in rows if figure in row.figures and row.place.stage is None]
 
 
-def _notes(group: Sequence[PageResult]) -> Iterator[str]:
+def _list_notes(group: Sequence[PageResult]) -> Iterator[str]:
     first = group[0]
     unlike = [
         f"{each.label}: {text}"
@@ -153,22 +153,17 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
-        finalize=_clean,
+        finalize=lambda value: plain(value) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["status"] = _status
+    environment.filters["status"] = _find_status
     style = (folder / "page.css").read_text(encoding="utf-8")
     template = environment.get_template("page.html")
     return template.render(page=page, style=style, mark=_MARK, symbols=SYMBOLS, texts=TEXTS)
 
 
-def _clean(value: object) -> object:
-    """Return a value escaped for display, since it may come from elsewhere."""
-    return plain(value) if type(value) is str else value
-
-
-def _status(verdict: str) -> str:
+def _find_status(verdict: str) -> str:
     """Return the status at the beginning of a verdict, such as `verified` in `verified, tuned`."""
     return next((word for word in SYMBOLS if verdict.startswith(word)), "unknown")

@@ -13,24 +13,24 @@ from iotbench.output.page.style import INK, MUTED, PAPER, SeriesStyle
 
 MOST_SERIES = 8
 MOST_BARS = 60
-"""More are drawn in several pictures."""
+"""Maximum number of bars in a picture."""
 LONGEST_LABEL_PX = 210
 ROW_PX = 16.0
 _HEIGHT_PX = 150.0
 FAR = 30
-"""Ratio of values from which they are shown on a logarithmic scale."""
+"""Ratio of the largest to the smallest value above which a scale is logarithmic."""
 _NARROW = 2
 WIDE = 200
-"""Ratio of its ends from which a logarithmic axis marks only powers of ten."""
+"""Ratio of the ends above which a logarithmic axis marks only powers of ten."""
 WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
-"""The text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
+"""Expression for the text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
 _PERCENT = "format(datum.value, '.0%')"
 _WHISKERS: Sequence[tuple[Spec, Sequence[str]]] = (
     ({"type": "rule"}, ("low", "high")),
     ({"type": "tick", "size": 7}, ("low",)),
     ({"type": "tick", "size": 7}, ("high",)),
 )
-"""Marks of a range, and the fields of their places."""
+"""(mark, fields of its place) of a range."""
 _POINT: Spec = {"type": "point", "size": 14, "fill": PAPER, "stroke": INK, "strokeWidth": 1}
 """Mark of a single run."""
 _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 5: "99.999"}
@@ -39,7 +39,7 @@ _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A value at a place, with the lowest and highest one if there are several."""
+    """A value at a place; of several values, also the lowest and the highest."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """Points of one series, with its style."""
+    """The points and the style of a series."""
 
     label: str
     style: SeriesStyle
@@ -58,22 +58,22 @@ class ChartSeries:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The quantity of an axis."""
+    """The quantity and the scale of an axis."""
 
     label: str
     log: bool = False
     share: bool = False
     counts: bool = False
-    """True if its values are few whole numbers, all of which are written."""
+    """True if the axis marks each value, since they are few whole numbers."""
     percentiles: bool = False
-    """True if its values are -log10(1 - share)."""
+    """True if values are -log10(1 - share)."""
     ends: tuple[float, float] | None = None
-    """Ends of all pictures with the same scale; None: ends of its values."""
+    """Ends for several pictures with the same scale; None: the ends of the values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of several parts, one after the other, with the range of its whole."""
+    """A bar of consecutive parts, with the range of their sum."""
 
     label: str
     style: SeriesStyle
@@ -81,7 +81,7 @@ class Bar:
     low: float | None = None
     high: float | None = None
     runs: Sequence[float] = ()
-    """Values of the whole in single runs, which are points."""
+    """Sums of single runs, drawn as points."""
 
 
 def draw_lines(  # noqa: PLR0913
@@ -93,7 +93,7 @@ def draw_lines(  # noqa: PLR0913
     marked: bool = True,
     limit: float | None = None,
 ) -> str:
-    """Return series over a number, with a marker at each value, and a line at a limit."""
+    """Return series as lines, with a marker at each value, and a line at a limit."""
     return draw(
         title,
         {
@@ -108,9 +108,9 @@ def draw_lines(  # noqa: PLR0913
 def line_layers(
     x: Axis, y: Axis, series: Sequence[ChartSeries], *, marked: bool, limit: float | None = None
 ) -> Iterator[Spec]:
-    """Yield the layers of series over a number."""
+    """Yield the layers of series as lines."""
     points = [point for each in series for point in each.points]
-    place = {"field": "x", "type": "quantitative", **_across(x, [p.x for p in points])}
+    place = {"field": "x", "type": "quantitative", **_scale_horizontally(x, [p.x for p in points])}
     value = {"type": "quantitative", **upward(y, points)}
     if limit:
         at = {"y": {"datum": limit, **value}}
@@ -137,7 +137,7 @@ def line_layers(
 
 
 def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
-    """Return points as rows of data; a number identifies a series, since labels may be any text."""
+    """Return points as rows of data; numbers identify series, since labels may be any text."""
     return [
         {"s": f"s{number}", "x": p.x, "y": p.y}
         | ({} if p.low is None or p.high is None else {"low": p.low, "high": p.high})
@@ -149,7 +149,7 @@ def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
 def encode_keys(
     series: Sequence[ChartSeries], *, dashed: bool = False, shaped: bool = False
 ) -> Spec:
-    """Return the encodings that distinguish series, with one legend for all."""
+    """Return the encodings that distinguish series, with a common legend."""
     look = (
         {"symbolStrokeWidth": 0}
         if shaped or not dashed
@@ -166,28 +166,30 @@ def encode_keys(
 
 
 def scale_numbers(found: Iterable[Any], letter: str = "s") -> Spec:
-    """Return a scale of numbered items; different letters have separate legends."""
+    """Return a scale of numbered items; each letter has its own legend."""
     looks = [*found]
     names = [f"{letter}{number}" for number in range(len(looks))]
     return {"type": "ordinal", "domain": names, "range": looks}
 
 
 def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
-    """Return a legend above a picture, with columns that fit its width."""
+    """Return a legend above a picture, in columns that fit the width."""
     widest_px = min(max(map(len, labels)) * LETTER_PX, LONGEST_LABEL_PX) + 44
     return {
         "columns": min(max(int(WIDTH_PX / widest_px), 1), len(labels)),
-        "labelExpr": _name({f"{letter}{number}": label for number, label in enumerate(labels)}),
+        "labelExpr": _map_labels(
+            {f"{letter}{number}": label for number, label in enumerate(labels)}
+        ),
         "labelLimit": LONGEST_LABEL_PX,
     }
 
 
-def _name(labels: Mapping[str, str]) -> str:
+def _map_labels(labels: Mapping[str, str]) -> str:
     """Return the expression for the label of a value."""
     return f"{json.dumps(in_picture(labels))}[datum.value]"
 
 
-def _across(axis: Axis, values: Sequence[float]) -> Spec:
+def _scale_horizontally(axis: Axis, values: Sequence[float]) -> Spec:
     """Return the horizontal scale and axis of numbers."""
     places = sorted({*values})
     scale: Spec = {"zero": False, "nice": False, "padding": 4}
@@ -198,11 +200,11 @@ def _across(axis: Axis, values: Sequence[float]) -> Spec:
         look["values"] = places if len(places) < 12 else places[:: len(places) // 8]
         if places and places[0] > 0 and places[-1] > 8 * places[0]:
             scale |= {"type": "log", "base": 2}
-            look["title"] = _log_title(axis)
+            look["title"] = _format_log_title(axis)
     if axis.percentiles:
         shown = [at for at in _PERCENTILES if at <= max(places, default=0)]
         texts = {f"{at:g}": f"{_PERCENTILES[at]} %" for at in shown}
-        look |= {"values": shown, "labelExpr": _name(texts), "tickCount": None}
+        look |= {"values": shown, "labelExpr": _map_labels(texts), "tickCount": None}
     return {"scale": scale, "axis": look}
 
 
@@ -212,7 +214,7 @@ def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
     values += axis.ends or ()
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 5}
     if axis.log and values and min(values) > 0:
-        look |= {"values": powers(values), "tickCount": None, "title": _log_title(axis)}
+        look |= {"values": powers(values), "tickCount": None, "title": _format_log_title(axis)}
         return {"scale": logarithmic(values), "axis": look}
     if axis.share:
         look |= {"labelExpr": _PERCENT, "values": [0, 0.25, 0.5, 0.75, 1]}
@@ -220,24 +222,24 @@ def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
     return {"scale": {"domain": [0, max(values, default=0) or 1], "nice": True}, "axis": look}
 
 
-def _log_title(axis: Axis) -> str:
+def _format_log_title(axis: Axis) -> str:
     return ", ".join(filter(None, (axis.label, "log scale")))
 
 
 def logarithmic(values: Sequence[float]) -> Spec:
-    """Return a logarithmic scale of positive values, with room around the first and last."""
-    return {"type": "log", "domain": [*_ends(values)], "nice": False, "padding": 8}
+    """Return a logarithmic scale of positive values, with room at both ends."""
+    return {"type": "log", "domain": [*_find_ends(values)], "nice": False, "padding": 8}
 
 
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of a logarithmic scale: a few marks wide at least."""
+def _find_ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a logarithmic scale, which spans at least a few marks."""
     low, high = min(values), max(values)
     return (low, high) if high > _NARROW * low else (low / _NARROW, high * _NARROW)
 
 
 def powers(values: Sequence[float]) -> list[float]:
-    """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; of a wide one powers of ten."""
-    low, high = _ends(values)
+    """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; if wide, powers of ten."""
+    low, high = _find_ends(values)
     steps = (1, 2, 5) if high < WIDE * low else (1,)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     return [10**exponent * step for exponent in exponents for step in steps
@@ -245,9 +247,9 @@ def powers(values: Sequence[float]) -> list[float]:
 
 
 def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
-    """Return horizontal bars below each other; each of several `parts` has a tone.
+    """Return horizontal bars; each of several `parts` has a tone.
 
-    Values that are far apart are markers on a logarithmic axis, where a bar has no beginning.
+    If values are far apart, they are markers on a logarithmic axis, which has no zero for bars.
     """
     sums = [[*accumulate(bar.parts, initial=0.0)] for bar in found]
     data = [
@@ -264,7 +266,7 @@ def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = 
     every += x.ends or ()
     is_log = x.log and not parts[1:] and min(every, default=0) > 0
     is_log &= max(every, default=0) > FAR * min(every, default=0)
-    value = _lying_value(replace(x, log=is_log), every)
+    value = _scale_values(replace(x, log=is_log), every)
     there = {
         "y": rows_axis([bar.label for bar in found]),
         "color": {"field": "ink", "type": "nominal", "scale": None},
@@ -290,17 +292,17 @@ def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = 
     if runs := [{"row": row, "run": run} for row, bar in enumerate(found) for run in bar.runs]:
         at = {"y": there["y"], "x": {"field": "run", **value}}
         layers.append({"data": {"values": runs}, "mark": _POINT, "encoding": at})
-    return _lying(title, layers, max(len(found), 2) * ROW_PX)
+    return _draw_rows(title, layers, max(len(found), 2) * ROW_PX)
 
 
 def draw_ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSeries]) -> str:
-    """Return a row for each name: a marker at the value of each series, a line to its highest."""
+    """Return a row for each name: a marker at each value, and a line to the highest value."""
     data = [
         {"s": f"s{number}", "row": int(p.x), "low": p.y, "high": p.y if p.high is None else p.high}
         for number, each in enumerate(series)
         for p in each.points
     ]
-    value = _lying_value(x, [v for row in data for v in (row["low"], row["high"])])
+    value = _scale_values(x, [v for row in data for v in (row["low"], row["high"])])
     order = {"domain": scale_numbers(series)["domain"], "paddingOuter": 0.6}
     there = {
         "y": rows_axis(rows),
@@ -314,10 +316,10 @@ def draw_ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Chart
         {"mark": "point", "encoding": there | {"x": low} | encode_keys(series, shaped=True)},
     ]
     height_px = len(rows) * max(ROW_PX, 8.0 * len(series) + 8)
-    return _lying(title, [layer | {"data": {"values": data}} for layer in layers], height_px)
+    return _draw_rows(title, [layer | {"data": {"values": data}} for layer in layers], height_px)
 
 
-def _lying_value(axis: Axis, values: Sequence[Any]) -> Spec:
+def _scale_values(axis: Axis, values: Sequence[Any]) -> Spec:
     """Return the horizontal scale and axis of values."""
     found = upward(axis, [ChartPoint(0, value) for value in values])
     look = {"grid": True, "domain": False, "ticks": False}
@@ -327,7 +329,7 @@ def _lying_value(axis: Axis, values: Sequence[Any]) -> Spec:
 
 
 def rows_axis(labels: Sequence[str]) -> Spec:
-    """Return the encoding of rows below each other by their number."""
+    """Return the encoding of numbered rows."""
     return {
         "field": "row",
         "type": "nominal",
@@ -335,14 +337,14 @@ def rows_axis(labels: Sequence[str]) -> Spec:
         "axis": {
             "title": None,
             "grid": False,
-            "labelExpr": _name({f"{row}": label for row, label in enumerate(labels)}),
+            "labelExpr": _map_labels({f"{row}": label for row, label in enumerate(labels)}),
             "labelLimit": LONGEST_LABEL_PX,
             "labelColor": INK,
         },
     }
 
 
-def _lying(title: str, layers: Sequence[Spec], height_px: float) -> str:
+def _draw_rows(title: str, layers: Sequence[Spec], height_px: float) -> str:
     fit = {"type": "fit-x", "contains": "padding"}
     look = {"width": WIDTH_PX, "height": height_px, "autosize": fit}
     return draw(title, look | {"layer": layers})

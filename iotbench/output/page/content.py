@@ -1,4 +1,4 @@
-"""The contents of a page, before it is HTML."""
+"""The contents of a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SYMBOLS = {
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Records as rows: their keys, which all of them have, are the titles of the columns."""
+    """A table of records with equal keys, which are the titles of the columns."""
 
     rows: Sequence[Mapping[str, str]]
     title: str = ""
@@ -27,7 +27,7 @@ class PageTable:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture, and the table with its values."""
+    """A picture, with a table of its values."""
 
     title: str
     svg: str
@@ -35,12 +35,12 @@ class Picture:
     note: str = ""
     """Explanation for the reader."""
     marks: PageTable | None = None
-    """Table of its marks, if it has any."""
+    """Table of the marks; None: no marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Pictures and tables about the same question."""
+    """Pictures and tables about a question."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The headline of a result: one number, and its basis."""
+    """The headline of a result: a number and its basis."""
 
     name: str
     link: str
@@ -81,7 +81,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A choice for the reader."""
+    """A selection that the reader can change."""
 
     name: str
     title: str
@@ -91,11 +91,11 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All results on one axis, with the data to draw and sort them again."""
+    """All results on one axis, with the data for other selections."""
 
     title: str
     svg: str
-    """Picture of the first choice."""
+    """Picture of the first selection."""
     choices: Sequence[Selector]
     data: str
     """Data as JSON."""
@@ -104,9 +104,9 @@ class Ranking:
     library: str
     """The drawing library, compressed, in base 64."""
     program: str
-    """Script that draws the reader's choices with the library."""
+    """Script that draws other selections with the library."""
     allowed: str
-    """Hashes of library and script, for the page's policy."""
+    """Hashes of library and script for the page's policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +118,16 @@ class Page:
     verdict: str
     """The worst verdict, with its consequence."""
     warnings: Sequence[str]
-    """Reasons why the figures mean less; the verdict is followed by them."""
+    """Warnings about the figures, below the verdict."""
     cards: Sequence[Card]
     overview: PageTable
     ranking: Ranking | None
-    """Ranking; None for results that are not comparable."""
+    """Ranking; None: there is nothing to compare."""
     sections: Sequence[Section]
     details: Sequence[Detail]
     program: str
     is_folded: bool
-    """True if the details of single results are folded, as there are many."""
+    """True if the details of results are folded, since there are many."""
 
 
 TEXTS = frozenset({
@@ -136,4 +136,4 @@ TEXTS = frozenset({
     "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
     "Values", "Result files", "Cause",
 })  # fmt: skip
-"""Titles of columns with text, aligned left; other columns have numbers."""
+"""Titles of the columns with text, which are aligned left."""

@@ -1,4 +1,4 @@
-"""Pictures of the course of runs: rate by second with the phases, and what machines used."""
+"""Pictures of the course of runs: rates with phases, and resources."""
 
 import math
 from collections import defaultdict
@@ -23,21 +23,21 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Work
 
 _LEAST_S = 3
-"""Shortest run that has a course."""
+"""Minimum length of a run with a course."""
 _MOST_LINES = 5
 _TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
 _BAND = "In a long run a line shows means of some seconds, in a band of their lowest and highest."
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
-"""Phases that a picture shows as one."""
+"""Phase -> name of the phase that a picture shows instead."""
 _SHORTEST_S = 0.25
-"""A shorter last second is left out."""
+"""Minimum length of the last second in a picture."""
 
 
 def courses_of(found: Sequence[PageResult]) -> Iterator[Section]:
-    """Yield the rates by second, and the resources, of all results that have them."""
+    """Yield the sections of rates by second and of resources."""
     most = _MOST_LINES if len(found) <= MOST_CARDS else 1
-    rates = [_rates(each, most) for each in found if kind_of(each.result).writes]
+    rates = [_draw_rates(each, most) for each in found if kind_of(each.result).writes]
     if pictures := [picture for picture in rates if picture]:
         which = "for each number of workers" if most > 1 else "with the most workers"
         note = (
@@ -48,19 +48,19 @@ def courses_of(found: Sequence[PageResult]) -> Iterator[Section]:
             " Work that the server does not count can cause dips, too."
         )
         yield Section("course", "Rate over time", [note], pictures)
-    used = [_resources(each) for each in found]
+    used = [_draw_resources(each) for each in found]
     if pictures := [picture for picture in used if picture]:
         yield Section("resources", "Resources over time", [_BAND], pictures)
 
 
-def _rates(each: PageResult, most: int) -> Picture | None:
-    runs = [run for run in _typical(each, most) if len(_by_second(run)) >= _LEAST_S]
+def _draw_rates(each: PageResult, most: int) -> Picture | None:
+    runs = [run for run in _select_typical(each, most) if len(compute_rates(run)) >= _LEAST_S]
     if not runs:
         return None
-    labels = [_place(each, run) for run in runs]
+    labels = [_format_place(each, run) for run in runs]
     styles = [SeriesStyle(order, order) for order in range(len(runs))]
     series = [
-        ChartSeries(label, style, _by_second(run))
+        ChartSeries(label, style, compute_rates(run))
         for label, style, run in zip(labels, styles, runs, strict=True)
     ]
     marks = [
@@ -69,22 +69,24 @@ def _rates(each: PageResult, most: int) -> Picture | None:
         for found in marks_of(run)
     ]
     title = f"{each.label}: rate over time"
-    phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
+    phases = {label: _find_spans(run) for label, run in zip(labels, runs, strict=True)}
     svg = draw_course(title, Axis("rows/s"), series, phases, marks)
-    table = _marks(labels, runs)
-    return Picture(title, svg, _phases(labels, runs), _note(runs), table if marks else None)
+    table = _list_marks(labels, runs)
+    return Picture(
+        title, svg, _list_phases(labels, runs), _describe_unlisted(runs), table if marks else None
+    )
 
 
-def _note(runs: Sequence[RunRecord]) -> str:
-    """Return a note about failures that the picture does not show."""
+def _describe_unlisted(runs: Sequence[RunRecord]) -> str:
+    """Return a note about failures without a mark."""
     unlisted = sum(worker.more_failures for run in runs for worker in run.outcome.workers)
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 
-def _typical(each: PageResult, most: int) -> list[RunRecord]:
-    """Return the run with the median rate of each worker count or level; of many, the last.
+def _select_typical(each: PageResult, most: int) -> list[RunRecord]:
+    """Return the run with the median rate of each worker count or level, at most `most`.
 
-    The one that failed, if there is one, follows them.
+    The last failed run follows them.
     """
     groups: dict[int, list[RunRecord]] = defaultdict(list)
     for run in each.done:
@@ -103,15 +105,15 @@ def _typical(each: PageResult, most: int) -> list[RunRecord]:
     return found + failed
 
 
-def _place(each: PageResult, run: RunRecord) -> str:
+def _format_place(each: PageResult, run: RunRecord) -> str:
     ended = "" if run.outcome.status == "done" else f", {run.outcome.status}"
     if each.summary.subject.name == "level":
         return f"level {run.level:,}{ended}"
     return f"{counted(run.workers, 'worker')}{ended}"
 
 
-def _by_second(run: RunRecord) -> list[ChartPoint]:
-    """Return the rate in each second or in several; the last interval may be shorter."""
+def compute_rates(run: RunRecord) -> list[ChartPoint]:
+    """Return the rate in each interval of one or more seconds; the last may be shorter."""
     totals: dict[int, int] = defaultdict(int)
     each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
     for worker in run.outcome.workers:
@@ -127,8 +129,8 @@ def _by_second(run: RunRecord) -> list[ChartPoint]:
     return points
 
 
-def _spans(run: RunRecord) -> list[PhaseSpan]:
-    """Return the phases that load the database; a prefill ends at the common start."""
+def _find_spans(run: RunRecord) -> list[PhaseSpan]:
+    """Return the phases with work of the database; a prefill ends at the common start."""
     phases = {name: s for name, s in run.outcome.phases_s.items() if name in _SHOWN_PHASES}
     timed_s = phases.get(WARMUP, 0.0) + sum(phases.get(work, 0.0) for work in _TIMED_PHASES)
     prefill_s = phases.pop("prefill", 0.0)
@@ -140,12 +142,12 @@ def _spans(run: RunRecord) -> list[PhaseSpan]:
     return spans
 
 
-def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
+def _list_phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
     names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
     rows = []
     for label, run in zip(labels, runs, strict=True):
         warmup_s = run.outcome.phases_s.get(WARMUP, 0.0)
-        rates = [p.y for p in _by_second(run) if p.x > warmup_s] or [0.0]
+        rates = [p.y for p in compute_rates(run) if p.x > warmup_s] or [0.0]
         lengths_s = {name: run.outcome.phases_s.get(name) for name in names}
         rows.append({
             "Run with": label,
@@ -160,8 +162,8 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
     return PageTable(rows)
 
 
-def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
-    """Return one line for each kind of mark of a run: how many, and when."""
+def _list_marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
+    """Return a line for each kind of mark of a run, with count and times."""
     rows = []
     for label, run in zip(labels, runs, strict=True):
         kinds: dict[str, list[Occurrence]] = defaultdict(list)
@@ -173,19 +175,19 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
                 "Run": f"{run.run}",
                 "Mark": what,
                 "Count": f"{sum(found.count for found in some):,}",
-                "At s": ", ".join(map(_moment, some)),
+                "At s": ", ".join(map(_format_moment, some)),
             }
             for what, some in kinds.items()
         ]
     return PageTable(rows, "Marks")
 
 
-def _moment(found: Occurrence) -> str:
-    """Return the time of an event, with a count if it happened more than once."""
+def _format_moment(found: Occurrence) -> str:
+    """Return the time of an occurrence, with its count if above 1."""
     return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
 
 
-def _resources(each: PageResult) -> Picture | None:
+def _draw_resources(each: PageResult) -> Picture | None:
     runs = [run for run in each.done if run.resources and len(run.resources.samples) > 1]
     if not runs:
         return None
@@ -217,11 +219,11 @@ def _resources(each: PageResult) -> Picture | None:
     phases = {"phase": _join(spans)}
     svg = draw_course(title, Axis("cores"), series, phases)
     note = f"One run, {describe_run(run)}. Server: {run.resources.server}."
-    return Picture(title, svg, _resources_table(run.resources), note)
+    return Picture(title, svg, _list_resources(run.resources), note)
 
 
 def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
-    """Return the spans with neighbours of the same phase joined."""
+    """Return the spans, with neighbours of the same phase joined."""
     found: list[PhaseSpan] = []
     for span in spans:
         if found and found[-1].name == span.name:
@@ -231,8 +233,8 @@ def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
     return found
 
 
-def _resources_table(found: Resources) -> PageTable:
-    """Return a line for each phase, with its duration and the resources used."""
+def _list_resources(found: Resources) -> PageTable:
+    """Return a line for each phase, with duration and resources."""
     lengths_s: dict[str, list[float]] = defaultdict(list)
     for sample in found.samples:
         lengths_s[sample.phase].append(sample.duration_s)

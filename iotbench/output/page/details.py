@@ -1,4 +1,4 @@
-"""Everything about one result: its rows, its runs, its configuration, its server."""
+"""The details of a result: rows, runs, configuration and server."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,26 +24,26 @@ def detail_of(each: PageResult) -> Detail:
     result = each.result
     dataset = result.dataset.model_dump(mode="json", exclude={"ranges"})
     options = {
-        "Configuration": _texts(result.configuration),
-        "Target options": _texts(result.target_options),
-        "Dataset": _texts(dataset),
-        "Server settings": _texts(result.server.settings if result.server else {}),
-        "Statements": _texts({query.name: query.statement for query in result.queries}),
+        "Configuration": _format_values(result.configuration),
+        "Target options": _format_values(result.target_options),
+        "Dataset": _format_values(dataset),
+        "Server settings": _format_values(result.server.settings if result.server else {}),
+        "Statements": _format_values({query.name: query.statement for query in result.queries}),
     }
     return Detail(
         id=each.anchor,
         title=f"{each.label}: {each.about}",
         verdict=describe_result(each.result),
-        alerts=_alerts(each),
-        facts=[*_facts(each)],
+        alerts=_list_alerts(each),
+        facts=[*_list_facts(each)],
         plans={name: plan_text(plans) for name, plans in result.query_plans.items()},
-        tables=[table for table in (_rows(each), _runs(each)) if table.rows],
+        tables=[table for table in (_list_rows(each), _list_runs(each)) if table.rows],
         options={title: values for title, values in options.items() if values},
     )
 
 
-def _alerts(each: PageResult) -> list[tuple[str, str]]:
-    """Return the alerts of all repeats; an alert of some repeats names them."""
+def _list_alerts(each: PageResult) -> list[tuple[str, str]]:
+    """Return the alerts of all repeats; an alert that not all repeats have names the repeat."""
     repeats = [[*alerts_of(result)] for result in each.results]
     found: dict[tuple[str, str], None] = {}
     for place, alerts in enumerate(repeats, 1):
@@ -53,7 +53,7 @@ def _alerts(each: PageResult) -> list[tuple[str, str]]:
     return [*found]
 
 
-def _facts(each: PageResult) -> Iterator[tuple[str, str]]:
+def _list_facts(each: PageResult) -> Iterator[tuple[str, str]]:
     result = each.result
     if each.is_repeated:
         yield "repeats", f"{len(each.results)}; figures of rows are means over them"
@@ -69,8 +69,8 @@ def _facts(each: PageResult) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def _rows(each: PageResult) -> PageTable:
-    """Return the table of the terminal, with every column and its basis."""
+def _list_rows(each: PageResult) -> PageTable:
+    """Return the table of the terminal with every column."""
     first, *others = (c for c in columns_of(each.summary.subject) if c.title != "Verdict")
     rows = []
     for row in each.summary.every:
@@ -84,12 +84,11 @@ def _rows(each: PageResult) -> PageTable:
     return PageTable(rows, "All rows")
 
 
-def _runs(each: PageResult) -> PageTable:
-    """Return one line for each run of an insert."""
-    return PageTable([_run(run) for run in each.result.runs if run.metrics], "Runs")
+def _list_runs(each: PageResult) -> PageTable:
+    return PageTable([_describe(run) for run in each.result.runs if run.metrics], "Runs")
 
 
-def _run(run: RunRecord) -> dict[str, str]:
+def _describe(run: RunRecord) -> dict[str, str]:
     found = run.metrics
     assert found
     stored, size = found.rows_per_s_stored, found.bytes_per_row
@@ -117,8 +116,8 @@ def _run(run: RunRecord) -> dict[str, str]:
     }
 
 
-def _texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as text; lists separated by commas."""
+def _format_values(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as text, in which commas separate lists."""
     return {
         key: ", ".join(map(str, v)) if isinstance(v, list | tuple) else "" if v is None else str(v)
         for key, v in options.items()

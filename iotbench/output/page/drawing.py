@@ -1,4 +1,4 @@
-"""Specifications of Vega-Lite as SVG elements with colours of the page's style sheet."""
+"""Pictures from specifications of Vega-Lite, in the colours of the page's style sheet."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,22 +10,21 @@ from iotbench.output.page.style import INK, LINE, MUTED
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
 WIDTH_PX = 430.0
-"""Width of every picture, about the width of the page's columns, so that letters keep their size.
-"""
+"""Width of pictures: about the width of the page's columns, so that letters keep their size."""
 LETTER_PX = 6.6
-"""About the mean width of a letter."""
+"""Approximate mean width of a letter."""
 _MEASURED_PX = 12
-"""Letters are shown with 10 px: a reader's font may be wider than the one that is measured."""
+"""Size for the layout. Letters have 10 px, since the reader's font may be wider."""
 _FONT = "sans-serif"
-"""About as wide as the page's own, which replaces it."""
+"""A font about as wide as the page's, which replaces it."""
 _SNIPPET = """
 window.drawn = (element, spec) => vegaEmbed(element, spec, {
   mode: "vega", renderer: "svg", actions: false, ast: true, tooltip: false, defaultStyle: false,
   logLevel: 1,
 });
 """
-"""Expressions are interpreted (`ast`), so the page's policy need not allow `eval`. No warnings: a
-figure without ranges has empty layers, which is no fault."""
+"""`ast` interprets expressions, so that the page's policy can forbid `eval`. The log level hides
+warnings about empty layers, which figures without ranges have."""
 ORIGIN = (
     "Vega, github.com/vega/vega: Copyright (c) University of Washington Interactive Data Lab"
     " and contributors, BSD 3-Clause License; with modules of D3, github.com/d3: Copyright Mike"
@@ -89,7 +88,7 @@ def draw(title: str, spec: Spec) -> str:
 
 
 def compile_spec(spec: Spec) -> Spec:
-    """Return a specification of Vega-Lite as one of Vega, which a browser can draw."""
+    """Return a specification of Vega-Lite compiled for a browser."""
     import vl_convert  # noqa: PLC0415
 
     found: Spec = vl_convert.vegalite_to_vega(in_picture(spec))
@@ -97,7 +96,7 @@ def compile_spec(spec: Spec) -> Spec:
 
 
 def bundle_library() -> str:
-    """Return the script that draws specifications of Vega in a browser."""
+    """Return the script that draws compiled specifications in a browser."""
     import vl_convert  # noqa: PLC0415
 
     found: str = vl_convert.javascript_bundle(_SNIPPET)
@@ -111,11 +110,11 @@ _QUIET = {
     "opacity": "1", "text-anchor": "start", "font-weight": "normal", "stroke-dasharray": "1,0",
     "transform": "translate(0,0)",
 }  # fmt: skip
-"""Attributes that the page does not need: with any value, or with this one."""
+"""Needless attributes with their default values; `_DROPPED` have any value."""
 
 
 def embed(text: str, title: str) -> str:
-    """Return a file of Vega as an element of a page."""
+    """Return a file of Vega as an SVG element of a page."""
     ET.register_namespace("", _SVG)
     root = ET.fromstring(text)  # noqa: S314 - the library wrote it
     for name in [each for each in root.attrib if each != "viewBox"]:
@@ -127,7 +126,7 @@ def embed(text: str, title: str) -> str:
 
 
 def _tidy(parent: ET.Element) -> None:
-    """Remove what is hidden, attributes that change nothing, and groups without attributes."""
+    """Remove hidden elements, needless attributes, and groups without attributes."""
     children: list[ET.Element] = []
     for child in parent:
         _tidy(child)
@@ -138,7 +137,6 @@ def _tidy(parent: ET.Element) -> None:
 
 
 def _is_empty(element: ET.Element) -> bool:
-    """Return whether an element is fully hidden."""
     if element.tag == _GROUP:
         return not len(element)
     if element.tag == _TEXT:

@@ -1,4 +1,4 @@
-"""Pictures of rate, memory and newest values over the number of series."""
+"""Pictures of rate, memory and queries for newest rows over the number of series."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from simulator.data.reader import DatasetReader
 from simulator.protocol.spec import Work
 
 _FEWEST = 3
-"""Fewest different numbers of series for a meaningful line."""
+"""Minimum number of points of a line."""
 _ONE = ("single-lastpoint", "single-last-loc")
 """Queries for the newest row of one series."""
 _EACH = ("lastpoint", "newest-per-series", "newest-per-device")
-"""Queries for the newest row of each series; of several tables behind the name of the table."""
+"""Ends of queries for the newest row of each series, which may begin with a table."""
 _Value = Callable[[PageResult], float | None]
 
 
 def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the pictures of results with at least three different numbers of series."""
+    """Yield the pictures of targets with results of at least three numbers of series."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
     for each in group:
@@ -35,35 +35,35 @@ def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
     some = [each for each in group if each.result.target in grown and counts[each.index]]
     if not some:
         return
-    one_ms = partial(_median_ms, is_wanted=lambda query: query in _ONE)
+    one_ms = partial(_compute_median_ms, is_wanted=lambda query: query in _ONE)
     each_ms = partial(
-        _median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
+        _compute_median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
     )
-    yield from _picture("Rate over the number of series", "rows/s", some, counts, _rate)
-    yield from _picture("Memory of the server", "MiB", some, counts, _memory_mib)
-    yield from _picture("Newest row of one series, median", "ms", some, counts, one_ms)
-    yield from _picture("Newest row of each series, median", "ms", some, counts, each_ms)
+    yield from _draw("Rate over the number of series", "rows/s", some, counts, _find_rate)
+    yield from _draw("Memory of the server", "MiB", some, counts, _find_memory_mib)
+    yield from _draw("Newest row of one series, median", "ms", some, counts, one_ms)
+    yield from _draw("Newest row of each series, median", "ms", some, counts, each_ms)
 
 
 def series_of(result: Result) -> int:
-    """Return the number of series in all tables of a result; 0 if it is not known."""
+    """Return the number of series in all tables of a result; 0: unknown."""
     reader = DatasetReader(result.dataset)
     if reader.sizes is None:
         return 0
     return sum(reader.series(place) for place in range(len(reader.tables)))
 
 
-def _rate(each: PageResult) -> float | None:
+def _find_rate(each: PageResult) -> float | None:
     return max((row.value("rows_per_s") or 0 for row in each.summary.rows), default=0) or None
 
 
-def _memory_mib(each: PageResult) -> float | None:
+def _find_memory_mib(each: PageResult) -> float | None:
     found = [run.resources for run in each.result.runs if run.resources]
     used = [part for one in found if (part := server_in(one, Work.INSERT))]
     return max(part.memory_bytes for part in used) / 2**20 if used else None
 
 
-def _median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | None:
+def _compute_median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | None:
     found = [
         value
         for row in each.summary.rows
@@ -73,7 +73,7 @@ def _median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | No
     return fmean(found) if found else None
 
 
-def _picture(
+def _draw(
     title: str, unit: str, group: Sequence[PageResult], counts: Mapping[int, int], value: _Value
 ) -> Iterator[Picture]:
     points: dict[str, list[ChartPoint]] = defaultdict(list)

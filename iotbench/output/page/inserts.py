@@ -1,4 +1,4 @@
-"""Pictures of inserts: rate, latency, client share and size, of several results side by side."""
+"""Pictures of inserts: figures, latency distribution and size on disk."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ from iotbench.results.latency import latency_of, merge, percentiles_ms
 from simulator.protocol.histogram import merge_histogram
 
 _PER_DECADE = 12
-"""Points of a distribution for each further nine."""
+"""Points of a distribution for each decade, such as from 90 % to 99 %."""
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
@@ -33,19 +33,19 @@ def draw_figures(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def draw_distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the latency at each percentile, of each result's last row."""
+    """Yield the latency at each percentile, of the last row of each result."""
     for some in chunks([(each, each.summary.rows) for each in group]):
-        yield _distribution([each for each, _ in some])
+        yield _draw_distribution([each for each, _ in some])
 
 
 def draw_sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the bytes per row of results with a known size."""
+    """Yield the bytes per row of the results with a known size."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
-        yield _sizes([each for each, _ in some])
+        yield _draw_sizes([each for each, _ in some])
 
 
-def _latencies(each: PageResult, row: Row) -> HdrHistogram:
+def _merge_latencies(each: PageResult, row: Row) -> HdrHistogram:
     """Return the latencies of the batches behind a row."""
     if row.place.stage is not None:
         reports = [worker for run in each.done for worker in run.outcome.workers]
@@ -59,12 +59,12 @@ def _latencies(each: PageResult, row: Row) -> HdrHistogram:
     return merge(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
-def _distribution(group: Sequence[PageResult]) -> Picture:
+def _draw_distribution(group: Sequence[PageResult]) -> Picture:
     series, rows = [], []
     subject = group[0].summary.subject
     for each in group:
         for row in each.summary.rows:
-            histogram = _latencies(each, row)
+            histogram = _merge_latencies(each, row)
             found = latency_of(histogram)
             values = {FIGURES[name].title: getattr(found, name) for name in _PERCENTILES}
             rows.append({
@@ -87,7 +87,7 @@ def _distribution(group: Sequence[PageResult]) -> Picture:
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
-    """Return the values at percentiles, up to the highest that has enough samples."""
+    """Return the values at percentiles, up to the highest with enough samples."""
     total = histogram.get_total_count()
     nines = len(str(total)) - 1
     steps = [step / _PER_DECADE for step in range(nines * _PER_DECADE + 1)]
@@ -95,7 +95,7 @@ def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
     return [ChartPoint(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
 
 
-def _sizes(group: Sequence[PageResult]) -> Picture:
+def _draw_sizes(group: Sequence[PageResult]) -> Picture:
     bars, rows = [], []
     for each in group:
         repeats = [on_disk for result in each.results if (on_disk := on_disk_of(result))]

@@ -1,4 +1,4 @@
-"""The results of a page: those that the user names, repeats joined, each with label and style."""
+"""The results of a page, with repeats joined; each has a label and a style."""
 
 import json
 from collections import Counter, defaultdict
@@ -24,9 +24,9 @@ from iotbench.store.lookup import paths_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
-"""Options that pictures and tables show, or that are never compared."""
+"""Options that labels omit, since pictures show them or values are never equal."""
 _OF_A_REPEAT = ("rows", "start_ms", "seed")
-"""Options that may differ between repeats: an insert with a duration ends with other rows."""
+"""Options that may differ between repeats, such as the rows of an insert with a duration."""
 _MOST_WORDS = 2
 _LONGEST_VALUE = 20
 _WORST_ENDS = ("failed", "interrupted", "running", "done")
@@ -34,30 +34,30 @@ _WORST_ENDS = ("failed", "interrupted", "running", "done")
 
 @dataclass(frozen=True, slots=True)
 class RepeatedItem:
-    """The common part of an item's repeats."""
+    """The item of a plan that results repeat."""
 
     record: Path
-    """The file of the plan or the reproduction."""
+    """File of the plan or reproduction."""
     setting: str
     target: str
     place: int = 0
     """Place of the setting in the plan."""
     is_search: bool = False
-    """True if the setting has a search; each number tried has its own results."""
+    """True if the setting has a search, in which each number has its own results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Results and reproductions, with their files."""
+    """Results and reproductions with their files."""
 
     results: Sequence[tuple[Path, Result]]
     reproductions: Sequence[tuple[Path, Reproduction]]
     repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
-    """File of a result -> the item that it is a repeat of."""
+    """File of a result -> the item that it repeats."""
 
 
 def find_sources(folder: Path, names: Sequence[str]) -> Sources:
-    """Return the named sources; ConfigError lists unknown, damaged or unsuitable ones.
+    """Return the named sources; ConfigError lists unknown, damaged or unsuitable names.
 
     The file of a plan or a capacity includes the results of its sweeps.
     """
@@ -78,7 +78,7 @@ def find_sources(folder: Path, names: Sequence[str]) -> Sources:
 
 
 def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
-    """Return the items that the results of a plan or a reproduction, next to it, repeat."""
+    """Return file -> item of the results of a plan or a reproduction, in the same folder."""
     if not isinstance(record, PlanRecord | Reproduction):
         return {}
     planned = record.plan.get("settings", ()) if isinstance(record, PlanRecord) else ()
@@ -96,12 +96,12 @@ def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """A result on a page, or the repeats of one, joined."""
+    """A result on a page, or several repeats as one result."""
 
     results: Sequence[Result]
     """One result, or the repeats in order of time."""
     result: Result
-    """The only result, or the first one with the runs of all."""
+    """The only result, or the first one with the runs of all repeats."""
     summary: Summary
     files: Sequence[Path]
     index: int
@@ -109,11 +109,11 @@ class PageResult:
     label: str
     style: SeriesStyle
     repeated: RepeatedItem | None
-    """Item of a plan, if these are its repeats."""
+    """Item of a plan that the results repeat; None: no plan."""
 
     @property
     def ids(self) -> str:
-        """Return the ids of all its results."""
+        """The ids of its results."""
         pairs = zip(self.files, self.results, strict=True)
         return ", ".join(id_of(path) or result.sweep_id for path, result in pairs)
 
@@ -124,27 +124,27 @@ class PageResult:
 
     @property
     def anchor(self) -> str:
-        """Return the id of the element with everything about it."""
+        """The id of the element with its details."""
         return f"result-{self.index}"
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Return the key of results that share pictures."""
-        return _group(self.result)
+        """The key of results that share pictures."""
+        return _find_group(self.result)
 
     @property
     def about(self) -> str:
-        """Return a short description of the measurement."""
+        """Short description of the measurement."""
         return " ".join(word for word in (self.result.kind, *self.group[1:]) if word)
 
     @property
     def done(self) -> list[RunRecord]:
-        """Return the successful runs."""
+        """The successful runs."""
         return [run for run in self.result.runs if run.outcome.status == "done"]
 
     @property
     def durability(self) -> str:
-        """Return the durability of an acknowledged row, in a word."""
+        """The durability of acknowledged rows in a word or two."""
         server = self.result.server
         words = {True: "durable", False: "not durable", None: "unknown"}
         return words[server.durable] if server else "-"
@@ -153,19 +153,19 @@ class PageResult:
 def order_results(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem] | None = None
 ) -> list[PageResult]:
-    """Return results in the order of their kind and time, each file once, repeats as one."""
-    groups = _repeats(found, repeated or {})
+    """Return the results by kind and time, with each file once and repeats joined."""
+    groups = _group_repeats(found, repeated or {})
     results = [join_result([result for _, result in group]) for group in groups]
     items = [(repeated or {}).get(group[0][0]) for group in groups]
-    labels = _labels(results, [each.setting if each else "" for each in items])
+    labels = _write_labels(results, [each.setting if each else "" for each in items])
     colours = colours_of(result.target for result in results)
     orders: Counter[tuple[str, ...]] = Counter()
     on_page: list[PageResult] = []
     for index, (group, result, label, item) in enumerate(
         zip(groups, results, labels, items, strict=True)
     ):
-        style = SeriesStyle(colours[result.target], orders[_group(result)])
-        orders[_group(result)] += 1
+        style = SeriesStyle(colours[result.target], orders[_find_group(result)])
+        orders[_find_group(result)] += 1
         paths, of_group = [path for path, _ in group], [each for _, each in group]
         summaries = []
         for path, each in group:
@@ -177,10 +177,10 @@ def order_results(
     return on_page
 
 
-def _repeats(
+def _group_repeats(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem]
 ) -> list[list[tuple[Path, Result]]]:
-    """Return the results that are repeats of each other, in the order of their kind and time."""
+    """Return groups of results that repeat each other, by kind and time."""
     unique = {path.resolve(): (path, result) for path, result in found}
     groups: dict[object, list[tuple[Path, Result]]] = defaultdict(list)
     for file, (path, result) in sorted(
@@ -193,47 +193,44 @@ def _repeats(
     return [*groups.values()]
 
 
-def _group(result: Result) -> tuple[str, ...]:
+def _find_group(result: Result) -> tuple[str, ...]:
     about = "by fill level" if result.configuration.get("steps") else ""
     about = "ramp" if any(run.outcome.ramps for run in result.runs) else about
     about = "by stage" if result.configuration.get("stages") else about
     return result.kind, result.dataset.workload, about
 
 
-def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
-    """Return a label for each result: its target, and what distinguishes it from others.
-
-    That is the setting, if a plan has several, and options within it.
-    """
+def _write_labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
+    """Return a label for each result: target, and the setting and options that distinguish it."""
     own: dict[tuple[str, tuple[str, ...]], dict[str, list[Result]]] = defaultdict(dict)
     for result, setting in zip(results, settings, strict=True):
-        own[result.target, _group(result)].setdefault(setting, []).append(result)
+        own[result.target, _find_group(result)].setdefault(setting, []).append(result)
     found = []
     for result, setting in zip(results, settings, strict=True):
-        others = own[result.target, _group(result)]
+        others = own[result.target, _find_group(result)]
         words = f", {setting}" if setting and len(others) > 1 else ""
-        found.append(f"{result.target}{words}{_differences(result, others[setting])}")
-    counts = Counter((_group(r), label) for r, label in zip(results, found, strict=True))
+        found.append(f"{result.target}{words}{_describe_differences(result, others[setting])}")
+    counts = Counter((_find_group(r), label) for r, label in zip(results, found, strict=True))
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     for index, result in enumerate(results):
-        key = _group(result), found[index]
+        key = _find_group(result), found[index]
         if counts[key] > 1:
             seen[key] += 1
             found[index] += f" #{seen[key]}"
     return found
 
 
-def _differences(result: Result, alike: Sequence[Result]) -> str:
-    """Return the options in which a result differs from others."""
-    own, others = _options(result), [_options(each) for each in alike]
+def _describe_differences(result: Result, alike: Sequence[Result]) -> str:
+    """Return the options in which a result differs from others, for its label."""
+    own, others = _select_options(result), [_select_options(each) for each in alike]
     words = [
         f"{key} {value}" for key, value in own.items() if any(o.get(key) != value for o in others)
     ]
     return "".join(f", {word}" for word in words[:_MOST_WORDS])
 
 
-def _options(result: Result) -> Mapping[str, str]:
-    """Return the options of a result that its label may have."""
+def _select_options(result: Result) -> Mapping[str, str]:
+    """Return the options of a result that a label may have."""
     options = {"runner": result.runner, **result.configuration}
     return {
         key: str(value)
@@ -246,7 +243,7 @@ def _options(result: Result) -> Mapping[str, str]:
 
 
 def join_result(results: Sequence[Result]) -> Result:
-    """Return the first result with the runs of all results, numbered consecutively."""
+    """Return the first result with the runs of all results."""
     first = results[0]
     if len(results) == 1:
         return first
@@ -262,7 +259,7 @@ def join_result(results: Sequence[Result]) -> Result:
 
 
 def _number(runs: Iterable[RunRecord]) -> list[RunRecord]:
-    """Return runs with the numbers 1, 2, ... of each worker count and level."""
+    """Return the runs, numbered from 1 for each worker count and level."""
     numbers: Counter[tuple[int, int]] = Counter()
     found = []
     for run in runs:
@@ -273,7 +270,7 @@ def _number(runs: Iterable[RunRecord]) -> list[RunRecord]:
 
 
 def join_summary(summaries: Sequence[Summary]) -> Summary:
-    """Return one row for each place, with means over the summaries that have it."""
+    """Return a summary with one row for each place: means over the summaries that have it."""
     if len(summaries) == 1:
         return summaries[0]
     rows = _join_rows([summary.rows for summary in summaries])
@@ -282,10 +279,7 @@ def join_summary(summaries: Sequence[Summary]) -> Summary:
 
 
 def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
-    """Join the rows about the same place, in the order of the repeats.
-
-    For a ramp, the number of workers may differ; then the lowest counts.
-    """
+    """Join the rows of each place. Of a ramp, the lowest number of workers is kept."""
     places: dict[tuple[Place, int], list[Row]] = defaultdict(list)
     for rows in repeats:
         seen: Counter[Place] = Counter()
@@ -299,7 +293,7 @@ def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
 
 
 def _join_row(rows: Sequence[Row]) -> Row:
-    worst = min(rows, key=_rank)
+    worst = min(rows, key=_find_rank)
     return replace(
         worst,
         place=min((row.place for row in rows), key=lambda place: place.workers or 0),
@@ -308,7 +302,7 @@ def _join_row(rows: Sequence[Row]) -> Row:
     )
 
 
-def _rank(row: Row) -> int:
-    """Return the rank of a row's verdict, 0 for the worst; text without a status is unknown."""
+def _find_rank(row: Row) -> int:
+    """Return the rank of a row's verdict, 0 for the worst; text without a status: unknown."""
     found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
     return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)

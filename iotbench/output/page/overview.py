@@ -1,8 +1,8 @@
-"""The head of a page: a card for each result, and the table of all of them."""
+"""The head of a page: warnings, a card for each result, and a table of all results."""
 
 from collections.abc import Iterator, Sequence
 
-from iotbench.figures.figures import FIGURES, FigureValue
+from iotbench.figures.figures import FIGURES
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
 from iotbench.figures.verdicts import describe_result
@@ -18,7 +18,7 @@ _MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
 
 
 def warnings_of(found: Sequence[PageResult]) -> Iterator[str]:
-    """Yield the first warnings of the results, each once with the names of its results."""
+    """Yield the first warnings, each once with the labels of its results."""
     having: dict[str, list[str]] = {}
     for each in found:
         for text in merge_warnings([t for result in each.results for t in result.warnings]):
@@ -37,11 +37,11 @@ def _name_results(labels: Sequence[str], of: int) -> str:
 
 
 def cards_of(found: Sequence[PageResult]) -> list[Card]:
-    """Return a card for each result; none if there are many, as the table is enough."""
-    return [_card(each) for each in found] if len(found) <= MOST_CARDS else []
+    """Return a card for each result; empty if there are many results."""
+    return [_make_card(each) for each in found] if len(found) <= MOST_CARDS else []
 
 
-def _card(each: PageResult) -> Card:
+def _make_card(each: PageResult) -> Card:
     name, verdict = f"{each.about}: {each.label}", describe_result(each.result)
     row, colour = each.summary.headline, each.style.colour
     if not row:
@@ -53,18 +53,14 @@ def _card(each: PageResult) -> Card:
         return Card(name, each.anchor, value, unit, "", verdict, colour)
     figure = FIGURES[each.summary.subject.listed_by]
     value = figure_text(row, figure.name)
-    basis = f"{row.place}; {_basis(each, row.figures[figure.name])}"
+    found = row.figures[figure.name]
+    spread = "spread not known" if found.spread is None else f"spread {found.spread:.1%}"
+    basis = f"{row.place}; {counted(found.n, 'repeat' if each.is_repeated else 'run')}, {spread}"
     return Card(name, each.anchor, value, figure.unit.value, basis, verdict, colour)
 
 
-def _basis(each: PageResult, found: FigureValue) -> str:
-    """Return the basis of a figure: how many measurements, and their spread."""
-    runs = counted(found.n, "repeat" if each.is_repeated else "run")
-    return f"{runs}, {'spread not known' if found.spread is None else f'spread {found.spread:.1%}'}"
-
-
 def overview_of(found: Sequence[PageResult]) -> PageTable:
-    """Return one line for each result, with its headline and the basis."""
+    """Return a line for each result, with its headline."""
     return PageTable([line_of(each, each.summary.headline) for each in found])
 
 

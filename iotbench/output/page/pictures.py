@@ -1,4 +1,4 @@
-"""Pictures of figures, drawn as their kind declares them."""
+"""Pictures of figures, as kinds of measurements declare them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,20 +15,20 @@ _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "
 
 
 Rows = tuple[PageResult, Sequence[Row]]
-"""A result, and the rows of it that a picture shows."""
+"""A result, and its rows in a picture."""
 
 
 def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Sequence[Rows]]:
-    """Yield the results in groups that fit into a picture."""
+    """Yield the results in groups, each for a picture."""
     for start in range(0, len(shown), most):
         yield shown[start : start + most]
 
 
 def picture_over(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
-    """Yield the pictures of a figure, all with the same scale; many bars are sorted."""
+    """Yield the pictures of a figure with the same scale; many bars are sorted."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
-    points = [point for _, rows in shown for point in _points(drawn, rows)]
+    points = [point for _, rows in shown for point in _list_points(drawn, rows)]
     values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     several = len(shown) > charts.MOST_SERIES
     ends = (min(values), max(values)) if several and values else None
@@ -37,21 +37,21 @@ def picture_over(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
     y = Axis("" if share else figure.unit.value, log=is_log, share=share, ends=ends)
     if len(points) > len(shown):
         for some in chunks(shown):
-            yield _over(drawn, y, some)
+            yield _draw_over(drawn, y, some)
         return
     if several:
         is_better = figure.better is Better.HIGHER
-        shown = sorted(shown, key=lambda each: _first(drawn, each), reverse=is_better)
+        shown = sorted(shown, key=lambda each: _find_first(drawn, each), reverse=is_better)
     for some in chunks(shown, charts.MOST_BARS):
-        yield _over(drawn, y, some)
+        yield _draw_over(drawn, y, some)
 
 
-def _first(drawn: Over, shown: Rows) -> float:
-    return next((point.y for point in _points(drawn, shown[1])), 0.0)
+def _find_first(drawn: Over, shown: Rows) -> float:
+    return next((point.y for point in _list_points(drawn, shown[1])), 0.0)
 
 
-def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
-    series = [ChartSeries(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
+def _draw_over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
+    series = [ChartSeries(m.label, m.style, [*_list_points(drawn, rows)]) for m, rows in shown]
     if any(len(each.points) > 1 for each in series):
         x = Axis(_LABELS[drawn.dimension], counts=drawn.dimension != "level")
         svg = charts.draw_lines(drawn.title, x, y, series)
@@ -68,7 +68,7 @@ def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
     return Picture(drawn.title, svg, table_of(shown, [drawn.figure]), note)
 
 
-def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
+def _list_points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
     for row in rows:
         if found := row.figures.get(drawn.figure):
             at = float(row.place.dimensions[drawn.dimension])
@@ -100,7 +100,7 @@ def picture_ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 
 
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
-    """Return the table behind a picture: n, ends and spread belong to the first figure."""
+    """Return the table of a picture, with n, ends and spread of the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
     subject, first = shown[0][0].summary.subject, figures[0]
     found = [row.figures.get(first) for _, row in rows]
@@ -124,11 +124,11 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
 
 
 def figure_text(row: Row, name: str) -> str:
-    """Return a figure of a row, or a facet of one, with its unit's digits; or a dash."""
+    """Return a figure of a row or one of its facets as text; a dash: not measured."""
     value, unit = row.value(name), unit_of(name)
     return "-" if value is None or unit is None else format_value(value, unit)
 
 
 def spread_text(found: FigureValue | None) -> str:
-    """Return the spread of a figure, or a dash."""
+    """Return the spread of a figure as text; a dash: unknown."""
     return "-" if found is None or found.spread is None else f"{found.spread:.1%}"

@@ -1,4 +1,4 @@
-"""Pictures of queries: waits by type, client time, queries per second, ramps."""
+"""Pictures of queries: waits by type, client times and ramps."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,10 @@ from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep
 
 _MOST_TYPES = 24
-"""More query types are drawn in several pictures."""
+"""Maximum number of query types in a picture."""
 
 
-def _rows(each: PageResult, workers: int) -> list[Row]:
+def _select_rows(each: PageResult, workers: int) -> list[Row]:
     return [row for row in each.summary.rows if row.figures and row.place.workers == workers]
 
 
@@ -29,10 +29,10 @@ def _is_whole(row: Row) -> bool:
 
 
 def draw_waits(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the wait by query type, a picture for each worker count."""
+    """Yield a picture of the waits by query type for each worker count."""
     places = (row.place for each in group for row in each.summary.rows if row.figures)
     for workers in sorted({place.workers or 0 for place in places}):
-        some = [(each, rows) for each in group if (rows := _rows(each, workers))]
+        some = [(each, rows) for each in group if (rows := _select_rows(each, workers))]
         types = [*dict.fromkeys(row.place.name for _, rows in some for row in rows)]
         means = " Means of the repeats." * any(each.is_repeated for each in group)
         drawn = Ranges(
@@ -47,13 +47,13 @@ def draw_waits(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def draw_client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield mean wait and mean client time of each query type, a picture for each result."""
+    """Yield a picture of mean wait and mean client time by query type for each result."""
     for each in group:
         workers = min(row.place.workers or 0 for row in each.summary.rows if _is_whole(row))
-        found = [row for row in _rows(each, workers) if _is_whole(row)]
+        found = [row for row in _select_rows(each, workers) if _is_whole(row)]
         for start in range(0, len(found), _MOST_TYPES):
             some = found[start : start + _MOST_TYPES]
-            times = [_times(row) for row in some]
+            times = [_compute_times(row) for row in some]
             bars = [
                 Bar(row.place.name, SeriesStyle(each.style.colour), pair)
                 for row, pair in zip(some, times, strict=True)
@@ -76,25 +76,25 @@ def draw_client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
             yield Picture(title, svg, PageTable(rows), note)
 
 
-def _times(row: Row) -> tuple[float, float]:
+def _compute_times(row: Row) -> tuple[float, float]:
     """Return the mean wait and the mean client time of a query, in ms."""
     wait, share = row.figures["avg_ms"].value, row.figures["client_share"].value
     return wait, wait * share / (1 - share) if share < 1 else 0.0
 
 
-def _ramps(each: PageResult) -> list[QueryRamp]:
+def _list_ramps(each: PageResult) -> list[QueryRamp]:
     return [ramp for run in each.done for ramp in run.outcome.ramps]
 
 
 def draw_ramps(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield a ramp curve for each query type."""
-    for query in dict.fromkeys(r.query for g in group for r in _ramps(g)):
+    """Yield a picture of the ramps of each query type."""
+    for query in dict.fromkeys(r.query for g in group for r in _list_ramps(g)):
         for start in range(0, len(group), charts.MOST_SERIES):
             some = group[start : start + charts.MOST_SERIES]
-            yield _ramp(query, some)
+            yield _draw_ramp(query, some)
 
 
-def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
+def _draw_ramp(query: str, group: Sequence[PageResult]) -> Picture:
     series, rows = [], []
     limits: set[float] = set()
     for each in group:
@@ -102,7 +102,7 @@ def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
         limit_ms = 1000 * float(each.result.configuration.get("ramp_limit_s") or 0.0)
         limits.add(limit_ms)
         places: dict[int, list[RampStep]] = defaultdict(list)
-        for step in (s for ramp in _ramps(each) if ramp.query == query for s in ramp.steps):
+        for step in (s for ramp in _list_ramps(each) if ramp.query == query for s in ramp.steps):
             places[step.workers].append(step)
         points = []
         for workers, steps in sorted(places.items()):

@@ -1,4 +1,4 @@
-"""All results on one axis: the choices, the first picture, and the data for the others."""
+"""All results on one axis: the selections, the first picture, and the data for others."""
 
 import base64
 import gzip
@@ -24,7 +24,7 @@ from iotbench.output.page.pictures import spread_text
 from iotbench.output.page.style import INK, LINE, MUTED
 
 EVERY = "every"
-"""Choice without a restriction."""
+"""Option of a selection without restriction."""
 _BEST = "best"
 _DIGITS = 6
 _WIDTH_PX = 1000
@@ -36,12 +36,12 @@ _SHAPES = {"durable": "circle", "not durable": "diamond", "unknown": "triangle-u
 _DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
 _WIDE = f"domain('x')[1] > {WIDE} * domain('x')[0]"
 _IS_MARKED = f"indexof({_WIDE} ? [1, 10] : [1, 2, 5, 10], {_DIGIT}) >= 0"
-"""True if a logarithmic axis shows the text of a mark."""
+"""Expression: whether a logarithmic axis shows the text of a mark."""
 _HAS_LINE = f"indexof([1, 10], {_DIGIT}) >= 0"
 
 
 def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
-    """Return the ranking of all results; None if there are fewer than two to compare."""
+    """Return the ranking of all results; None: fewer than two are comparable."""
     kinds = Counter(each.about for each in found if each.summary.headline)
     if not kinds or max(kinds.values()) < 2:
         return None
@@ -50,11 +50,11 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
     first = FIGURES[of_kind[0].summary.subject.listed_by]
     having = {each.about for each in found for r in each.summary.every if first.name in r.figures}
     chosen_kind = EVERY if having == {kind} else kind
-    setting = _first_setting(of_kind)
-    of_kind = [each for each in of_kind if setting in (EVERY, _setting(each))]
-    rows = [*_rows(found)]
+    setting = _choose_setting(of_kind)
+    of_kind = [each for each in of_kind if setting in (EVERY, _find_setting(each))]
+    rows = [*_list_rows(found)]
     figures = [f for f in FIGURES.values() if any(f.name in row["figures"] for row in rows)]
-    shown = _first_shown(first, of_kind, is_one_of_target=setting != EVERY)
+    shown = _list_first(first, of_kind, is_one_of_target=setting != EVERY)
     values = [row["value"] for row in shown]
     is_log = min(values) > 0 and max(values) > FAR * min(values)
     promises = [
@@ -62,10 +62,10 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
         for each in _PROMISES
         if any(m.durability == each and m.summary.headline for m in found)
     ]
-    specs = {name: _axis_of([], promises, is_log=name == "log") for name in ("linear", "log")}
+    specs = {name: _specify([], promises, is_log=name == "log") for name in ("linear", "log")}
     title = axis_title(first)
     is_share = first.unit is Unit.SHARE
-    picture = _axis_of(shown, promises, is_log=is_log, title=title, share=is_share)
+    picture = _specify(shown, promises, is_log=is_log, title=title, share=is_share)
     chosen = {
         "figure": first.name,
         "kind": chosen_kind,
@@ -77,8 +77,8 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
         "scale": "log" if is_log else "linear",
     }
     data = {
-        "figures": {f.name: _about(f) for f in figures},
-        "results": [_result(each) for each in found],
+        "figures": {f.name: _describe_figure(f) for f in figures},
+        "results": [_describe_result(each) for each in found],
         "rows": rows,
         "specs": {name: compile_spec(spec) for name, spec in specs.items()},
         "statuses": [*SYMBOLS],
@@ -91,25 +91,25 @@ def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
     return Ranking(
         title=f"{kind}: {title}",
         svg=draw(f"{kind}: {title}", picture),
-        choices=[*_choices(found, rows, figures)],
+        choices=[*_list_choices(found, rows, figures)],
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         origin=ORIGIN,
         library=base64.b64encode(gzip.compress(drawing.encode(), mtime=0)).decode(),
         program=program,
-        allowed=f"'sha256-{_hash(program)}' 'sha256-{_hash(drawing)}'",
+        allowed=f"'sha256-{_compute_hash(program)}' 'sha256-{_compute_hash(drawing)}'",
     )
 
 
-def _hash(script: str) -> str:
+def _compute_hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def axis_title(figure: Figure) -> str:
-    """Return the title of a figure's axis, with the better direction."""
+    """Return the title of an axis with the better direction."""
     return f"{figure.title}, {figure.better} is better"
 
 
-def _about(figure: Figure) -> Mapping[str, Any]:
+def _describe_figure(figure: Figure) -> Mapping[str, Any]:
     return {
         "title": figure.title,
         "axis": axis_title(figure),
@@ -119,20 +119,20 @@ def _about(figure: Figure) -> Mapping[str, Any]:
     }
 
 
-def _result(each: PageResult) -> Mapping[str, Any]:
+def _describe_result(each: PageResult) -> Mapping[str, Any]:
     return {
         "name": each.label,
         "target": each.result.target,
         "kind": each.about,
-        "setting": _setting(each),
+        "setting": _find_setting(each),
         "durability": each.durability,
         "link": each.anchor,
         "cells": [*line_of(each, each.summary.headline).values()],
     }
 
 
-def _rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
-    """Yield what each result measured, row by row; a result without rows has an empty one."""
+def _list_rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
+    """Yield the data of each row; a result without rows has an empty row."""
     for number, each in enumerate(found):
         own = [*line_of(each, each.summary.headline).values()]
         rows: list[Row | None] = [row for row in each.summary.every if row.figures]
@@ -143,27 +143,27 @@ def _rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
                 "part": "" if row is None else f"{row.place.any_workers}",
                 "workers": None if row is None else row.place.workers,
                 "at": "" if row is None else f"{row.place}",
-                "rank": _rank(each, row),
+                "rank": _find_rank(each, row),
                 "verdict": verdict_of(each.result) if row is None else row.verdict,
                 "cells": {i: cell for i, cell in enumerate(cells) if cell != own[i]},
-                "figures": _figures(row),
+                "figures": _list_figures(row),
             }
 
 
-def _rank(each: PageResult, row: Row | None) -> int:
-    """Return the rank of a row in its result: headline, total, or another row."""
+def _find_rank(each: PageResult, row: Row | None) -> int:
+    """Return the rank of a row in its result: 2 for the headline, 1 for a total, or 0."""
     return 2 if row is each.summary.headline else int(row in each.summary.totals)
 
 
-def _figures(row: Row | None) -> dict[str, Any]:
-    """Return the compared figures: value, text, n, lowest, highest, and their texts."""
+def _list_figures(row: Row | None) -> dict[str, Any]:
+    """Return the compared figures, each with its facets."""
     if row is None:
         return {}
     shown = {name: f for name, f in row.figures.items() if FIGURES[name].compared}
-    return {name: _facets(FIGURES[name], found) for name, found in shown.items()}
+    return {name: _list_facets(FIGURES[name], found) for name, found in shown.items()}
 
 
-def _facets(figure: Figure, found: FigureValue) -> list[Any]:
+def _list_facets(figure: Figure, found: FigureValue) -> list[Any]:
     value = float(f"{found.value:.{_DIGITS}g}")
     facets = [value, format_value(found.value, figure.unit), f"{found.n:,}"]
     if found.low is None or found.high is None:
@@ -173,14 +173,14 @@ def _facets(figure: Figure, found: FigureValue) -> list[Any]:
     return [*facets, *ends, text, spread_text(found)]
 
 
-def _setting(each: PageResult) -> str:
+def _find_setting(each: PageResult) -> str:
     return each.repeated.setting if each.repeated else ""
 
 
-def _first_setting(found: Sequence[PageResult]) -> str:
-    """Return the setting of plans to show first: the first one that most targets have.
+def _choose_setting(found: Sequence[PageResult]) -> str:
+    """Return the setting to show first: of plans, the first setting that most targets have.
 
-    EVERY if there are few results, or some are of no plan. A search is no choice.
+    EVERY for few results, and if a result belongs to no plan. Settings with a search do not count.
     """
     items = [each.repeated for each in found if each.repeated]
     places = {item.setting: item.place for item in items if not item.is_search}
@@ -190,17 +190,17 @@ def _first_setting(found: Sequence[PageResult]) -> str:
     return min(places, key=lambda name: (-targets[name], places[name]))
 
 
-def _first_shown(
+def _list_first(
     figure: Figure, found: Sequence[PageResult], *, is_one_of_target: bool
 ) -> list[dict[str, Any]]:
-    """Return the rows of the picture that is chosen first, the best one first."""
+    """Return the rows of the first picture, the best row first."""
     shown = []
     targets = Counter(each.result.target for each in found)
     for each in found:
         row = each.summary.headline
         assert row
         value = row.figures[figure.name]
-        facets = _facets(figure, value)
+        facets = _list_facets(figure, value)
         low, high = facets[3:5] or (None, None)
         verdict = "" if row.verdict == "verified" else f" · {row.verdict}"
         shown.append({
@@ -211,7 +211,7 @@ def _first_shown(
     return sorted(shown, key=lambda row: row["value"], reverse=figure.better is Better.HIGHER)
 
 
-def _choices(
+def _list_choices(
     found: Sequence[PageResult], rows: Sequence[Mapping[str, Any]], figures: Sequence[Figure]
 ) -> Iterator[Selector]:
     yield Selector("figure", "Figure", {f.name: f.title for f in figures})
@@ -236,12 +236,12 @@ def _choices(
     yield Selector("scale", "Scale", {"linear": "linear", "log": "logarithmic"})
 
 
-def _room_px(texts: Iterable[str], most_px: float = _MOST_NAME_PX) -> float:
-    """Return the width that texts take next to the axis."""
+def _measure_px(texts: Iterable[str], most_px: float = _MOST_NAME_PX) -> float:
+    """Return the width of texts next to the axis."""
     return min(max(map(len, texts), default=0) * _LETTER_PX, most_px)
 
 
-def _axis_of(
+def _specify(
     shown: Sequence[Any],
     promises: Sequence[str],
     *,
@@ -249,10 +249,9 @@ def _axis_of(
     title: str = "",
     share: bool = False,
 ) -> Spec:
-    """Return the specification: a row for each result, the best one first.
+    """Return the specification of a picture with a row for each item of `shown`.
 
-    A row has a name, value, low, high, text, title of the axis, durability, and A or B if it is
-    compared.
+    An item has name, value, low, high, zero, text, durability, and `picked`: A or B if compared.
     """
     scale: Spec = {"type": "log", "nice": False, "padding": 12} if is_log else {"zero": True}
     look: Spec = {
@@ -338,14 +337,14 @@ def _axis_of(
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": {
             "left": 4,
-            "right": _room_px((row["text"] for row in shown), math.inf) + 12,
+            "right": _measure_px((row["text"] for row in shown), math.inf) + 12,
             "top": 4,
             "bottom": 6,
         },
         "params": [
             {"name": "title", "value": title},
             {"name": "share", "value": share},
-            {"name": "names", "value": _room_px(row["name"] for row in shown)},
+            {"name": "names", "value": _measure_px(row["name"] for row in shown)},
         ],
         "data": {"name": "shown", "values": [*shown]},
         "layer": [layer | {"encoding": {"y": names} | layer["encoding"]} for layer in layers],

@@ -1,4 +1,4 @@
-"""A reproduction on a page: our figures next to the document's, its claims, and what is missing."""
+"""A reproduction on a page: our figures next to the document's, and claims."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ def section_of(index: int, record: Reproduction) -> Section:
     """Return the section of a reproduction."""
     claims = sort_claims(record.claims).items()
     claimed = [PageTable([*_list_claims(those)], title) for title, those in claims]
-    tables = [_figures(record), _clusters(record), *claimed, _items(record)]
+    tables = [_list_figures(record), _list_clusters(record), *claimed, _list_items(record)]
     return Section(
         id=f"reproduction-{index}",
         title=f"Document {record.number}, {record.title}: {record.document}, size {record.size}",
@@ -33,11 +33,11 @@ def section_of(index: int, record: Reproduction) -> Section:
     )
 
 
-def _figures(record: Reproduction) -> PageTable:
-    return PageTable([_figure(line) for line in record.lines], "Figures")
+def _list_figures(record: Reproduction) -> PageTable:
+    return PageTable([_describe(line) for line in record.lines], "Figures")
 
 
-def _figure(line: FigureLine) -> dict[str, str]:
+def _describe(line: FigureLine) -> dict[str, str]:
     return {
         "Figure": line.title,
         "Setting": line.setting,
@@ -53,8 +53,8 @@ def _figure(line: FigureLine) -> dict[str, str]:
     }
 
 
-def _clusters(record: Reproduction) -> PageTable:
-    """Return the rates by number of nodes, if the document has them."""
+def _list_clusters(record: Reproduction) -> PageTable:
+    """Return the rates by number of nodes; empty if the document has none."""
     rows = [
         {
             "Target": cell.target,
@@ -84,8 +84,8 @@ def _list_claims(claims: Sequence[ClaimRecord]) -> Iterator[dict[str, str]]:
         }
 
 
-def _items(record: Reproduction) -> PageTable:
-    """Return one line for the repeats of a setting on a target."""
+def _list_items(record: Reproduction) -> PageTable:
+    """Return a line for the repeats of each setting on each target."""
     repeats: dict[tuple[str, str], list[ItemRecord]] = defaultdict(list)
     for item in record.items:
         repeats[item.target, item.setting].append(item)

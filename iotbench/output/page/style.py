@@ -1,13 +1,13 @@
-"""The appearance of series in pictures: a colour for each target, a marker and a dash for each."""
+"""The appearance of series in pictures: colours of targets, markers and dashes."""
 
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 COLOURS = 8
-"""Number of colours in `page.css`, for light and for dark; safe for colour-blind readers."""
+"""Number of colours in `page.css`, which colour-blind readers can distinguish."""
 INK, MUTED, LINE, PAPER = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)"
-"""Colours of everything but series: variables of `page.css`."""
+"""Variables of `page.css` for text, axes and background."""
 MARKERS = (
     "circle", "square", "triangle-up", "diamond",
     "triangle-down", "cross", "triangle-left", "triangle-right",
@@ -31,26 +31,26 @@ class SeriesStyle:
     colour: int = 0
     """Number of the colour, the same for all results of a target."""
     order: int = 0
-    """Index of the result on the page; determines marker and dash."""
+    """Index of the result on the page, which determines marker and dash."""
 
     @property
     def ink(self) -> str:
-        """Return the colour: a variable of `page.css`."""
+        """The colour: a variable of `page.css`."""
         return f"var(--s{self.colour % COLOURS})"
 
     @property
     def marker(self) -> str:
-        """Return the shape of the markers."""
+        """The shape of the markers."""
         return MARKERS[self.order % len(MARKERS)]
 
     @property
     def dash(self) -> Sequence[float]:
-        """Return the lengths of the line's dashes."""
+        """The lengths of dashes and gaps."""
         return DASHES[self.order % len(DASHES)]
 
 
 def colours_of(targets: Iterable[str]) -> dict[str, int]:
-    """Return a colour for each target: by its name, so that most pages agree, and no two alike."""
+    """Return target -> colour, from its name, so that most pages agree; different if possible."""
     found: dict[str, int] = {}
     for target in sorted(set(targets)):
         wanted = zlib.crc32(target.encode()) % COLOURS

@@ -1,4 +1,4 @@
-"""The picture of a run's course: values over time with marks, and its phases below."""
+"""The picture of the course of runs: values over time with marks, and phases below."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from iotbench.output.page.style import INK, PAPER, SeriesStyle
 _HEIGHT_PX = 120.0
 _TIMED = ("insert", "query")
 _TONES = (0.5, 0.22, 0.36, 0.64, 0.15, 0.43)
-"""Tones of the phases other than the timed one, which are distinct in print."""
+"""Tones of the other phases, which are distinct in print."""
 _WORK = ("triangle-down", "diamond", "triangle-up", "circle")
 _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
 """Markers of the server's own work, and of failures."""
 _MOST_WHOLE_MARKS = 30
 _STEP_PX = 3.0
-"""Minimum distance of values: a line is nearly as wide."""
+"""Minimum distance of values, about the width of a line."""
 _BAND_OPACITY = 0.2
 _MARK_PX = 12.0
 """Height of a row of markers."""
@@ -48,7 +48,7 @@ class PhaseSpan:
 
 @dataclass(frozen=True, slots=True)
 class TimelineMark:
-    """Something that happened at one moment of a run."""
+    """An occurrence in a run."""
 
     at_s: float
     kind: str
@@ -64,9 +64,9 @@ def draw_course(
     phases: Mapping[str, Sequence[PhaseSpan]],
     marks: Sequence[TimelineMark] = (),
 ) -> str:
-    """Return values over time with marks, and below them rows of phases as bars.
+    """Return values over time with marks, and rows of phases below.
 
-    If there are more values than columns, means are drawn on a band of lowest and highest.
+    If there are more values than columns, a line shows means, and a band their range.
     """
     left_px = max(min(max(map(len, phases)) * LETTER_PX, LONGEST_LABEL_PX) + 10, 44.0)
     width_px = WIDTH_PX - left_px - 18
@@ -81,8 +81,8 @@ def draw_course(
         {
             "spacing": 6,
             "vconcat": [
-                width | _values(y, series, marks, place),
-                width | _phases(phases, place),
+                width | _draw_values(y, series, marks, place),
+                width | _draw_phases(phases, place),
             ],
         },
     )
@@ -91,7 +91,7 @@ def draw_course(
 def thin(
     points: Sequence[ChartPoint], domain: tuple[float, float], width_px: float
 ) -> list[ChartPoint]:
-    """Return the points, or if they are many, the mean, lowest and highest in each column."""
+    """Return the points; of too many, the mean, lowest and highest in each column."""
     if len(points) <= width_px:
         return [*points]
     start, end = domain
@@ -105,8 +105,8 @@ def thin(
     ]
 
 
-def _bands(series: Sequence[ChartSeries], place: Spec, value: Spec) -> Iterator[Spec]:
-    """Yield the area between the lowest and highest values of each series that is thinned."""
+def _draw_bands(series: Sequence[ChartSeries], place: Spec, value: Spec) -> Iterator[Spec]:
+    """Yield the area between the lowest and highest values of each thinned series."""
     for each in series:
         if any(point.low is not None for point in each.points):
             ends = {"y": {"field": "low", **value}, "y2": {"field": "high"}}
@@ -117,7 +117,7 @@ def _bands(series: Sequence[ChartSeries], place: Spec, value: Spec) -> Iterator[
             }
 
 
-def _values(
+def _draw_values(
     y: Axis, series: Sequence[ChartSeries], marks: Sequence[TimelineMark], place: Spec
 ) -> Spec:
     points = [point for each in series for point in each.points]
@@ -132,17 +132,17 @@ def _values(
         **encode_keys(series, dashed=True),
     }
     lines: Spec = {"data": {"values": rows_of(series)}, "mark": "line", "encoding": encoding}
-    bands = _bands(series, place, value)
-    work = _mark_layers(marks, kinds, place, height_px)
+    bands = _draw_bands(series, place, value)
+    work = _draw_marks(marks, kinds, place, height_px)
     return {"height": height_px, "layer": [*bands, lines, *work]}
 
 
-def _mark_layers(
+def _draw_marks(
     marks: Sequence[TimelineMark], kinds: Sequence[tuple[str, bool]], place: Spec, height_px: float
 ) -> list[Spec]:
-    """Return a line in the colour of its run at each mark; each kind has a row of markers.
+    """Return the layers of marks: a row of markers for each kind, and a line at each mark.
 
-    If there are many marks, the lines are short, so that the values remain visible.
+    Lines of many marks are short, so that values remain visible.
     """
     if not marks:
         return []
@@ -174,7 +174,7 @@ def _mark_layers(
     ]
 
 
-def _phases(phases: Mapping[str, Sequence[PhaseSpan]], place: Spec) -> Spec:
+def _draw_phases(phases: Mapping[str, Sequence[PhaseSpan]], place: Spec) -> Spec:
     names = [*dict.fromkeys(span.name for spans in phases.values() for span in spans)]
     data = [
         {"row": row, "phase": f"p{names.index(span.name)}", "from": span.start_s, "to": span.end_s}

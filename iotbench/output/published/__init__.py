@@ -1,1 +1,1 @@
-"""Bundles: results with everything that others need to check and repeat them."""
+"""Bundles: results, with everything that others need to check and repeat them."""

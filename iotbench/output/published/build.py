@@ -1,4 +1,4 @@
-"""The files of a bundle, made from results."""
+"""The files of a bundle."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -21,16 +21,16 @@ _VERSIONS = "versions.json"
 
 
 def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[str, bytes]:
-    """Return the files of a bundle, by their names in it.
+    """Return name -> content of the files of a bundle.
 
-    `left`: by result, the options that its command does not have in a bundle.
+    `left`: result -> options that its command does not have in a bundle.
     """
     targets = Targets(found.sweeps)
-    known = _versions_of(found.sweeps)
+    known = _group_by_versions(found.sweeps)
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
             readme.FILE: readme.format_readme(found, targets, known, left),
-            "report.html": _page(found),
+            "report.html": _render_page(found),
             configuration.FILE: targets.text(),
             _VERSIONS: json.dumps(known, indent=1) + "\n",
         }
@@ -40,8 +40,8 @@ def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[s
     return files | {RESULTS: pack({path.name: read(path) for path in found.paths})}
 
 
-def _page(found: BundledResults) -> str:
-    """Return the page; its files are named as they are in the bundle."""
+def _render_page(found: BundledResults) -> str:
+    """Return the page, with names of files in the bundle."""
 
     def place_of(path: Path) -> Path:
         return Path(RESULTS) / path.name
@@ -58,8 +58,8 @@ def _page(found: BundledResults) -> str:
     return render(page_of(Sources(sweeps, reproductions, repeated)))
 
 
-def _versions_of(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
-    """Return versions and machines; results with the same are grouped."""
+def _group_by_versions(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
+    """Return versions and machines, each with its results."""
     groups: dict[str, dict[str, Any]] = {}
     for path, result in sweeps:
         found = _describe(result)

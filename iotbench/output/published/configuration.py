@@ -1,4 +1,4 @@
-"""The configuration of a bundle: targets as they were measured, and the commands that use it."""
+"""The configuration of a bundle: targets as measured, and the commands that use them."""
 
 import re
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 _REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace")
-"""Options of a command that the configuration of the bundle, or its folder, replaces."""
+"""Options of a command that the bundle's configuration or folder replaces."""
 _FILES = ("data", "manifest")
 _START = ("start-time", "data")
 """Options that set the start of the rows of an insert."""
 
 
 class Targets:
-    """The targets of results, by name: one for each set of options."""
+    """The targets of results, one for each set of options."""
 
     def __init__(self, found: Sequence[tuple[Path, Result]]) -> None:
         self._entries: dict[str, dict[str, Any]] = {}
@@ -44,7 +44,7 @@ class Targets:
             if known | queries == entry | queries:
                 self._entries[name] = entry | (queries if queries["queries"] else {})
                 return name
-        raise AssertionError  # one number more than there are targets
+        raise AssertionError
 
     def _entry(self, name: str, result: Result) -> dict[str, Any]:
         options = {key: value for key, value in result.target_options.items() if value is not None}
@@ -62,7 +62,7 @@ class Targets:
         return yaml.safe_dump({**space, "targets": self._entries}, sort_keys=False, width=10_000)
 
     def command(self, path: Path, result: Result) -> list[str]:
-        """Return the words that measure a result again with this configuration; the same rows."""
+        """Return the words of the command that inserts the same rows with this configuration."""
         if not isinstance(result.command, GivenCommand):
             return []
         own = result.command.without(_REPLACED).options
@@ -76,5 +76,5 @@ class Targets:
 
 
 def left_out(left: GivenCommand) -> list[str]:
-    """Return the words of options that the bundle leaves out and does not replace."""
+    """Return the words of options that the bundle neither has nor replaces."""
     return [*left.without(_REPLACED).words[1:]]

@@ -1,4 +1,4 @@
-"""Bundles on disk: writing one as a whole or not at all, and checking one."""
+"""Bundles on disk: writing and checking."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ _MAX_BYTES = 256 << 20
 
 
 def expect_empty(folder: Path) -> None:
-    """Raise ConfigError if a bundle cannot be written to a folder, before anything is computed."""
+    """Raise ConfigError if a bundle cannot be written to a folder."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise ConfigError(f"--folder: {folder}: exists and is not a folder")
     if folder.exists() and any(folder.iterdir()):
@@ -33,7 +33,7 @@ def expect_empty(folder: Path) -> None:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files and their checksums to a folder, which appears only once it is complete."""
+    """Write files and their checksums to a folder, which appears once it is complete."""
     sums = "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
         for name, content in sorted(files.items())
@@ -47,8 +47,8 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         Path(new).chmod(0o755)
-        os.replace(new, place)  # noqa: PTH105 - an empty folder may be in its place
-    except BaseException as error:  # also Ctrl-C: no half folder remains
+        os.replace(new, place)  # noqa: PTH105 - an empty folder may exist
+    except BaseException as error:  # also Ctrl-C
         if new:
             shutil.rmtree(new, ignore_errors=True)
         if isinstance(error, OSError):
@@ -63,41 +63,35 @@ def problems_of(folder: Path) -> Iterator[str]:
     if not sums.is_file():
         raise ConfigError(f"--check: {folder}: has no file {SUMS}; expected a folder of `publish`")
     known = {SUMS}
-    for number, line in enumerate(_text(sums).splitlines(), 1):
+    for number, line in enumerate(_read_text(sums).splitlines(), 1):
         match = _LINE.fullmatch(line)
         name = match[2] if match else ""
         if not match or Path(name).is_absolute() or ".." in Path(name).parts:
             yield f"{SUMS}: line {number}: expected a checksum and the name of a file"
             continue
         known.add(name)
-        yield from _alter(folder, name, match[1])
+        path = folder / name
+        if path.resolve() != folder.resolve() / name or not path.is_file():  # a link elsewhere
+            yield f"{name}: is missing"
+        elif hashlib.sha256(read_bytes(path, _MAX_BYTES)).hexdigest() != match[1]:
+            yield f"{name}: has been altered: its checksum is another one"
     for path in sorted(folder.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(folder).as_posix()
         if name not in known:
             yield f"{name}: has no checksum"
-    yield from _unreadable(folder)
+    yield from _check_results(folder)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return read_bytes(path, _MAX_BYTES).decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not valid UTF-8") from error
 
 
-def _alter(folder: Path, name: str, expected: str) -> Iterator[str]:
-    path = folder / name
-    if (
-        path.resolve() != folder.resolve() / name or not path.is_file()
-    ):  # links to other places are refused
-        yield f"{name}: is missing"
-    elif hashlib.sha256(read_bytes(path, _MAX_BYTES)).hexdigest() != expected:
-        yield f"{name}: has been altered: its checksum is another one"
-
-
-def _unreadable(folder: Path) -> Iterator[str]:
+def _check_results(folder: Path) -> Iterator[str]:
     archive = folder / RESULTS
     try:
         is_own = is_archive(archive) and not archive.is_symlink()

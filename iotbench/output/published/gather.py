@@ -1,4 +1,4 @@
-"""The result files of a bundle, and the reasons not to publish some."""
+"""The result files of a bundle, and reasons against publication."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ class BundledResults:
     """The results of a bundle, each with its file."""
 
     sweeps: Sequence[tuple[Path, Result]]
-    """Sweeps in the order of their time."""
+    """Sweeps in order of time."""
     records: Sequence[tuple[Path, Gathered, Any]]
-    """Records of plans, reproductions and capacities; their sweeps are among the results."""
+    """Records of plans, reproductions and capacities; `sweeps` includes their sweeps."""
 
     @property
     def paths(self) -> list[Path]:
@@ -35,12 +35,12 @@ class BundledResults:
 
     @property
     def parts(self) -> Sequence[tuple[Path, Result]]:
-        """The results that are parts of a record."""
+        """The results that belong to a record."""
         return [each for each in self.sweeps if each[0].name in self._of_records]
 
     @property
     def singles(self) -> Sequence[tuple[Path, Result]]:
-        """The results that are not part of a record."""
+        """The results that belong to no record."""
         return [each for each in self.sweeps if each[0].name not in self._of_records]
 
     @cached_property
@@ -49,14 +49,14 @@ class BundledResults:
 
     @property
     def title(self) -> str:
-        """Short title of the measurement."""
+        """Title of the measurement."""
         return title_of([result for _, result in self.sweeps])
 
 
 def gather(folder: Path, names: Sequence[str]) -> BundledResults:
-    """Return the named results; ConfigError if they may not be published.
+    """Return the named results; ConfigError with the reasons against publication.
 
-    They include the inserts of the queried rows, if the folder has them.
+    They include the inserts of queried rows, if the folder has them.
     """
     sweeps: dict[Path, Result] = {}
     records = []
@@ -70,16 +70,16 @@ def gather(folder: Path, names: Sequence[str]) -> BundledResults:
             files = [path]
         sweeps |= {file: result_files.read(file) for file in files}
     for path, result in [*sweeps.items()]:
-        sweeps |= _insert_of(path, result)
+        sweeps |= _find_insert(path, result)
     ordered = sorted(sweeps.items(), key=lambda each: (each[1].created, each[0].name))
     found = BundledResults(ordered, records)
-    if problems := [*_problems(found)]:
+    if problems := [*_find_problems(found)]:
         raise ConfigError(problems)
     return found
 
 
-def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
-    """Return the insert of the queried rows, if it is in the folder of the result."""
+def _find_insert(path: Path, result: Result) -> dict[Path, Result]:
+    """Return the insert of the queried rows, if the folder of the result has it."""
     if not kind_of(result).needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):
@@ -88,7 +88,7 @@ def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     return {}
 
 
-def _problems(found: BundledResults) -> Iterator[str]:
+def _find_problems(found: BundledResults) -> Iterator[str]:
     for path, result in found.sweeps:
         with expect_whole(path):
             verdict = verdict_of(result)

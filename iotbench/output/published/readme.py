@@ -21,9 +21,9 @@ from simulator.errors import counted
 
 FILE = "README.md"
 COMMANDS = "commands.sh"
-"""File with the commands of the sweeps of plans, reproductions and capacities."""
+"""File with the commands of sweeps that belong to a record."""
 _REPEATED = "../repeated"
-"""Output folder of the commands, outside of the bundle."""
+"""Output folder of the commands, outside the bundle."""
 _FILES = """\
 | File | Content |
 |---|---|
@@ -37,7 +37,7 @@ _FILES = """\
 
 _COMMANDS_FILE = f"| `{COMMANDS}` | the commands of results that plans or searches measured |"
 _WIDTH = 120
-"""Columns of a table as text."""
+"""Width of a table as text."""
 
 
 def format_readme(
@@ -47,16 +47,19 @@ def format_readme(
     left: Mapping[Path, GivenCommand],
 ) -> str:
     """Return the README as Markdown."""
-    return "\n".join(_lines(found, targets, versions, left)) + "\n"
+    return "\n".join(_list_lines(found, targets, versions, left)) + "\n"
 
 
 def format_commands(found: BundledResults, targets: Targets) -> str:
-    """Return the commands of the results that belong to a record, a line each."""
-    lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
+    """Return the commands of the results that belong to a record, one per line."""
+    lines = (
+        "# in this folder; README.md says what they need",
+        *_list_commands(found.parts, targets),
+    )
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(
+def _list_lines(
     found: BundledResults,
     targets: Targets,
     versions: list[dict[str, Any]],
@@ -70,17 +73,17 @@ def _lines(
     yield "## Verdict\n"
     for path, result in found.singles:
         about = escape_markdown(f"{result.kind} on {result.target}")
-        yield f"- {_file(path)}: {about}: **{escape_markdown(describe_result(result))}**"
+        yield f"- {_format_file(path)}: {about}: **{escape_markdown(describe_result(result))}**"
         for warning in result.warnings:
             yield f"  - warning: {escape_markdown(warning)}"
     for path, kind, record in found.records:
-        yield from _verdict(path, kind, record, found)
+        yield from _describe_verdict(path, kind, record, found)
     yield "\n## Figures\n"
     if found.singles:
         named = [(id_of(path) or result.sweep_id, result) for path, result in found.singles]
         yield export(named, "markdown").rstrip()
     for path, kind, record in found.records:
-        yield f"### {_title(kind.outline(record))}\n"
+        yield f"### {_format_title(kind.outline(record))}\n"
         text = plain(kind.text(record, f"{RESULTS}/{path.name}", _WIDTH))
         yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
     yield "\n## Measured with\n"
@@ -98,25 +101,27 @@ def _lines(
         " also reads each result file: its format, its figures and its verdict.\n"
     )
     yield "## Repeat\n"
-    yield from _repeat(found, targets, left)
+    yield from _describe_repetition(found, targets, left)
 
 
-def _title(outline: Outline) -> str:
+def _format_title(outline: Outline) -> str:
     return escape_markdown(f"{outline.what} on {', '.join(outline.targets)}")
 
 
-def _file(path: Path) -> str:
+def _format_file(path: Path) -> str:
     return quote_markdown_code(path.name)
 
 
-def _verdict(path: Path, kind: Gathered, record: Any, found: BundledResults) -> Iterator[str]:
-    """Yield the verdict of a record, and the warnings of its results, each once."""
+def _describe_verdict(
+    path: Path, kind: Gathered, record: Any, found: BundledResults
+) -> Iterator[str]:
+    """Yield the verdict of a record, and each warning of its results."""
     outline, names = kind.outline(record), {*kind.files(record)}
     judged = describe_verdict(outline.verdict, outline.verify)
     own = [result for each, result in found.parts if each.name in names]
     warnings = Counter(warning for result in own for warning in result.warnings)
     yield (
-        f"- {_file(path)}: {_title(outline)}: **{escape_markdown(judged)}**,"
+        f"- {_format_file(path)}: {_format_title(outline)}: **{escape_markdown(judged)}**,"
         f" {counted(len(own), 'result file')}"
     )
     for warning, n in warnings.items():
@@ -134,7 +139,7 @@ def _describe_measured_with(each: dict[str, Any]) -> str:
     return f"- {escape_markdown('; '.join([*words, 'Python ' + machine['python']]))}"
 
 
-def _repeat(
+def _describe_repetition(
     found: BundledResults, targets: Targets, left: Mapping[Path, GivenCommand]
 ) -> Iterator[str]:
     versions = ", ".join({result.program_version: 0 for _, result in found.sweeps})
@@ -142,7 +147,7 @@ def _repeat(
     yield f"With {program}, in this folder, in this order:\n"
     for variable, option in targets.variables.items():
         yield f"    export {variable}=...       # {line_of(option)}"
-    for line in _commands(found.singles, targets):
+    for line in _list_commands(found.singles, targets):
         yield f"    {line}"
     yield ""
     if found.parts:
@@ -151,13 +156,13 @@ def _repeat(
         yield f"`{COMMANDS}` has the commands {whose}, {n}.\n"
     for path, result in found.sweeps:
         if not targets.command(path, result):
-            yield f"- The file {_file(path)} does not hold the command that measured it."
+            yield f"- The file {_format_file(path)} does not hold the command that measured it."
         if path in left and (words := left_out(left[path])):
             yield (
-                f"- {_file(path)} was measured with {quote_markdown_code(in_shell(words))}, too,"
-                " which its command leaves out: it runs, reaches or writes something."
+                f"- {_format_file(path)} was measured with further options, which the command omits"
+                f" since they run, reach or write something: {quote_markdown_code(in_shell(words))}"
             )
-    yield from _find_needed(found)
+    yield from _list_needed_files(found)
     yield (
         "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
         f" `{_REPEATED}`; `iotbench compare FILE FILE` compares two result files.\n"
@@ -166,14 +171,13 @@ def _repeat(
     )
 
 
-def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterator[str]:
-    """Yield the command of each result that holds one."""
+def _list_commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterator[str]:
     for path, result in sweeps:
         if words := targets.command(path, result):
             yield f"iotbench {in_shell([*words, '--output', _REPEATED])}"
 
 
-def _find_needed(found: BundledResults) -> Iterator[str]:
+def _list_needed_files(found: BundledResults) -> Iterator[str]:
     for _, result in found.sweeps:
         if isinstance(result.command, GivenCommand) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")

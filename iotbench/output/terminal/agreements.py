@@ -1,4 +1,4 @@
-"""The result of `validate`: a table, JSON or CSV, and answers side by side."""
+"""The result of `validate`: a table, JSON or CSV, with answers side by side."""
 
 import json
 import sys
@@ -12,55 +12,54 @@ from rich.table import Table
 from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of
 from iotbench.machine.tables import draw, new_table
-from iotbench.output.terminal.notes import mismatches_of
+from iotbench.output.terminal.notes import format_cells, mismatches_of
 from iotbench.results.agreement import Agreement
 from iotbench.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.events import ShownAnswer
-from simulator.protocol.messages import Scalar
 
 _EQUAL = "equal to the truth"
 _LISTED = 5
-"""Number of different answers to an own query that are always printed."""
+"""Number of different answers to an own query that are printed."""
 _SHOWN_ROWS = 20
 
 
 def format_validated(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None], form: str
 ) -> str:
-    """Return a comparison as text in one of the formats of results."""
-    records = [_record(each, results) for each in found]
+    """Return a comparison in one of the formats of results."""
+    records = [_make_record(each, results) for each in found]
     if form == "json":
-        return json.dumps(_content(results, records, files), indent=1) + "\n"
+        return json.dumps(_make_content(results, records, files), indent=1) + "\n"
     if form == "csv":
         return csv_text(records)
-    return "".join(f"{line}\n" for line in _lines(results, found, files))
+    return "".join(f"{line}\n" for line in _list_lines(results, found, files))
 
 
 def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield the answers with rows in a result, each with its query."""
+    """Yield (query, answer) of the shown answers in a result."""
     for query in result.queries:
         yield from ((query.name, answer) for answer in query.shown)
 
 
-def _verdict(result: Result, query: str) -> str:
+def _find_verdict(result: Result, query: str) -> str:
     verdicts = [each.verdict for each in result.queries if each.name == query]
     return verdicts[-1].status.value if verdicts else "not asked"
 
 
-def _record(each: Agreement, results: Sequence[Result]) -> dict[str, Any]:
+def _make_record(each: Agreement, results: Sequence[Result]) -> dict[str, Any]:
     return {
         "query": each.query,
         "answers": each.answers,
         "equal": each.equal,
         "rounded": each.rounded,
         "different": len(each.different),
-        **{f"verdict_{result.target}": _verdict(result, each.query) for result in results},
+        **{f"verdict_{result.target}": _find_verdict(result, each.query) for result in results},
         "not_compared": each.problem,
     }
 
 
-def _content(
+def _make_content(
     results: Sequence[Result], records: Sequence[dict[str, Any]], files: Sequence[Path | None]
 ) -> dict[str, Any]:
     return {
@@ -79,7 +78,7 @@ def _content(
     }
 
 
-def _lines(
+def _list_lines(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None]
 ) -> Iterator[str]:
     table = new_table()
@@ -91,7 +90,9 @@ def _lines(
     for each in found:
         counts = (each.answers, each.equal, each.rounded, len(each.different))
         shown = ["-"] * 4 if each.problem else [f"{count:,}" for count in counts]
-        table.add_row(each.query, *shown, *(_verdict(result, each.query) for result in results))
+        table.add_row(
+            each.query, *shown, *(_find_verdict(result, each.query) for result in results)
+        )
     yield from _draw(table)
     yield ""
     for each in found:
@@ -101,7 +102,7 @@ def _lines(
         if result.status != "done":
             yield f"{result.target} {result.status}: {result.cause}"
         yield from (f"{result.target}: {text}" for text in mismatches_of(result))
-    yield from _answers(results, found)
+    yield from _list_answers(results, found)
     for result, path in zip(results, files, strict=True):
         if path:
             yield f"result file of {result.target}: {path}"
@@ -111,8 +112,10 @@ def _draw(table: Table) -> Iterator[str]:
     yield from draw([table], width_of(sys.stdout)).splitlines()
 
 
-def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield a result's answers to the first own queries that targets answer differently."""
+def _list_different(
+    result: Result, agreed: Sequence[Agreement]
+) -> Iterator[tuple[str, ShownAnswer]]:
+    """Yield (query, answer) of the first answers to own queries that differ between targets."""
     wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
     for query in result.queries:
         for each in query.digests:
@@ -123,18 +126,18 @@ def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[st
                 )  # fmt: skip
 
 
-def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
-    """Yield the shown answers side by side, with the truth if one is wrong."""
+def _list_answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
+    """Yield the shown answers side by side, and the truth if an answer is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
-        for query, answer in (*_list_shown(result), *_different(result, agreed)):
+        for query, answer in (*_list_shown(result), *_list_different(result, agreed)):
             by_target = found.setdefault((query, answer.instance), {})
             by_target.setdefault(result.target, answer)
     for (query, instance), by_target in found.items():
-        yield from _side_by_side(f"{query}, answer {instance}", by_target, results)
+        yield from _draw_answers(f"{query}, answer {instance}", by_target, results)
 
 
-def _side_by_side(
+def _draw_answers(
     title: str, by_target: dict[str, ShownAnswer], results: Sequence[Result]
 ) -> Iterator[str]:
     first = next(iter(by_target.values()))
@@ -144,11 +147,11 @@ def _side_by_side(
     yield f"{title}{after}: {' | '.join(first.columns)}"
     columns: dict[str, list[str]] = {}
     if truth is not None:
-        columns["truth"] = [_format_value(row) for row in truth]
+        columns["truth"] = [format_cells(row) for row in truth]
     for result in results:
         answer = by_target.get(result.target)
         equal = [_EQUAL] if first.ok is not None else ["no answer"]
-        columns[result.target] = [_format_value(row) for row in answer.rows] if answer else equal
+        columns[result.target] = [format_cells(row) for row in answer.rows] if answer else equal
     table = new_table(padding=(0, 1))
     for name in columns:
         table.add_column(name)
@@ -159,7 +162,3 @@ def _side_by_side(
     if more:
         yield f"  and {counted(more, 'more row')}"
     yield ""
-
-
-def _format_value(row: Sequence[Scalar]) -> str:
-    return " | ".join("NULL" if value is None else str(value) for value in row)

@@ -1,4 +1,4 @@
-"""The course of a sweep, event by event, for terminal, metrics and page."""
+"""The course of a sweep, event by event, for terminal, metrics and live page."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent,
 
 @dataclass(frozen=True, slots=True)
 class SweepMoment:
-    """A sweep after one event of one of its runs."""
+    """A sweep after an event of one of its runs."""
 
     planned: PlannedRun
     event: Event
@@ -22,13 +22,13 @@ class SweepMoment:
     detail: str = ""
     """The collector's description of the phase's progress."""
     progress: ProgressEvent | None = None
-    """The latest progress of the phase; `sample` is its latest sample."""
+    """Latest progress of the phase; `sample` is its latest sample."""
     sample: SampleEvent | None = None
     left_s: float | None = None
     """Time until the timed part of the run ends, if known."""
     sweep_left_s: float | None = None
     fault: str = ""
-    """The planned fault at this time."""
+    """The fault in progress."""
 
     @property
     def workers(self) -> int:
@@ -37,14 +37,14 @@ class SweepMoment:
 
     @property
     def place(self) -> str:
-        """The current query, with its number."""
+        """The current query and its number."""
         names = list(self.planned.spec.load.queries)
         query = self.sample.query if self.sample else ""
         return f"{query}, {names.index(query) + 1} of {len(names)}" if query in names else query
 
 
 class Course:
-    """Follows the runs of a sweep."""
+    """Computes the moments of a sweep from its events."""
 
     def __init__(
         self, planned: Sequence[PlannedRun], clock: Callable[[], float] = time.monotonic
@@ -54,9 +54,9 @@ class Course:
         self._clock = clock
         self._last: SweepMoment | None = None
         self._began_s: dict[str, float] = {}
-        """Query of this run -> time at which it was first seen."""
+        """Query of this run -> time of its first event."""
         self._measured_s: float | None = None
-        """Time at which the measured part of this run was first seen."""
+        """Time of the first event in the measured part of this run."""
 
     def follow(self, planned: PlannedRun, event: Event) -> SweepMoment:
         """Return the moment of the sweep after an event."""
@@ -75,15 +75,16 @@ class Course:
             case SampleEvent():
                 now = replace(self._enter(now, event.phase), sample=event)
                 if event.query:
-                    now = self._estimate_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
+                    now = self._estimate_sweep(
+                        replace(now, left_s=self._estimate_queries_s(now, event)), 0.0
+                    )
             case Outcome():
                 self._estimate.finish()
-        now = replace(now, fault=self._fault(now))
+        now = replace(now, fault=self._find_fault(now))
         self._last = now
         return now
 
-    def _fault(self, now: SweepMoment) -> str:
-        """Return the fault in progress."""
+    def _find_fault(self, now: SweepMoment) -> str:
         spec = now.planned.spec
         if not spec.fault or now.phase != spec.barrier:
             return ""
@@ -102,8 +103,8 @@ class Course:
     def _estimate_sweep(self, now: SweepMoment, rows_per_s: float) -> SweepMoment:
         return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
 
-    def _asking_s(self, now: SweepMoment, sample: SampleEvent) -> float | None:
-        """Return the seconds until all queries of the run were asked; None if unknown."""
+    def _estimate_queries_s(self, now: SweepMoment, sample: SampleEvent) -> float | None:
+        """Return the time until the last query of the run ends; None: unknown."""
         load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
         names = list(load.queries)
         if load.ramp or sample.query not in names:
@@ -127,7 +128,7 @@ class _Finished:
 
 
 class Estimate:
-    """Follows the runs of a sweep."""
+    """Estimates the remaining time of a sweep from its finished runs."""
 
     def __init__(
         self, planned: Sequence[PlannedRun], clock: Callable[[], float] = time.monotonic
@@ -145,13 +146,13 @@ class Estimate:
         """Record the end of the current run."""
         current = self._planned[len(self._finished)]
         duration_s = self._clock() - self._began_s
-        self._finished.append(_Finished(_workers(current), _rows(current), duration_s))
+        self._finished.append(_Finished(_count_workers(current), _count_rows(current), duration_s))
 
     def left_s(self, run_left_s: float | None, rows_per_s: float) -> float | None:
-        """Return the seconds until the sweep ends; None while nothing is known.
+        """Return the time until the sweep ends; None: unknown.
 
         `run_left_s` and `rows_per_s` are the progress of the current run. Until a run has
-        finished, all other runs are assumed to have that rate.
+        finished, all other runs are assumed to have the same rate.
         """
         current, *others = self._planned[len(self._finished) :]
         if not others:
@@ -161,27 +162,29 @@ class Estimate:
                 return None
             clockings = [other.spec.clocking for other in others]
             timed_s = sum(each.warm_s + each.duration_s for each in clockings if each.duration_s)
-            return run_left_s + timed_s + sum(map(_rows, others)) / rows_per_s
+            return run_left_s + timed_s + sum(map(_count_rows, others)) / rows_per_s
         elapsed_s = self._clock() - self._began_s
-        left_s = max(self._duration_s(current) - elapsed_s, run_left_s or 0.0)
-        return left_s + sum(map(self._duration_s, others))
+        left_s = max(self._estimate_s(current) - elapsed_s, run_left_s or 0.0)
+        return left_s + sum(map(self._estimate_s, others))
 
-    def _duration_s(self, planned: PlannedRun) -> float:
-        """Return the duration of a run, from finished runs with the nearest number of workers."""
-        distance = min(abs(done.workers - _workers(planned)) for done in self._finished)
+    def _estimate_s(self, planned: PlannedRun) -> float:
+        """Return the duration of a run, from the finished runs with the nearest worker count."""
+        distance = min(abs(done.workers - _count_workers(planned)) for done in self._finished)
         alike = [
-            done for done in self._finished if abs(done.workers - _workers(planned)) == distance
+            done
+            for done in self._finished
+            if abs(done.workers - _count_workers(planned)) == distance
         ]
         duration_s, rows = sum(done.duration_s for done in alike), sum(done.rows for done in alike)
-        return duration_s / rows * _rows(planned) if rows else duration_s / len(alike)
+        return duration_s / rows * _count_rows(planned) if rows else duration_s / len(alike)
 
 
-def _workers(planned: PlannedRun) -> int:
+def _count_workers(planned: PlannedRun) -> int:
     return len(planned.spec.workers)
 
 
-def _rows(planned: PlannedRun) -> int:
-    """Return how many rows a run writes; 0 if it has a duration."""
+def _count_rows(planned: PlannedRun) -> int:
+    """Return how many rows a run writes; 0 for a run with a duration."""
     if planned.spec.clocking.duration_s:
         return 0
     return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))

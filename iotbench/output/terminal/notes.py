@@ -1,7 +1,7 @@
-"""The lines of a result in addition to its table: answers, plans, ramps, and notes below it."""
+"""The lines below the table of a result: answers, plans, ramps and notes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
 from itertools import chain
 from pathlib import Path
@@ -22,23 +22,24 @@ from iotbench.results.result import Result, RunRecord
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError, counted
 from simulator.protocol.events import QueryPlans, QueryRamp, RampEnd, ShownAnswer
+from simulator.protocol.messages import Scalar
 from simulator.protocol.verdict import Status, Verdict
 
 _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
 }
-"""Notes about the values of a table with its size."""
+"""Precision -> note for the size of the tables."""
 _MOST_TIMED_RUNS = 4
-"""Maximum number of runs for which the text lists seconds; pages have pictures of more."""
+"""Maximum number of runs with a list of seconds."""
 _DAY_S = 86_400
 _WARNING = "warning"
 _MOST_WRONG = 5
 _REACHING = ("target", "config", "runner", "extra-option")
-"""Options that the next command needs to reach the same target."""
+"""Options with which the next command reaches the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 _PLAN_LINES = 20
-"""Maximum number of lines of a plan in a terminal; results and pages have all."""
+"""Maximum number of lines of a plan in a terminal."""
 _MORE = "and more statements, whose plans were not asked for"
 
 
@@ -46,18 +47,18 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield the lines below the table."""
     yield from (f"{name}: {text}" for name, text in alerts_of(result))
     yield from kind_of(result).remarks(result)
-    yield f"configuration: {_configuration(result)}"
+    yield f"configuration: {_describe_configuration(result)}"
     if result.target_options:
-        yield f"target options: {_words(result.target_options)}"
+        yield f"target options: {_format_options(result.target_options)}"
     yield from (f"{name}: {text}" for name, text in facts_of(result))
     if path:
         yield f"result file: {path}"
 
 
 def brief_of(result: Result, path: Path | None) -> Iterator[str]:
-    """Yield five lines at most: verdict, durability, first warning, file, next command.
+    """Yield at most five lines: verdict, durability, first warning, file, next command.
 
-    Failures, and facts that an option asked for, come before them.
+    Failures, and facts that an option requested, precede them.
     """
     alerts = [*alerts_of(result)]
     wrong = [f"{name}: {text}" for name, text in alerts if name != _WARNING]
@@ -65,7 +66,7 @@ def brief_of(result: Result, path: Path | None) -> Iterator[str]:
     yield from wrong[:_MOST_WRONG]
     if wrong[_MOST_WRONG:]:
         yield f"and {counted(len(wrong) - _MOST_WRONG, 'more line')} like these"
-    answers = chain(kind_of(result).answers(result), _resources(result))
+    answers = chain(kind_of(result).answers(result), _describe_resources(result))
     yield from (f"{name}: {text}" for name, text in answers)
     if not wrong:
         yield f"verdict: {describe_worst([verdict_of(result)], [result])}"
@@ -76,11 +77,11 @@ def brief_of(result: Result, path: Path | None) -> Iterator[str]:
         yield f"{_WARNING}: {warnings[0]}{others}"
     if path:
         yield f"result file: {path}"
-        yield _next(result, path)
+        yield _suggest_next(result, path)
 
 
-def _next(result: Result, path: Path) -> str:
-    """Return the next command, a measurement or a page, and the command that shows everything."""
+def _suggest_next(result: Result, path: Path) -> str:
+    """Return the next command, and the command that shows everything."""
     where = [] if path.parent == DEFAULT_FOLDER else ["--output", str(path.parent)]
     everything = f"everything about it: `{command_line(['show', *where])}`"
     if result.status != "done" or not kind_of(result).is_measured:
@@ -99,9 +100,9 @@ def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
     elif result.status != "done":
         yield result.status, result.cause
     if result.status != "done":
-        yield from _done_before(result)
-    for run, verdict in _not_right(result):
-        yield verdict.status.value, f"{_place(run)}{verdict.reason}"
+        yield from _describe_done(result)
+    for run, verdict in _find_failed_verdicts(result):
+        yield verdict.status.value, f"{_describe_place(run)}{verdict.reason}"
     yield from ((_WARNING, text) for text in merge_warnings(result.warnings))
 
 
@@ -113,30 +114,30 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield "server", f"{result.server.version}; {result.server.durability}"
     if background := background_of(result):
         yield "server's own work", background
-    if failures := _failures(result):
+    if failures := _count_failures(result):
         yield "failures", failures
     if on_disk := on_disk_of(result):
-        yield "on disk after compaction", _size(on_disk, result.dataset.workload)
+        yield "on disk after compaction", _describe_size(on_disk, result.dataset.workload)
     if compared := _describe_compared(result):
         yield "compared with the truth", compared
     yield from kind_of(result).facts(result)
     if result.caches == DROPPED:
         yield "system caches", "dropped before each run"
-    yield from _resources(result)
+    yield from _describe_resources(result)
     if result.ran_on:
-        yield "cluster", _cluster(result)
+        yield "cluster", _describe_cluster(result)
     machine = result.machine
     where = "command line" if result.ran_on else "client"
     yield where, f"{machine.hardware}, {machine.system}, Python {machine.python}"
 
 
-def _resources(result: Result) -> Iterator[tuple[str, str]]:
+def _describe_resources(result: Result) -> Iterator[tuple[str, str]]:
     measured = [run.resources for run in result.runs if run.resources]
     yield from (("resources", measure_used(found, kind_of(result).work)) for found in measured[-1:])
 
 
 def background_of(result: Result) -> str:
-    """Return the server's background work in the timed parts; empty if it is not counted."""
+    """Return the server's background work in the timed parts; empty: not counted."""
     total: Counter[str] = Counter()
     runs = [run.outcome.background for run in result.runs if run.outcome.background]
     for each in runs:
@@ -145,20 +146,20 @@ def background_of(result: Result) -> str:
     if not shown:
         return ""
     where = f"in the timed parts of {counted(len(runs), 'run')}"
-    return f"{shown}, {where}{_times(result, are_failures=False)}"
+    return f"{shown}, {where}{_describe_times(result, are_failures=False)}"
 
 
-def _failures(result: Result) -> str:
-    """Return the failures in the timed parts of the runs; empty if there were none."""
+def _count_failures(result: Result) -> str:
+    """Return the failures in the timed parts of the runs; empty: none."""
     total: Counter[str] = Counter()
     for run in result.runs:
         for each in occurrences_of(run.outcome):
             total[each.what] += each.count if each.is_failure else 0
-    return background_text(+total) + _times(result, are_failures=True)
+    return background_text(+total) + _describe_times(result, are_failures=True)
 
 
-def _times(result: Result, *, are_failures: bool) -> str:
-    """Return the seconds of events in each run that has any."""
+def _describe_times(result: Result, *, are_failures: bool) -> str:
+    """Return the seconds of occurrences in each run, in brackets."""
     found = [
         (run, [e for e in occurrences_of(run.outcome) if e.is_failure == are_failures])
         for run in result.runs
@@ -167,14 +168,14 @@ def _times(result: Result, *, are_failures: bool) -> str:
     if len(some) > _MOST_TIMED_RUNS:
         return ""
     texts = [
-        f"{_place(run) if len(found) > 1 else ''}{seconds_text(occurrences)}"
+        f"{_describe_place(run) if len(found) > 1 else ''}{seconds_text(occurrences)}"
         for run, occurrences in some
     ]
     return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _describe_compared(result: Result) -> str:
-    """Return how stored rows were compared, and which differences that cannot detect."""
+    """Return how stored rows were compared, and which differences remain undetected."""
     level = level_of(result.runs)
     if level is None:
         return ""
@@ -187,11 +188,11 @@ def _describe_compared(result: Result) -> str:
 
 
 def background_text(counts: Mapping[str, int]) -> str:
-    """Return counts of things with plural names, such as checkpoints, as text."""
+    """Return name in the plural -> count as text."""
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
-def _size(on_disk: OnDisk, workload: str) -> str:
+def _describe_size(on_disk: OnDisk, workload: str) -> str:
     size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
     if on_disk.bits_per_value is None:
         return f"{size}, {each}"
@@ -200,22 +201,23 @@ def _size(on_disk: OnDisk, workload: str) -> str:
 
 
 def mismatches_of(result: Result) -> list[str]:
-    """Return what is wrong, incomplete or unknown, run by run."""
-    return [f"{_place(run)}{verdict.reason}" for run, verdict in _not_right(result)]
+    """Return the wrong, incomplete or unknown verdicts of the runs."""
+    return [
+        f"{_describe_place(run)}{verdict.reason}" for run, verdict in _find_failed_verdicts(result)
+    ]
 
 
-def _not_right(result: Result) -> list[tuple[RunRecord, Verdict]]:
+def _find_failed_verdicts(result: Result) -> list[tuple[RunRecord, Verdict]]:
     runs = ((run, run.outcome.verdict) for run in result.runs)
     return [(run, verdict) for run, verdict in runs if verdict and verdict.status in _NOT_RIGHT]
 
 
-def _place(run: RunRecord) -> str:
-    """Return the place of a run in its sweep; empty for a verification, which has no workers."""
+def _describe_place(run: RunRecord) -> str:
+    """Return the place of a run in its sweep; empty for a verification."""
     return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
 
 
-def _done_before(result: Result) -> list[tuple[str, str]]:
-    """Return what was done before the failure."""
+def _describe_done(result: Result) -> list[tuple[str, str]]:
     if not kind_of(result).writes:
         return []
     done = sum(run.outcome.status == "done" for run in result.runs)
@@ -236,21 +238,21 @@ def _done_before(result: Result) -> list[tuple[str, str]]:
     return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
 
 
-def _configuration(result: Result) -> str:
+def _describe_configuration(result: Result) -> str:
     words = [f"{result.kind} target={result.target} module={result.module} runner={result.runner}"]
-    return " ".join([*words, _words(result.configuration)])
+    return " ".join([*words, _format_options(result.configuration)])
 
 
-def _words(options: Mapping[str, Any]) -> str:
-    """Return options as key=value words; lists separated by commas."""
+def _format_options(options: Mapping[str, Any]) -> str:
+    """Return options as key=value words, in which commas separate lists."""
     lists = {
         key: ",".join(map(str, v)) for key, v in options.items() if isinstance(v, list | tuple)
     }
     return " ".join(f"{key}={lists.get(key, value)}" for key, value in options.items())
 
 
-def _cluster(result: Result) -> str:
-    """Return the nodes of the pods, and the most workers on a node."""
+def _describe_cluster(result: Result) -> str:
+    """Return the cluster, and the largest number of workers on each node."""
     words = [f"{name} {value}" for name, value in result.ran_on.items()]
     most: Counter[str] = Counter()
     for run in result.runs:
@@ -260,26 +262,26 @@ def _cluster(result: Result) -> str:
 
 
 def days_until_full(result: Result, disk_bytes: int) -> str:
-    """Return a line with the days for each rate; ConfigError if size or rate were not measured."""
+    """Return a line with the days at each rate; ConfigError if size or rate was not measured."""
     summary, on_disk = summary_of(result), on_disk_of(result)
     rows = () if kind_of(result).asks else summary.rows
     rates = {row.place: rate for row in rows if (rate := row.value("rows_per_s"))}
     if not on_disk or not rates:
         raise ConfigError("--disk: this result has no rows/s or no size on disk; use an insert's")
     days = ", ".join(
-        f"{_days(disk_bytes, on_disk.bytes_per_row, rate)} at {rate:,.0f} rows/s ({place})"
+        f"{_format_days(disk_bytes / on_disk.bytes_per_row / rate / _DAY_S)} at {rate:,.0f} rows/s"
+        f" ({place})"
         for place, rate in rates.items()
     )
     return f"days until {counted(disk_bytes, 'byte')} are full: {days}"
 
 
-def _days(disk_bytes: int, bytes_per_row: float, rows_per_s: float) -> str:
-    days = disk_bytes / (rows_per_s * bytes_per_row * _DAY_S)
+def _format_days(days: float) -> str:
     return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
 
 
 def answers_of(result: Result) -> Iterator[str]:
-    """Yield the lines of all shown answers, from the first run that has any."""
+    """Yield the lines of the shown answers of the first run that has any."""
     runs = [run for run in result.runs if any(query.shown for query in run.outcome.queries)]
     for query in runs[0].outcome.queries if runs else ():
         for each in query.shown:
@@ -295,15 +297,20 @@ def _format_answer(name: str, shown: ShownAnswer) -> Iterator[str]:
     if shown.skipped:
         yield f"  after {counted(shown.skipped, 'row')} equal to the truth"
     for row in shown.rows:
-        yield f"  {' | '.join('NULL' if value is None else str(value) for value in row)}"
+        yield f"  {format_cells(row)}"
     left = shown.all_rows - shown.skipped - len(shown.rows)
     if left:
         yield f"  and {counted(left, 'more row')}"
     yield ""
 
 
+def format_cells(row: Sequence[Scalar]) -> str:
+    """Return the values of a row of an answer."""
+    return " | ".join("NULL" if value is None else str(value) for value in row)
+
+
 def plans_of(result: Result) -> Iterator[str]:
-    """Yield the first lines of each query plan."""
+    """Yield the first lines of the query plans."""
     for name, plans in result.query_plans.items():
         yield f"{name}: query plan"
         lines = plan_text(plans).splitlines()
@@ -315,7 +322,7 @@ def plans_of(result: Result) -> Iterator[str]:
 
 
 def plan_text(plans: QueryPlans) -> str:
-    """Return the plans of a query, each below its statement if there are several."""
+    """Return the plans of a query; each of several plans follows its statement."""
     if plans.problem:
         return f"none: {plans.problem}"
     if len(plans.statements) == 1 and not plans.more:
@@ -325,7 +332,7 @@ def plan_text(plans: QueryPlans) -> str:
 
 
 def ramps_of(result: Result) -> Iterator[str]:
-    """Yield a line for each query and run."""
+    """Yield a line for each ramp of each run."""
     limit_ms = 1000 * float(result.configuration.get("ramp_limit_s") or 0.0)
     for run in result.runs:
         for ramp in run.outcome.ramps:

@@ -1,7 +1,4 @@
-"""The plan of a sweep before it starts: its runs in order, with rows and expected duration.
-
-This is what `--dry-run` prints for the local runner.
-"""
+"""The plan of a sweep, which `--dry-run` prints for the local runner."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,18 +21,18 @@ _SHOWN_RUNS = 100
 def plan_text(
     kind: Kind[Any], planned: Sequence[PlannedRun], runner: str, last: Result | None, width: int
 ) -> str:
-    """Return a plan as text; `last` is an earlier result of the target, for the estimate."""
+    """Return a plan as text; the estimate is based on `last`, an earlier result of the target."""
     first = planned[0].spec
     about = f"target {first.target} (module {first.module}, runner {runner})"
     parts: list[Table | str] = [f"plan of {kind.name} on {about}; nothing is started"]
     if not kind.needs_rows:
-        parts.append(_runs(planned[:_SHOWN_RUNS]))
+        parts.append(_list_runs(planned[:_SHOWN_RUNS]))
         if len(planned) > _SHOWN_RUNS:
             parts.append(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
-    return draw([*parts, *_facts(kind, planned, last)], width)
+    return draw([*parts, *_list_facts(kind, planned, last)], width)
 
 
-def _runs(planned: Sequence[PlannedRun]) -> Table:
+def _list_runs(planned: Sequence[PlannedRun]) -> Table:
     table = new_table(show_edge=True, padding=(0, 1))
     titles = ("Run", "Workers", "Repeat", "Tables before", "Rows before", "Prefill", "Rows")
     for title in titles:
@@ -53,13 +50,16 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
     return table
 
 
-def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+def _list_facts(
+    kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None
+) -> Iterator[str]:
     first = planned[0].spec
     names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
-    yield f"tables: {names}{_parts(first.dataset)}"
+    yield f"tables: {names}{_describe_parts(first.dataset)}"
     if first.clocking.stages:
         stages = (
-            f"{counted(stage.workers, 'worker')}{_at(stage)} for {format_time(stage.duration_s)}"
+            f"{counted(stage.workers, 'worker')}{_format_rate(stage)}"
+            f" for {format_time(stage.duration_s)}"
             for stage in first.clocking.stages
         )
         yield f"stages: {', '.join(stages)}"
@@ -69,11 +69,11 @@ def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) 
     yield from kind.outline(planned, last)
 
 
-def _at(stage: LoadStage) -> str:
+def _format_rate(stage: LoadStage) -> str:
     return f" at {stage.rate_per_s:,.15g}/s" if stage.rate_per_s else ""
 
 
-def _parts(dataset: Dataset) -> str:
+def _describe_parts(dataset: Dataset) -> str:
     if dataset.parts == 1:
         return ""
     pinned = ", of which each worker writes one" if dataset.parts_by is PartsBy.WORKER else ""

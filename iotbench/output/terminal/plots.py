@@ -1,4 +1,4 @@
-"""A small picture of a summary for a terminal: bars of rates, or of the waits of queries."""
+"""A picture of a summary for a terminal: bars of rates, or of waits of queries."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class _Bar:
     name: str
     value: float
     highest: float
-    """End of the bar's lighter part."""
+    """End of the lighter part."""
     text: str
 
 
 def plot_of(summary: Summary, width: int) -> Iterator[str]:
-    """Yield the lines of a picture that fits a width, and an empty line; nothing without bars."""
-    title, bars = _bars(summary)
+    """Yield the lines of a picture and an empty line; nothing without bars."""
+    title, bars = _list_bars(summary)
     most = max((bar.highest for bar in bars), default=0.0)
     if not most or len(bars) > _MOST_BARS:
         return
@@ -42,13 +42,13 @@ def plot_of(summary: Summary, width: int) -> Iterator[str]:
 
 
 def _draw(value: float, highest: float) -> str:
-    """Return a bar with a length of whole and eighth characters; the rest in a lighter tone."""
+    """Return a bar of whole and eighth characters, and its lighter part."""
     eighths = round(8 * value)
     solid = _SOLID * (eighths // 8) + _EIGHTHS[eighths % 8]
     return solid + _LIGHT * (round(highest) - len(solid))
 
 
-def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
+def _list_bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
     rows = [row for row in summary.rows if row.figures]
     if not summary.subject.figures:
         return "", []
@@ -58,10 +58,10 @@ def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
         return f"{of} in ms: median ({_LIGHT} up to p99)", [
             _draw_wait(row, several=several and not row.place.load) for row in rows
         ]
-    return f"Rows/s ({_LIGHT} up to the fastest run)", [*map(_rate, rows)]
+    return f"Rows/s ({_LIGHT} up to the fastest run)", [*map(_draw_rate, rows)]
 
 
-def _rate(row: Row) -> _Bar:
+def _draw_rate(row: Row) -> _Bar:
     rate = row.figures["rows_per_s"]
     text = format_value(rate.value, Unit.ROWS_PER_S)
     return _Bar(str(row.place), rate.value, rate.high or rate.value, text)

@@ -1,4 +1,4 @@
-"""Live progress on standard error: a bar on a terminal, plain lines elsewhere."""
+"""Progress on standard error: a bar on a terminal, lines elsewhere."""
 
 import os
 import sys
@@ -32,14 +32,14 @@ from simulator.protocol.spec import Work
 _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
 _BAR_STYLE = "cyan"
-"""Red would mean that something is wrong."""
+"""Rich's default is red, like an error."""
 
 
 class ProgressDisplay:
     """Shows the progress of a sweep."""
 
     def __init__(self, *, quiet: bool, as_json: bool = False) -> None:
-        """Prepare the display; `as_json`: progress that the user requested is written as JSON."""
+        """Prepare the display; `as_json`: requested reports of queries are printed as JSON."""
         self._quiet = quiet
         self._as_json = as_json
         width = width_of(sys.stderr) if "COLUMNS" in os.environ else None  # else the terminal's
@@ -55,7 +55,7 @@ class ProgressDisplay:
         self._number = 0
         self._shown_s = 0.0
         self._fault = ""
-        """Fault that was shown last."""
+        """The fault in the last line."""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
@@ -101,16 +101,18 @@ class ProgressDisplay:
     def _update(self, moment: SweepMoment) -> None:
         if self._bar and self._task is not None:
             self._redraw(self._bar, self._task, moment)
-        elif _says(moment) and (
+        elif _has_news(moment) and (
             time.monotonic() - self._shown_s > _LINE_EVERY_S or moment.fault != self._fault
         ):
             self._shown_s, self._fault = time.monotonic(), moment.fault
-            words = ", ".join(_words(moment))
-            self._line(moment, f"{_phase(moment)}: {words}" if words else _phase(moment))
+            words = ", ".join(_list_words(moment))
+            self._line(
+                moment, f"{_format_phase(moment)}: {words}" if words else _format_phase(moment)
+            )
 
     def _redraw(self, bar: Progress, task: TaskID, moment: SweepMoment) -> None:
-        """Fit the line into the width of the terminal; the bar is dropped first."""
-        description = f"{_head(moment)} {_phase(moment)}"
+        """Draw the line within the width of the terminal; the bar shrinks first."""
+        description = f"{_format_head(moment)} {_format_phase(moment)}"
         room = self._console.width - len(description) - 2
         detail = _fit(moment, room - 2)
         self._column.bar_width = min(max(room - len(detail), 1), _BAR_WIDTH)
@@ -124,37 +126,37 @@ class ProgressDisplay:
         )
 
     def _line(self, moment: SweepMoment, text: str) -> None:
-        line = f"{_head(moment)}: {text}"
+        line = f"{_format_head(moment)}: {text}"
         self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
-def _head(moment: SweepMoment) -> str:
+def _format_head(moment: SweepMoment) -> str:
     if not moment.workers:
         return str(moment.planned.spec.work)
     return f"[{moment.number}/{moment.of}] {counted(moment.workers, 'worker')}"
 
 
-def _phase(moment: SweepMoment) -> str:
+def _format_phase(moment: SweepMoment) -> str:
     return f"{moment.phase} ({moment.fault})" if moment.fault else moment.phase
 
 
-def _says(moment: SweepMoment) -> bool:
-    """Return whether a line would show more than the phase."""
+def _has_news(moment: SweepMoment) -> bool:
+    """Return whether a line shows more than the phase."""
     return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
 
 
-def _words(moment: SweepMoment) -> list[str]:
+def _list_words(moment: SweepMoment) -> list[str]:
     """Return the words of a line about a moment."""
     done, sample = moment.progress, moment.sample
     if done:
         words = [f"{done.rows:,} of {counted(done.of, 'row')}", f"{done.rows_per_s:,.0f} rows/s"]
     elif sample and sample.query and not moment.planned.spec.load.ramp:
-        words = [moment.place, counted(sample.runs, "run"), _rate(sample)]
+        words = [moment.place, counted(sample.runs, "run"), _format_rate(sample)]
     else:
         words = [moment.detail] if moment.detail else []
     if sample:
-        words += [*_active(sample), *_latency(sample), *_beside(sample)]
-        words += [_errors(sample)] if sample.errors else []
+        words += [*_format_active(sample), *_format_latency(sample), *_format_queries(sample)]
+        words += [_format_errors(sample)] if sample.errors else []
     if moment.left_s is not None:
         words.append(f"{format_time(moment.left_s)} left")
     if moment.sweep_left_s is not None and moment.number < moment.of:
@@ -163,19 +165,25 @@ def _words(moment: SweepMoment) -> list[str]:
 
 
 def _fit(moment: SweepMoment, width: int) -> str:
-    """Return the text about a moment, without the least important words if it does not fit."""
+    """Return the text about a moment, without the least important words if it is too long."""
     sample = moment.sample
     if not sample:
         return moment.detail
     left_s = moment.left_s if moment.sweep_left_s is None else moment.sweep_left_s
-    words = [_rate(sample), *_active(sample), *_latency(sample), *_beside(sample), _errors(sample)]
+    words = [
+        _format_rate(sample),
+        *_format_active(sample),
+        *_format_latency(sample),
+        *_format_queries(sample),
+        _format_errors(sample),
+    ]
     words += [f"{format_time(left_s)} left"] if left_s is not None else []
     words = [moment.place, *words] if moment.place else words
     if not sample.errors and len(", ".join(words)) > width:
-        words.remove(_errors(sample))
+        words.remove(_format_errors(sample))
     for each in (sample.asked, sample) if sample.asked else ():
         if len(", ".join(words)) > width:
-            for word in _latency(each):  # both may have the same: that of the queries is last
+            for word in _format_latency(each):  # queries are last, if both have the same
                 del words[len(words) - 1 - words[::-1].index(word)]
     if moment.place and len(", ".join(words)) > width:
         words[0] = sample.query
@@ -184,33 +192,33 @@ def _fit(moment: SweepMoment, width: int) -> str:
     return ", ".join(words)
 
 
-def _rate(sample: SampleEvent) -> str:
+def _format_rate(sample: SampleEvent) -> str:
     if sample.query:
-        return f"{_per_s(sample.queries_per_s)} queries/s"
+        return f"{_format_per_s(sample.queries_per_s)} queries/s"
     return f"{sample.rows_per_s:,.0f} rows/s"
 
 
-def _beside(sample: SampleEvent) -> list[str]:
-    """Return the words about the queries during the inserts of a mixed run."""
+def _format_queries(sample: SampleEvent) -> list[str]:
+    """Return the words about the queries of a mixed run."""
     asked = sample.asked
     if asked is None:
         return []
-    return [f"{_per_s(asked.queries_per_s)} queries/s", *_latency(asked)]
+    return [f"{_format_per_s(asked.queries_per_s)} queries/s", *_format_latency(asked)]
 
 
-def _per_s(rate: float) -> str:
+def _format_per_s(rate: float) -> str:
     return significant(rate) if rate else "0"
 
 
-def _latency(sample: SampleEvent | AskedSample) -> list[str]:
+def _format_latency(sample: SampleEvent | AskedSample) -> list[str]:
     return [] if sample.p99_ms is None else [f"p99 {significant(sample.p99_ms)} ms"]
 
 
-def _active(sample: SampleEvent) -> list[str]:
+def _format_active(sample: SampleEvent) -> list[str]:
     return [] if sample.active is None else [f"{counted(sample.active, 'worker')} active"]
 
 
-def _errors(sample: SampleEvent) -> str:
+def _format_errors(sample: SampleEvent) -> str:
     return counted(sample.errors, "error")
 
 

@@ -1,4 +1,4 @@
-"""A result as text: a table that fits its width with the lines below it, JSON, or CSV."""
+"""A result as text: a table with lines below it, JSON, or CSV."""
 
 import json
 import sys
@@ -32,30 +32,29 @@ from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
 _FLEXIBLE_WIDTH = 24
-"""Longest verdict that is not wrapped before a column is dropped."""
+"""Width to which verdicts are wrapped before a column is dropped."""
 _NAME_WIDTH = 40
 """Longest name of a query that is not wrapped."""
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
-"""Units of figures for which a record of several runs also has lowest, highest and spread."""
+"""Units of figures with lowest, highest and spread in the record of several runs."""
 _REST = "start,\nend"
 """Time outside all phases: start and end of processes or pods."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalColumn:
-    """A column of the table: its title (two lines), and the text of its value in a row."""
+    """A column of the table: its title, and the text of its value in a row."""
 
     title: str
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """Rank in which the column is dropped if the table is too wide, equal ranks together; 0: never.
-    """
+    """Rank at which a narrow table drops the column, together with equal ranks; 0: never."""
     text: bool = False
 
 
-def _figure(name: str, drop: int, title: str) -> TerminalColumn:
-    """Return the column of a figure, or of one of its facets."""
+def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
+    """Return the column of a figure or one of its facets."""
     unit = unit_of(name)
     assert unit
     write = partial(format_value, unit=unit)
@@ -64,19 +63,19 @@ def _figure(name: str, drop: int, title: str) -> TerminalColumn:
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
 _NAMES = ("Query", "Load", "Change")
-"""Columns of names, which stay on one line if they are short."""
+"""Titles of columns with names, which are wrapped only if they are long."""
 _VERDICT = TerminalColumn("Verdict", lambda row: row.judged, text=True)
 _OF_CHECKS = (
     TerminalColumn("Expected", lambda row: row.expected, text=True),
     TerminalColumn("Found", lambda row: row.found, text=True),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
-"""Subject of rows that also differ in the number of workers -> rank of dropping that column."""
+"""Subject of rows with a number of workers -> rank at which that column is dropped."""
 _DROP_SPREAD = {"workers": 4, "load": 6}
-"""Subject of rows with several runs -> rank of dropping the spread."""
+"""Subject of rows with several runs -> rank at which the spread is dropped."""
 _RATE = "rows_per_s"
 _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
-"""Titles of the published benchmark."""
+"""Titles in the published benchmark."""
 
 
 def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
@@ -93,19 +92,18 @@ def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
             _TITLES.get((name, figure.name)) or two_lines(figure.title),
         )
         if figure.name == _RATE and name == "workers":
-            yield _figure(f"{_RATE}_min", 1, "Min\nrows/s")
-            yield _figure(f"{_RATE}_max", 1, "Max\nrows/s")
-        yield _figure(figure.name, drop, title)
+            yield _make_column(f"{_RATE}_min", 1, "Min\nrows/s")
+            yield _make_column(f"{_RATE}_max", 1, "Max\nrows/s")
+        yield _make_column(figure.name, drop, title)
         if figure is rates[-1] and name in _DROP_SPREAD:
             yield TerminalColumn(
-                _SPREAD, _spread, partial(format_value, unit=Unit.SHARE), _DROP_SPREAD[name]
+                _SPREAD, _find_spread, partial(format_value, unit=Unit.SHARE), _DROP_SPREAD[name]
             )
     yield from _OF_CHECKS if name == "check" else ()
     yield _VERDICT
 
 
-def _spread(row: Row) -> float | None:
-    """Return the spread of a row's rate, of rows or of queries."""
+def _find_spread(row: Row) -> float | None:
     rate = row.figures.get(_RATE) or row.figures.get("queries_per_s")
     return rate.spread if rate else None
 
@@ -119,34 +117,34 @@ def format_record(  # noqa: PLR0913
     timings: bool = False,
     brief: bool = False,
 ) -> str:
-    """Return a result as text in one of FORMATS; a table fits the width of standard output.
+    """Return a result in one of FORMATS; a table fits the width of standard output.
 
-    `plotted` adds a picture below the table, `timings` the time of each phase; `brief` keeps only a
-    few of the lines below.
+    `plotted` adds a picture below the table, and `timings` the time of each phase. `brief` keeps
+    only a few of the lines below.
     """
     if form == "json":
-        return _as_json(result, path)
+        return _format_json(result, path)
     if form == "csv":
         return csv_text(records_of(result) + totals_of(result))
     width = width_of(sys.stdout)
     notes = brief_of(result, path) if brief else notes_of(result, path)
-    parts = _parts(result, width, plotted=plotted, timings=timings, brief=brief)
+    parts = _list_parts(result, width, plotted=plotted, timings=timings, brief=brief)
     return draw(chain(parts, wrap(notes, sys.stdout)), width)
 
 
-def _step_rows(result: Result) -> int:
-    """Return how many rows a step inserts; for tables with an end, in the first step."""
+def _count_step_rows(result: Result) -> int:
+    """Return how many rows a step inserts; for tables with an end, the first step."""
     if "num_inserts" in result.configuration:
         each, workers = result.configuration["num_inserts"], result.configuration["workers"]
         return int(each) * int(workers[0])
     return next((run.metrics.rows for run in result.runs if run.metrics), 0)
 
 
-def _parts(
+def _list_parts(
     result: Result, width: int, *, plotted: bool, timings: bool, brief: bool
 ) -> Iterator[Table | str]:
     if result.configuration.get("steps"):
-        yield f"Stepsize: {_step_rows(result)}"
+        yield f"Stepsize: {_count_step_rows(result)}"
     summary = summary_of(result)
     columns, dropped = _fit(summary, width)
     yield _make_table(summary, columns)
@@ -162,7 +160,7 @@ def _parts(
 
 
 def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:
-    """Return the columns that fit a width, and the dropped ones."""
+    """Return the columns that fit a width, and the dropped columns."""
     every = [*columns_of(summary.subject)]
     needless: list[str] = []
     if summary.subject.name == "query":
@@ -203,7 +201,6 @@ def _make_table(
 
 
 def _draw_timings(result: Result) -> Table | None:
-    """Return the table; None if no run has ended."""
     runs = [run for run in result.runs if run.took_s is not None]
     if not runs:
         return None
@@ -211,19 +208,19 @@ def _draw_timings(result: Result) -> Table | None:
     table = new_table(title="seconds", title_justify="left", show_footer=len(runs) > 1)
     table.add_column("Run", footer="all")
     for place, title in enumerate([_REST, *names, "all"]):
-        every = [[*_seconds(run, names)][place] for run in runs]
+        every = [[*_list_seconds(run, names)][place] for run in runs]
         table.add_column(
             title, justify="right", vertical="bottom", overflow="fold",
             footer=_format_s(sum(each or 0.0 for each in every)),
         )  # fmt: skip
     for run in runs:
         at = f"{counted(run.workers, 'worker')}, {run.run}"
-        table.add_row(at, *map(_format_s, _seconds(run, names)))
+        table.add_row(at, *map(_format_s, _list_seconds(run, names)))
     return table
 
 
-def _seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
-    """Yield the times of a run: outside of phases, in each phase, and in all."""
+def _list_seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
+    """Yield the times of a run: outside the phases, of each phase, and in total."""
     phases, took_s = run.outcome.phases_s, run.took_s or 0.0
     yield max(took_s - sum(phases.values()), 0.0)
     yield from (phases.get(name) for name in names)
@@ -236,16 +233,16 @@ def _format_s(seconds: float | None) -> str:
 
 def records_of(result: Result) -> list[dict[str, Any]]:
     """Return a record for each row of the summary."""
-    return [*map(_record, summary_of(result).rows)]
+    return [*map(_make_record, summary_of(result).rows)]
 
 
 def totals_of(result: Result) -> list[dict[str, Any]]:
-    """Return a record for each run that asked several queries: all of them together."""
-    return [*map(_record, summary_of(result).totals)]
+    """Return a record of all queries together for each run with several queries."""
+    return [*map(_make_record, summary_of(result).totals)]
 
 
-def _record(row: Row) -> dict[str, Any]:
-    """Return dimensions, figures and the basis of each: min, max and spread of several runs."""
+def _make_record(row: Row) -> dict[str, Any]:
+    """Return dimensions and figures; rates of several runs also have min, max and spread."""
     record: dict[str, Any] = {**row.place.dimensions}
     record |= {} if row.place.check else {"runs": row.runs}
     for name, found in row.figures.items():
@@ -260,8 +257,8 @@ def _record(row: Row) -> dict[str, Any]:
     return {**record, "verdict": row.verdict} | ({"verify": row.level.value} if row.level else {})
 
 
-def _as_json(result: Result, path: Path | None) -> str:
-    """Return a result's summary, and the facts to judge it by, as JSON."""
+def _format_json(result: Result, path: Path | None) -> str:
+    """Return the summary and further facts of a result as JSON."""
     on_disk = on_disk_of(result)
     shown = {
         "kind": result.kind,

@@ -3,7 +3,7 @@
 import pytest
 
 from iotbench.machine.resources import Resources, Sample, Used
-from iotbench.output.page.courses import _by_second
+from iotbench.output.page.courses import compute_rates
 from iotbench.results.metrics import rates_by_second
 from iotbench.results.thinning import MOST, thin_report, thin_resources
 from tests.unit.output.terminal.made import outcome, result, run, worker
@@ -41,7 +41,7 @@ def test_the_result_of_a_day_is_small():
     kept = run(found).model_copy(update={"resources": thin_resources(resources)})
 
     assert len(result([kept]).model_dump_json(indent=1)) < 5_000_000
-    assert len(_by_second(kept)) <= MOST
+    assert len(compute_rates(kept)) <= MOST
 
 
 def test_the_rates_of_a_day_stay_what_they_were():
@@ -53,7 +53,7 @@ def test_the_rates_of_a_day_stay_what_they_were():
     assert after[100:] == before[100:]
     assert [sum(w.rows_by_second) for w in thin.workers] == [w.rows for w in whole.workers]
     assert {each.rows_each_s for each in thin.workers} == {DAY_S // MOST}
-    assert {point.y for point in _by_second(run(thin))[2:]} == {2000.0}
+    assert {point.y for point in compute_rates(run(thin))[2:]} == {2000.0}
     assert not any(each.waits_by_second for each in thin.workers)
 
 

@@ -240,7 +240,7 @@ def test_what_a_terminal_shows_fits_into_its_width(errors, width):
         runs[24], ProgressEvent(phase="insert", rows=1, of=2, rows_per_s=1.0, left_s=3600.0)
     )
     moment = course.follow(runs[24], SAMPLE.model_copy(update={"errors": errors}))
-    head = f"{progress._head(moment)} insert"
+    head = f"{progress._format_head(moment)} insert"
     text = progress._fit(moment, width - len(head) - 4)
 
     assert text.startswith("1,614,292 rows/s, p99 2.62 ms")
