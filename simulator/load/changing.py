@@ -1,4 +1,4 @@
-"""Changes stored rows: deletes the oldest, corrects some, updates tags; times each request."""
+"""Deletes the oldest stored rows, corrects others, and updates tags; times each request."""
 
 import threading
 import time
@@ -36,7 +36,10 @@ class Changer:
     def carry_out(
         self, task: ChangeTask, instant_s: Callable[[int], float]
     ) -> tuple[ChangeTimes, ...]:
-        """Delete, correct and update tags; return the measurements, with times by `instant_s`."""
+        """Delete, correct and update tags; return the measurements.
+
+        `instant_s` returns the collector's time of an instant.
+        """
         found = []
         if task.delete_ms:
             found.append(self._delete(task, instant_s))
@@ -48,7 +51,7 @@ class Changer:
 
     def _correct(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, rows = self._make_timing(CORRECTIONS), 0
-        for payload in timing.apart(self._payloads(task)):
+        for payload in timing.exclude(self._encode(task)):
             self._request(timing, partial(self._session.send, payload))
             rows += payload.rows
         return timing.times(instant_s, rows)
@@ -57,7 +60,7 @@ class Changer:
         cpu_s = cpu_clock(embedded=self._database.capabilities.embedded)
         return _Timing(name, self.waits, cpu_s)
 
-    def _payloads(self, task: ChangeTask) -> Iterator[Payload]:
+    def _encode(self, task: ChangeTask) -> Iterator[Payload]:
         session, batch_rows = self._session, self._spec.batch_rows
         for item in task.correct:
             for turn in self._reader.blocks([item], BLOCK_ROWS, batch_rows):
@@ -68,7 +71,7 @@ class Changer:
         timing, session = self._make_timing(DELETION), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
-            self._request(timing, partial(self._from_all_tables, delete, until_ms))
+            self._request(timing, partial(self._delete_before, delete, until_ms))
         return timing.times(instant_s)
 
     def _retag(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
@@ -79,7 +82,7 @@ class Changer:
                 rows += self._request(timing, partial(self._session.retag, table, retag, name))
         return timing.times(instant_s, rows)
 
-    def _from_all_tables(self, delete: Callable[..., None], until_ms: int) -> None:
+    def _delete_before(self, delete: Callable[..., None], until_ms: int) -> None:
         for table in self._reader.tables:
             delete(table, in_unit(until_ms, table.time_unit))
 
@@ -107,8 +110,8 @@ class _Timing:
         self._client_ns, self._cpu_began_s = 0, cpu_s()
         self._began_ns = self._ended_ns = time.perf_counter_ns()
 
-    def apart(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
-        """Yield payloads; the time to make them is the client's."""
+    def exclude(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
+        """Yield payloads; the time to make them counts as the client's."""
         while True:
             before_ns = time.perf_counter_ns()
             payload = next(payloads, None)

@@ -37,11 +37,11 @@ Rows: TypeAlias = tuple[tuple[Scalar, ...], ...]
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
 _TOGETHER_BYTES = 1 << 18
-"""Largest size of a message with several answers: their rows in JSON."""
+"""Largest size of a message with several answers, of which only the rows in JSON are counted."""
 _DRIFT = 1e-4
 """Largest rate at which the clocks of two machines may drift apart."""
 _CUT_OFF = 0.8
-"""Share of the silence after which connections count as cut off: a worker must still report it."""
+"""Share of `silence_s` after which a worker counts as cut off: time must be left to report it."""
 
 
 class CollectorClient:
@@ -60,7 +60,7 @@ class CollectorClient:
     ) -> None:
         """Store how long, on this clock, the collector may take to appear and may be silent.
 
-        `hold_s` is the time for which it holds requests.
+        `hold_s` is the time for which the collector holds requests.
         """
         self._url = url
         self._index = index
@@ -89,12 +89,12 @@ class CollectorClient:
                 f"the server at {self._url} is not a collector: {body!r:.200}"
             ) from error
         self._correct_clock(reply, sent, now_s())
-        # It exists: wait no longer than for a silent one.
+        # The collector exists: from now on, wait no longer than for a silent one.
         self._patience_s = min(self._patience_s, self._silence_s)
         return reply
 
     def fold_task(self, folded: Folded | None) -> FoldReply:
-        """Bring back the fold of a task, and ask for the next."""
+        """Return the fold of a task to the collector, and ask for the next task."""
         message = FoldRequest(index=self._index, folded=folded)
         return FoldReply.model_validate(self._post("/fold", dump(message), self._silence_s))
 
@@ -103,13 +103,13 @@ class CollectorClient:
         self._repeats = False
 
     def give_up(self) -> None:
-        """Wait no longer for a collector that cannot be reached."""
+        """Stop waiting for a collector that cannot be reached."""
         self._patience_s = 0.0
 
     def answers(self, query: str, found: Mapping[AnswerName, Rows]) -> None:
-        """Send the collector answers to compare, without those that it has.
+        """Send answers to the collector, except those that it already has.
 
-        A message has several small answers, or a large one.
+        A message holds several small answers, or one large answer.
         """
         keys = [AnswerKey(instance=instance, digest=digest) for instance, digest in found]
         question = AnswerQuestion(index=self._index, query=query, answers=tuple(keys))
@@ -130,7 +130,7 @@ class CollectorClient:
             self._post_answers(query, waiting)
 
     def report_parts(self, path: str, parts: Iterable[ArrivalPart]) -> None:
-        """Report something in parts."""
+        """Post the parts of a report."""
         for part in parts:
             self._post(path, dump(part), self._silence_s)
 
@@ -141,8 +141,8 @@ class CollectorClient:
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.
 
-        On a cluster a worker may start before the collector or before its name resolves, the
-        network may fail for a moment, and a collector that is killed may leave half an answer.
+        On a cluster, a worker may start before the collector or before the collector's name
+        resolves; the network may fail briefly; a killed collector may leave half an answer.
         """
         unanswered_s = None
         while True:
@@ -178,7 +178,7 @@ class CollectorClient:
     def _raise_if_cut_off(self, since_s: float) -> None:
         """Raise RunError if connection attempts have had no answer at all for too long.
 
-        A collector that has not started yet refuses them, or its name does not resolve.
+        Before a collector starts, its machine refuses them, or its name does not resolve.
         """
         if self._clock() - since_s >= _CUT_OFF * self._silence_s:
             raise RunError(
@@ -187,9 +187,9 @@ class CollectorClient:
             )
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
-        """Keep the clock offset of the fastest round trip; on one machine it is known exactly.
+        """Store the clock offset that the fastest round trip measured; on one machine it is exact.
 
-        There both processes read one monotonic clock, and took the time of day when they began.
+        Processes of one machine share a monotonic clock, and read the time of day only once.
         """
         if reply.boot_id == boot_id():
             self.clock_offset_s = reply.now_s - reply.now_ns / 1e9 - ahead_s()

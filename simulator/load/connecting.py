@@ -12,11 +12,11 @@ from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.25
-"""The pause limits how exactly the end of an outage is known."""
+"""Longest pause between attempts: the resolution of an outage's end."""
 
 
 OpenSession: TypeAlias = Callable[[float], Session]
-"""Opens one or several connections as a session, trying for this many seconds."""
+"""Opens one or several connections as a session, retrying for this many seconds."""
 
 
 class Stopped(Exception):
@@ -24,7 +24,7 @@ class Stopped(Exception):
 
 
 class FailedElsewhere(Exception):
-    """An error of a session in another process, which has classified it."""
+    """An error that a session in another process raised and classified."""
 
     def __init__(self, cause: str, failure: Failure, *, may_pass: bool = False) -> None:
         super().__init__(cause)
@@ -36,7 +36,7 @@ def connect(
 ) -> Session:
     """Open a connection; retry for `within_s`, at least for the database's `reconnect_s`.
 
-    Raises the last error after that, and Stopped if the run ends meanwhile.
+    After that, the last error is raised. Stopped if the run ends meanwhile.
     """
     deadline, pause_s = clock() + max(database.reconnect_s, within_s), _FIRST_PAUSE_S
     while True:
@@ -55,17 +55,17 @@ def connect(
 
 
 def was_rotated(database: Database, options: Options) -> bool:
-    """Return whether the credentials of a database were rotated since it had these options."""
+    """Return whether the credentials of a database have been rotated since `options`."""
     return database.options is not options
 
 
 def may_pass(database: Database, error: Exception) -> bool:
-    """Return whether the cause of a driver's error may pass although the same is sent again."""
+    """Return whether a driver's error may go away by itself: a full disk, or a refused login."""
     return database.is_out_of_space(error) or database.is_refused_login(error)
 
 
 def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -> Session:
-    """Open a connection, or several that are one session; see `Connections`."""
+    """Open one connection, or several as one session; see `Connections`."""
     if several.connections == 1:
         return open_one()
     kept = several.pool or several.connections
@@ -86,14 +86,14 @@ def open_here(
 
 
 class WriterConnection:
-    """The session of a worker that writes; a new one takes its place when it is lost."""
+    """The session of a worker that writes; `restore` opens a new one when it is lost."""
 
     def __init__(self, database: Database, open_session: OpenSession, retry_s: float) -> None:
-        """Connect, trying for `retry_s`."""
+        """Connect, retrying for `retry_s`."""
         self.database, self._opened = database, open_session
         self._use(self._opened(retry_s))
         self.opened_ns: list[int] = getattr(self.session, "opened_ns", [])
-        """Times to open each of several connections at first."""
+        """Times to open each of several connections at the start."""
 
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0
@@ -105,7 +105,7 @@ class WriterConnection:
         return str(error) if isinstance(error, FailedElsewhere) else self.database.explain(error)
 
     def may_pass(self, error: Exception) -> bool:
-        """Return whether the cause of an error may pass: a full disk, or rotated credentials."""
+        """Return whether an error of the session may go away by itself."""
         if isinstance(error, FailedElsewhere):
             return error.may_pass
         return may_pass(self.database, error)

@@ -1,7 +1,7 @@
 """Several connections as one session.
 
-An application has more connections than processes. Each of several connections has a thread, which
-opens it, carries out work on it, and replaces it when it is lost. Together they are one session
+An application has more connections than processes. Each connection has a thread, which opens the
+connection, carries out work on it, and replaces it when it is lost. Together they form one session
 with as many batches in flight as there are callers; with a pool, callers wait for a connection.
 """
 
@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from operator import methodcaller
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -30,10 +30,10 @@ from simulator.modules.contract import (
 from simulator.protocol.records import RecordFormat
 
 _OPENING = 16
-"""Connections of a worker opened at the same time: servers have short queues of new ones."""
+"""Connections that a worker opens at the same time: servers queue few new connections."""
 _STACK_BYTES = 256 << 10
 _OTHER_FILES, _FILES_EACH = 200, 2
-"""A driver may open a second connection for requests that are no batches."""
+"""A driver may open a second connection for requests other than batches."""
 
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
@@ -70,10 +70,10 @@ class Connections(Session):
     def __init__(
         self, open_one: Open, connections: int, callers: int, meanings: dict[int, Meaning]
     ) -> None:
-        """Open all connections; an error closes the open ones, and is raised.
+        """Open all connections. If one cannot be opened, close the others and raise its error.
 
-        `meanings` has the meanings of errors that are not yet looked up; the connections that
-        replace these use them too. SetupError if this process may not open enough files.
+        `meanings` holds the meanings of errors until they are looked up, also by a session that
+        replaces this one. SetupError if this process may not open enough files.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
@@ -125,7 +125,11 @@ class Connections(Session):
         try:
             while (given := inbox.get()) is not None:
                 session = self._carry_out(session, *given)
-                self._go_on(inbox)
+                with self._lock:
+                    if self._waiting:
+                        inbox.put(self._waiting.popleft())
+                    else:
+                        self._free.append(inbox)
         finally:
             session.close()
 
@@ -143,21 +147,13 @@ class Connections(Session):
             work(session)
         except Exception as error:  # noqa: BLE001 - the session classifies it
             self._meanings[id(error)] = Meaning(error, session.classify(error))
-            session = self._usable(session)
+            session = self._replace_lost(session)
             done(error)
         else:
             done(None)
         return session
 
-    def _go_on(self, inbox: _Inbox) -> None:
-        """Start the next waiting work, or mark the connection as free."""
-        with self._lock:
-            if self._waiting:
-                inbox.put(self._waiting.popleft())
-            else:
-                self._free.append(inbox)
-
-    def _usable(self, session: Session) -> Session:
+    def _replace_lost(self, session: Session) -> Session:
         if session.is_usable or self._lost:
             return session
         session.close()
@@ -190,8 +186,8 @@ class Connections(Session):
         return self._lost is None
 
     def begin(self, payload: Payload, done: Done) -> None:
-        """Send a payload by the connection that has been free for longest, or by the next one."""
-        self.have(partial(_send, payload), done)
+        """Send a payload over the connection that has been free for longest, or the next one."""
+        self.have(methodcaller("send", payload), done)
 
     def have(self, work: Callable[[Session], None], done: Done) -> None:
         """Run work on the connection that has been free for longest, or on the next free one."""
@@ -204,10 +200,10 @@ class Connections(Session):
         inbox.put(given)
 
     def send(self, payload: Payload) -> None:
-        """Send a payload by any connection, and wait."""
-        self._wait_for(partial(_send, payload))
+        """Send a payload over any connection, and wait."""
+        self._run(methodcaller("send", payload))
 
-    def _wait_for(self, work: Callable[[Session], None]) -> None:
+    def _run(self, work: Callable[[Session], None]) -> None:
         ended: SimpleQueue[Exception | None] = SimpleQueue()
         self.have(work, ended.put)
         error = ended.get()
@@ -222,7 +218,7 @@ class Connections(Session):
     # --- encoding, which needs no connection ------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Return the block cut into payloads."""
+        """Return the payloads of a block."""
         return self._first.encode(block, mode, batch_rows)
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
@@ -234,7 +230,7 @@ class Connections(Session):
         return self._first.make_mixed_encoder(tables)
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what makes records of a file a payload's data."""
+        """Return the function that makes a payload's data from records of a file."""
         return self._first.envelope(tables, form)
 
     def size_of(self, data: Any) -> int | None:
@@ -244,9 +240,5 @@ class Connections(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement on any connection, and wait; for a timed run use `have`."""
         rows: list[Sequence[Sequence[Any]]] = []
-        self._wait_for(lambda session: rows.append(session.run(statement)))
+        self._run(lambda session: rows.append(session.run(statement)))
         return rows[0]
-
-
-def _send(payload: Payload, session: Session) -> None:
-    session.send(payload)

@@ -18,18 +18,18 @@ from simulator.protocol.numbers import Counts, counts_from, counts_of
 BUFFER = 1 << 14
 _LEAST_FOLDED = 1 << 10
 _FOLDED_NS = 30 * 10**9
-"""The number folded at once grows only while they arrive within this time."""
+"""The fold size grows only while a portion is complete within this time."""
 
 
 class FoldSize:
-    """The number folded at once: twice as many as before while they arrive quickly."""
+    """Number of durations folded at once: it doubles while they arrive quickly."""
 
     def __init__(self) -> None:
         self.size = min(_LEAST_FOLDED, BUFFER)
         self._began_ns = time.perf_counter_ns()
 
     def next(self) -> int:
-        """Return the size of the next portion, now that the last one is complete."""
+        """Return the size of the next portion; call it when the last portion is complete."""
         now_ns = time.perf_counter_ns()
         if now_ns - self._began_ns < _FOLDED_NS:
             self.size = min(2 * self.size, BUFFER)
@@ -47,7 +47,7 @@ class Durations:
         self._waiting: list[int] = []
         self._histogram = new_histogram()
         self._folded = counts_from(())
-        """Folded durations in coarse buckets: a new array each time, as other threads read it."""
+        """Folded durations in coarse buckets; never changed in place: other threads read it."""
 
     def record(self, duration_ns: int) -> None:
         """Record one duration."""
@@ -62,7 +62,7 @@ class Durations:
         waiting = np.asarray(self._waiting, np.int64)
         add_durations(self._histogram, waiting)
         self._folded = self._folded + counts_of(waiting)
-        self._waiting = []  # a new one: another thread may be reading the old one
+        self._waiting = []  # a new list: another thread may be reading the old one
 
     def sketch(self) -> Counts:
         """Return all durations in coarse buckets; any thread may call it."""
@@ -78,7 +78,7 @@ class Durations:
         self._folded = self._folded + counts_of(durations_ns)
 
     def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the least latencies of unsent queries: at least the fastest recorded one."""
+        """Return the latencies of unsent queries: their lateness, and at least the fastest wait."""
         self._fold()
         return at_least(self._histogram, late_ns)
 

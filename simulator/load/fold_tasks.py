@@ -1,4 +1,4 @@
-"""A worker's work after its report: it folds drawn or stored rows for the collector."""
+"""After its report, a worker folds drawn or stored rows for the collector."""
 
 import threading
 from base64 import b64encode
@@ -22,7 +22,7 @@ from simulator.verify.truth.record import to_bytes
 def help_to_fold(
     spec: RunSpec, client: CollectorClient, stop: threading.Event, database: Database
 ) -> None:
-    """Fold the tasks of the collector, until none is left or the run is over."""
+    """Fold tasks of the collector until no task is left or the run is over."""
     folder, folded = None, None
     while not stop.is_set():
         given = client.fold_task(folded)
@@ -40,7 +40,7 @@ def help_to_fold(
 def read_window(
     number: int, window: StoredWindow, rows: StoredRows, wanted: Callable[[], bool]
 ) -> Folded | None:
-    """Return the fingerprint of the rows of a window; None if it is not wanted any more."""
+    """Return the fingerprint of the rows of a window; None once it is no longer wanted."""
     found = rows.fingerprint(window, wanted)
     if found is None:
         return None
@@ -57,16 +57,15 @@ class Folder:
         spec: RunSpec,
         names: Sequence[QueryName],
         stop: threading.Event,
-        database: Database | None = None,
+        database: Database,
     ) -> None:
-        queries = queries_named(names, spec, database.row_hash if database else None)
-        alike = database.capabilities.alike if database else {}
-        self._empty = Oracle(queries, signless=Alike.ZEROS in alike)
+        queries = queries_named(names, spec, database.row_hash)
+        self._empty = Oracle(queries, signless=Alike.ZEROS in database.capabilities.alike)
         self._reader = DatasetReader(spec.changed).narrow(queries)
         self._stop = stop
 
     def fold(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:
-        """Return the fold of a task; None if the run ends before."""
+        """Return the fold of a task; None if the run ends first."""
         oracle = self._empty.empty()
         if not fold_rows(ranges, self._reader, oracle, lambda: not self._stop.is_set()):
             return None

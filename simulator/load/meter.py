@@ -1,7 +1,7 @@
-"""Measures batches: a latency histogram and rows per second, folded in bulk.
+"""Measures batches: a latency histogram and rows per second.
 
-Recording a batch costs three array stores. The raw durations of up to 16,384 batches are folded
-into an HDR histogram by distinct value. Merging histograms is exact.
+Recording a batch costs three array stores. The durations of up to 16,384 batches are then folded
+into an HDR histogram at once. Merging histograms is exact.
 """
 
 from array import array
@@ -23,8 +23,8 @@ def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | No
     return None if instant_ns is None else instant_s(instant_ns)
 
 
-def _buffer() -> "array[int]":
-    """Return an array; storing an item takes half the time of NumPy."""
+def _make_buffer() -> "array[int]":
+    """Return an array, in which storing an item takes half as long as in a NumPy array."""
     return array("q", bytes(8 * BUFFER))
 
 
@@ -38,10 +38,10 @@ class _Stage:
 
 
 class StageMeter:
-    """Measures batches or queries of one worker by the stage in which they were to begin."""
+    """Measures batches or queries of one worker by the stage in which they were due."""
 
     def __init__(self, stages: Sequence[LoadStage], start_ns: int) -> None:
-        """Store when the first stage begins; the others follow without a gap."""
+        """Store the start of the first stage; the others follow without a gap."""
         lengths = [stage.duration_s for stage in stages[:-1]]
         self._edges = start_ns + (np.cumsum([0.0, *lengths]) * 1e9).astype(np.int64)
         self._stages = [_Stage() for _ in stages]
@@ -65,7 +65,7 @@ class StageMeter:
         ends_ns: NDArray[np.int64],
         rows: NDArray[np.int64],
     ) -> None:
-        """Add batches; those that began before the first stage are left out."""
+        """Add batches, except those that began before the first stage."""
         places = np.searchsorted(self._edges, begins_ns, side="right") - 1
         for place in np.unique(places[places >= 0]):
             of, stage = places == place, self._stages[place]
@@ -88,7 +88,7 @@ class StageMeter:
         add_durations(stage.histogram, at_least(stage.histogram, kept.late_ns), kept.each)
 
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
-        """Return the measurements of each stage with batches or queries.
+        """Return the measurements of each stage that has batches or queries.
 
         `instant_s` returns the collector's time of an instant.
         """
@@ -119,9 +119,9 @@ class Meter:
         stages: Sequence[LoadStage] = (),
         outages: Outages | None = None,
     ) -> None:
-        """Store when the clock starts; batches due in the warm-up after it are counted apart.
+        """Store the start of the clock; batches due in the warm-up after it are counted apart.
 
-        `stages` follow the warm-up; `outages` follow the acknowledgements closely.
+        `stages` follow the warm-up; `outages` is given every acknowledgement.
         """
         self.start_ns = start_ns
         self.measured_ns = start_ns + int(warmup_s * 1e9)
@@ -138,12 +138,12 @@ class Meter:
         self.payload_bytes: int | None = 0
         """Size of the measured batches; None if the size of one is unknown."""
         self.due_until_ns: int | None = None
-        """Time until which acknowledged batches cover the schedule; None: there is no rate."""
+        """Time until which acknowledged batches cover the schedule; None without a rate."""
         self.unsent = 0
         """Batches that fell due in the measured part and were not sent before its end."""
-        self._ends = _buffer()
-        self._latencies = _buffer()
-        self._counts = _buffer()
+        self._ends = _make_buffer()
+        self._latencies = _make_buffer()
+        self._counts = _make_buffer()
         self._filled = 0
         self._fold_size = FoldSize()
         self._limit = self._fold_size.size
@@ -180,7 +180,7 @@ class Meter:
             np.frombuffer(each, np.int64, filled)
             for each in (self._ends, self._latencies, self._counts)
         )
-        self._last_ns = max(self._last_ns, int(ends.max()))  # those in flight end in any order
+        self._last_ns = max(self._last_ns, int(ends.max()))  # batches in flight end in any order
         add_durations(self._histogram, latencies[ends - latencies >= self.measured_ns])
         if self._stages:
             self._stages.add(ends - latencies, latencies, ends, counts)
@@ -194,7 +194,7 @@ class Meter:
         self._by_second[: len(rows)] += rows
 
     def keep(self, kept: Kept) -> None:
-        """Record how far the worker has kept to its schedule; unsent batches count as late."""
+        """Record how far the worker kept to its schedule; unsent batches count as late."""
         self._fold()
         late_ns = kept.late_ns[kept.unsent_ns >= self.measured_ns]
         self.due_until_ns = kept.until_ns
@@ -206,7 +206,7 @@ class Meter:
     def sketch(self) -> Counts:
         """Return all latencies in coarse buckets; any thread may call it.
 
-        The number of sends is read first: batches that are folded meanwhile count as folded.
+        The number of sends is read first: batches folded in between count as folded.
         """
         sends, folded = self.sends + self._warmup_sends, self._folded
         left = max(sends - int(folded.sum()), 0)
@@ -234,7 +234,7 @@ class Meter:
         return tuple(self._by_second.tolist())
 
     def report_acknowledged(self, instant_s: Callable[[int], float]) -> Acknowledged:
-        """Return the record of the report; `instant_s` converts as in `StageMeter.times`."""
+        """Return the part of the report about batches; for `instant_s` see `StageMeter.times`."""
         return Acknowledged(
             rows=self.rows,
             warmup_rows=self.warmup_rows,

@@ -16,7 +16,7 @@ from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
 _MOST_UNSENT = 1 << 17
-"""Instants that are kept of one pace: a rate far too high leaves billions unsent."""
+"""Largest number of due times kept of one pace: a rate far too high leaves billions unsent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,20 @@ class Pace:
     turn: float = 0.0
     """The place of this worker among all, 0..1: it spreads the due times of workers."""
     duration_s: float = 0.0
-    """Time after the end of the warm-up until which batches or queries begin; 0: no limit."""
+    """Time from `from_s` on during which batches or queries begin; 0: no limit."""
     from_s: float = 0.0
-    """Time after the end of the warm-up from which batches or queries begin, and the duration
-    counts; 0: they begin at the start, also in the warm-up."""
+    """Time after the warm-up at which batches or queries begin; 0: already in the warm-up."""
 
     def due_ns(self, start_ns: int, number: float) -> int:
         """Return the due time of the row or query with this number after the start."""
         return start_ns + round(number / self.rate_per_s * 1e9)
 
     def begin_ns(self, start_ns: int, measured_ns: int) -> int:
-        """Return when it begins, of a clock that starts at `start_ns` with a warm-up."""
+        """Return the begin of the pace, for a clock that starts at `start_ns` with a warm-up."""
         return measured_ns + int(self.from_s * 1e9) if self.from_s else start_ns
 
     def end_ns(self, measured_ns: int) -> int:
-        """Return when it ends; its time counts from this instant."""
+        """Return the end of the pace, if the warm-up ends at `measured_ns`."""
         until_s = self.from_s + self.duration_s
         return measured_ns + int(until_s * 1e9) if self.duration_s else NEVER_NS
 
@@ -59,15 +58,15 @@ class Kept(NamedTuple):
     unsent_ns: NDArray[np.int64]
     """Due times of batches or queries that did not begin before the end of the pace."""
     late_ns: NDArray[np.int64]
-    """Time from these instants until the worker was free again."""
+    """Time from each due time until the worker was free again."""
     each: int = 1
-    """Number of batches or queries for each instant, if there are very many."""
+    """Number of batches or queries for each due time, if there are very many."""
 
 
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
     """Return the paces of a worker among several: one, or one for each stage in which it is active.
 
-    `rate_per_s` is the joint rate of all active workers, in stages that have none.
+    `rate_per_s` is the joint rate of all active workers in stages without a rate.
     """
     if not clocking.stages:
         return [Pace(rate_per_s / of, place / of, clocking.duration_s)]
@@ -81,7 +80,7 @@ def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -
 
 
 class Timetable:
-    """Due times of a worker's batches or queries, for one pace after the other."""
+    """Due times of a worker's batches or queries, one pace after the other."""
 
     def __init__(
         self, paces: Sequence[Pace], start_ns: int, measured_ns: int, batch_rows: int = 1
@@ -109,7 +108,7 @@ class Timetable:
             self._scheduled = pace.turn * self._batch_rows
 
     def due_ns(self, now_ns: int, rows: int = 1) -> int:
-        """Return when the next batch of `rows` rows, or query, is due; NEVER_NS: none is.
+        """Return the due time of the next query, or batch of `rows` rows; NEVER_NS without one.
 
         Without a rate it is due now, or when the pace begins.
         """
@@ -128,7 +127,7 @@ class Timetable:
         return NEVER_NS
 
     def list_kept(self) -> list[Kept]:
-        """Return how far the worker has kept to each pace with a rate, at the end of the pace."""
+        """Return how far the worker kept to each pace that has a rate."""
         if self._paces:
             self._leave(self._paces[0], 0, 0, 1)
         return self._kept
@@ -147,12 +146,12 @@ class Timetable:
 
 
 def wait_until(due_ns: int, stop: threading.Event) -> int:
-    """Wait until an instant of time.perf_counter_ns() or until `stop`; return for how long."""
+    """Wait until an instant of time.perf_counter_ns() or until `stop`; return the time waited."""
     before = time.perf_counter_ns()
     if due_ns <= before:
         return 0
     stop.wait(max(due_ns - before - _TIMER_SLACK_NS, 0) / 1e9)
-    # A timer wakes up 0.1 ms late, which would count as latency of the database.
+    # Timers wake up 0.1 ms late, which would count as latency of the database.
     now = time.perf_counter_ns()
     limit = min(due_ns, now + 2 * _TIMER_SLACK_NS)
     while now < limit:

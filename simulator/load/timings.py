@@ -1,4 +1,4 @@
-"""The use of a worker's time, in the records of its report."""
+"""Measures how a worker uses its time, for its report."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Stopwatch:
     send_ns: int = 0
     idle_ns: int = 0
     inactive_ns: int = 0
-    """Between the stages in which the worker is active, and before the first one."""
+    """Time before the first stage in which the worker is active, and between its stages."""
     backoff_ns: int = 0
     """Pauses before repeated sends."""
     disconnected_ns: int = 0
@@ -34,7 +34,7 @@ class Stopwatch:
         self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.inactive_ns = 0
 
     def timings(self) -> Timings:
-        """Return the record of the report."""
+        """Return the part of the report about these times."""
         return Timings(
             generate_s=self.generate_ns / 1e9,
             encode_s=self.encode_ns / 1e9,
@@ -46,12 +46,12 @@ class Stopwatch:
 
 
 def cpu_clock(*, embedded: bool) -> Callable[[], float]:
-    """Return the clock of this process's CPU time; it shows 0 if that includes the database's."""
+    """Return the clock of this process's CPU time; always 0 if the database is part of it."""
     return (lambda: 0.0) if embedded else time.process_time
 
 
 class RunClock:
-    """The measured part of a worker: its times, and the use of the machine meanwhile."""
+    """The measured part of a worker: its begin and end, and the use of the machine."""
 
     def __init__(
         self,
@@ -59,10 +59,10 @@ class RunClock:
         offset_s: Callable[[], float],
         cpu_s: Callable[[], float] = time.process_time,
     ) -> None:
-        """Store the function for the offset to the collector's time, and the source of CPU time."""
+        """Store the functions that return the offset to the collector's time, and the CPU time."""
         self._clock, self._offset_s, self._read_cpu_s = clock, offset_s, cpu_s
         self.prepared_s = 0.0
-        """CPU time of batches prepared before the start, which belongs to the measured part."""
+        """CPU time spent before the start on batches of the measured part."""
         self._started: float | None = None
         self._ended: float | None = None
         self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0
@@ -80,9 +80,9 @@ class RunClock:
         return self._started is not None
 
     def stop(self, length_s: float | None = None, inactive_s: float = 0.0) -> None:
-        """Note its end, `length_s` after its start or now; for `inactive_s` of it nothing was due.
+        """Note the end of the measured part, if it has begun: `length_s` after its start, or now.
 
-        Without a start, nothing was measured.
+        For `inactive_s` of it, nothing was due.
         """
         if self._started is None:
             return
@@ -101,7 +101,7 @@ class RunClock:
         return int((instant_s - self._offset_s() - ahead_s()) * 1e9)
 
     def report_clock(self) -> Clocked:
-        """Return the record of the report."""
+        """Return the part of the report about these times."""
         offset_s = self._offset_s()
         return Clocked(
             started_s=None if self._started is None else self._started + offset_s,

@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
-"""Time for which a worker without a collector waits for a batch in flight, and tries to report."""
+"""Time that a worker without a collector has to end its batches in flight and to report."""
 
 
 def _settle_memory() -> None:
     """Reduce garbage collection while the clock runs.
 
-    Rows as Python objects contain no cycles, but their number would trigger a collection twelve
-    times per block, which would count as the client's time or as latency of the database.
+    Rows as Python objects contain no cycles, but would trigger a collection twelve times per
+    block, which would count as the client's time or as latency of the database.
     """
     gc.collect()
     gc.freeze()
@@ -101,11 +101,11 @@ class Worker:
         self._over_query = ""
         """Query of the last ended ramp."""
         self._reported = False
-        """True if its part is done: from then on it helps, and ends without an error."""
+        """True once its own part is done: then it only helps, and ends without an error."""
         self._broken = ""
-        """Why this worker cannot continue, if the collector did not stop the run."""
+        """Why this worker cannot continue, unless the collector stopped the run."""
         self._sending: SendingProcess | None = None
-        """Process with its connections, if a fault kills it."""
+        """The process that has its connections, if a fault kills that process."""
         self._run_clock = RunClock(clock, lambda: client.clock_offset_s, self._cpu_s)
         self._timed = False
         """True if its rows belong to the timed part."""
@@ -146,7 +146,7 @@ class Worker:
         try:
             self._client.post("/report", report)
         except RunError:
-            # The command line reads reports that the collector cannot receive any more.
+            # The command line reads a report that the collector can no longer receive.
             print(event_line(1, ReportEvent(report=report)), flush=True)  # noqa: T201
             raise
         if error is None:
@@ -163,7 +163,7 @@ class Worker:
                 self._change(task)
 
     def _help(self) -> None:
-        """Fold rows for the collector, which does not need this worker if that fails."""
+        """Fold rows for the collector, which continues without this worker if that fails."""
         self._reported = True
         self._client.repeat_nothing()
         try:
@@ -173,16 +173,16 @@ class Worker:
                 print(f"cannot help the collector: {failed}", file=sys.stderr)  # noqa: T201
 
     def stop(self, cause: str) -> None:
-        """Stop soon; report the cause and the progress."""
+        """Stop soon, and report the cause and the progress."""
         self._broken = cause
         self._client.give_up()
         self._stop.set()
 
     def _beat(self) -> None:
-        """Show the collector that this worker is alive; end without it when it is silent."""
+        """Show the collector that this worker is alive; end without it if it is silent."""
         began_s, timeout_s, workers = self._clock(), self._spec.timeout_s, len(self._spec.workers)
         every_s = heartbeat_s(workers)
-        if every_s > HEARTBEAT_S:  # not all at the same time
+        if every_s > HEARTBEAT_S:  # spread the heartbeats of many workers
             self._stop.wait(every_s * self._index / workers)
         while not self._stop.is_set():
             try:
@@ -202,7 +202,7 @@ class Worker:
             self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
-        """Stop; end the process if the database blocks it, as no other process may."""
+        """Stop; exit if the database blocks this process, since nothing else may end it."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
             if self._reported:
@@ -262,7 +262,7 @@ class Worker:
             self._sending = SendingProcess(self._database, spec.several, spec.fault, self._stop)
         sender = self._sender = Sender(
             self._database,
-            DatasetReader(spec.changed),  # rows that come have tags that are updated meanwhile
+            DatasetReader(spec.changed),  # tags may be updated during the insert
             self._stop,
             self._clock,
             spec.retry_s,
@@ -298,12 +298,11 @@ class Worker:
 
     @property
     def _paces(self) -> list[Pace]:
-        """The paces of its inserts; workers that write come first."""
+        """The paces of its inserts; workers that write have the lowest indexes."""
         clocking = self._spec.clocking
         return paces_of(clocking, self._index, len(self._spec.inserts), clocking.rows_per_s)
 
     def _insert_timed(self, sender: Sender, batches: Iterable[Batch]) -> None:
-        """Wait for all, and send the timed batches."""
         spec, clocking = self._spec, self._spec.clocking
         self._wait_for_all(spec.barrier)
         sender.start(
@@ -322,24 +321,22 @@ class Worker:
             self._client.report_parts("/sent", self._log.parts(self._index, ticks, measured_ns))
 
     def _begin_measured(self) -> None:
-        """Note that the measured part begins."""
         self._run_clock.start()
         if self._spells:
             self._spells.begin()
 
     @property
     def _spells(self) -> FaultSpells | None:
-        """The times at which this worker makes something fail itself."""
+        """The faults that this worker causes."""
         return self._sending.spells if self._sending else self._network.spells
 
     def _cpu_s(self) -> float:
         return self._sending.cpu_s() if self._sending else time.process_time()
 
     def _change(self, task: ChangeTask) -> None:
-        """Wait for all, and change rows that were stored before."""
         with connect(self._database, self._stop, self._clock) as session:
             changer = Changer(self._database, session, self._spec, self._stop)
-            if not self._spec.inserts:  # else samples are about the rows that are inserted
+            if not self._spec.inserts:  # otherwise samples describe the inserted rows
                 self._changing = changer.waits
             self._wait_for_all(self._spec.barrier)
             self._run_clock.start()
@@ -351,7 +348,6 @@ class Worker:
                 self._run_clock.stop()
 
     def _ask(self, task: Ask) -> None:
-        """Wait for all, and ask queries."""
         asking = self._asking = Asking(
             self._spec, self._database, self._client, self._index, self._stop, self._clock,
             self._run_clock,
@@ -360,7 +356,7 @@ class Worker:
         asking.carry_out(task)
 
     def _list_sent(self) -> tuple[RowRange, ...] | None:
-        """Return the timed rows that were sent; None: all of the plan."""
+        """Return the timed rows that were sent; None if all planned rows were."""
         if not isinstance(self._task, InsertTask) or not self._sender or not self._timed:
             return None
         timed = self._task.timed

@@ -63,9 +63,10 @@ def test_answers_over_several_connections_are_right(target, database, several):
         callers = callers_of(session, embedded=embedded)
         for name, query, _ in [*rendered(database, wide)][::EVERY]:
             task = Ask(place=0, every=1, runs=2 * several.connections)
-            times = asker_of(database, callers, name, always(query), task).ask(
-                threading.Event(), 0.0, report
+            asker = asker_of(
+                database, callers, name, always(query), task, stop=threading.Event(), report=report
             )
+            times = asker.ask(0.0)
             assert times.runs == task.runs
             assert (times.cpu_s == 0) == embedded
             is_right = [*found[name]] == [wide.answer(query).rows]  # equal ones are kept once

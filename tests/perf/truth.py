@@ -38,6 +38,7 @@ from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
 from simulator.load.fold_tasks import Folder
+from simulator.modules.null import Null, NullOptions
 from simulator.protocol.spec import RunSpec, Work
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS, FoldTasks, fold_here, truths
 from simulator.verify.truth.needed import statistics_of
@@ -251,7 +252,7 @@ def show_workers(rows: int) -> None:
 
 
 def _fold_task(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
-    folded = Folder(spec, (("", 0),), Event()).fold(number, ranges)
+    folded = Folder(spec, (("", 0),), Event(), Null(NullOptions())).fold(number, ranges)
     assert folded
     assert folded.content
     return b64decode(folded.content)

@@ -1,4 +1,4 @@
-"""Answers to queries until they are reported: the different ones, or all about fresh rows."""
+"""Keeps answers until they are reported: different ones, or all answers about fresh rows."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,11 +41,11 @@ class Asked(NamedTuple):
 class DifferentAnswers:
     """The different answers to one type; equal answers are kept once."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, report: Report) -> None:
+        self._name, self._report = name, report
         self._kept: list[tuple[int, Statement, Raw]] = []
         self._newest: dict[int, Raw] = {}
-        """Instance -> the last of its answers that are kept."""
+        """Instance -> its last kept answer."""
         self._values = 0
         self._digests: dict[int, set[str]] = defaultdict(set)
         """Instance -> digests of the answers that were reported."""
@@ -61,17 +61,20 @@ class DifferentAnswers:
         self._values += max(len(rows), 1) * len(statement.outputs)
         return self._values if len(self._kept) > 1 else 0
 
-    def report_kept(self, report: Report) -> int:
+    def report_kept(self) -> int:
         """Report the kept answers; return how many different ones were reported in all."""
         for first in range(0, len(self._kept), MOST_ANSWERS):
             found: dict[AnswerName, Rows] = {}
             for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
-                rows = _rows_of(self._name, statement, raw)
+                try:
+                    rows = answer(statement.outputs, raw).rows
+                except ValueError as error:
+                    raise explain_unexpected(self._name, error, statement) from error
                 digest = digest_of(rows)
                 if digest not in self._digests[instance]:
                     found[instance, digest] = rows
             if found:
-                report(self._name, found)
+                self._report(self._name, found)
             for instance, digest in found:
                 self._digests[instance].add(digest)
         self._kept.clear()
@@ -80,18 +83,10 @@ class DifferentAnswers:
         return sum(map(len, self._digests.values()))
 
 
-def _rows_of(name: str, statement: Statement, raw: Raw) -> Rows:
-    """Return the rows of an answer in canonical form; BenchError if its columns are others."""
-    try:
-        return answer(statement.outputs, raw).rows
-    except ValueError as error:
-        raise explain_unexpected(name, error, statement) from error
-
-
 def explain_unexpected(
     name: str, error: Exception, statement: Statement | None = None
 ) -> BenchError:
-    """Return the error of an answer that cannot be read; the text of a user may be wrong."""
+    """Return the error of an answer that cannot be read; a query written by a user may be wrong."""
     if statement and (statement.own or statement.tuned):
         text = "the answer does not have the expected columns"
         return RunError(f"query {name}: {text}: {error}; correct the text of the query")
@@ -102,10 +97,10 @@ _PART_NUMBERS = MOST_NUMBERS // 4
 
 
 class Moving:
-    """Statements about the rows since an instant that moves on once later rows were seen.
+    """Statements about the rows since an instant, which advances once later rows are visible.
 
-    A later instant is tried whenever `since_ms` has moved. Until an answer has rows since then, the
-    queries in between ask since the earlier one: no row leaves the window before it is visible.
+    A later instant is tried whenever `since_ms` has advanced. Until an answer has rows since that
+    instant, all other queries use the earlier one: no row leaves the window before it is visible.
     """
 
     def __init__(
@@ -120,14 +115,14 @@ class Moving:
         self._answers = answers
         self._wanted_ms = since_ms()
         """The instant wanted at the last try; it moves with the rows."""
-        self._held = self._ask(self._wanted_ms)
+        self._held = self._render(self._wanted_ms)
         self._tried: Asked | None = None
         self._is_trying = False
 
-    def _ask(self, since_ms: int) -> Asked:
+    def _render(self, since_ms: int) -> Asked:
         return Asked(since_ms, self._database.statement(self._type.since(since_ms)))
 
-    def _now(self, _: int = 0) -> Asked:
+    def _choose(self, _: int = 0) -> Asked:
         if self._tried and self._answers.found_ms >= self._tried.instance:
             self._held, self._tried = self._tried, None
         wanted_ms = self._since_ms()
@@ -135,10 +130,10 @@ class Moving:
             self._is_trying = False
             return self._held
         self._wanted_ms, self._is_trying = wanted_ms, True
-        self._tried = self._tried or self._ask(wanted_ms)
+        self._tried = self._tried or self._render(wanted_ms)
         return self._tried
 
-    first = warmup = timed = _now
+    first = warmup = timed = _choose
 
 
 class EveryAnswer:
@@ -148,20 +143,18 @@ class EveryAnswer:
         self._name, self._type = name, fresh_type
         self._outputs = fresh_type.outputs
         """The columns as the driver returns them."""
-        self._kept: list[tuple[int, int, int, Sequence[Sequence[Any]]]] = []
+        self._kept: list[tuple[int, int, int, Raw]] = []
         self._values = 0
         self._parts: list[tuple[int, str, list[tuple[Scalar, ...]], str]] = []
-        self.count = 0
+        self._count = 0
         self.found_ms = -1
         """The latest instant since which an answer had a row."""
 
-    def keep(
-        self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
-    ) -> int:
-        """Keep an answer; pack the kept ones once they are enough for a part; return 0."""
+    def keep(self, asked: Asked, rows: Raw, began_ns: int, ended_ns: int) -> int:
+        """Keep an answer; pack the kept ones once they fill a part; return 0."""
         self._outputs = asked.statement.outputs
         self._kept.append((asked.instance, began_ns, ended_ns, rows))
-        self.count += 1
+        self._count += 1
         if asked.instance > self.found_ms and self._has_row(rows):
             self.found_ms = asked.instance
         self._values += len(ANSWER_COLUMNS) + len(rows) * len(asked.statement.outputs)
@@ -169,7 +162,7 @@ class EveryAnswer:
             self._pack()
         return 0
 
-    def _has_row(self, rows: Sequence[Sequence[Any]]) -> bool:
+    def _has_row(self, rows: Raw) -> bool:
         """Return whether an answer counts or shows a row; `_pack` refuses other values."""
         place, is_count = len(self._type.tags), isinstance(self._type.query, AggregateQuery)
         found = [row[place] for row in rows if len(row) > place and row[place] is not None]
@@ -178,13 +171,11 @@ class EveryAnswer:
         except (TypeError, ValueError):
             return False
 
-    def report_kept(self, report: Report) -> int:
+    def report_kept(self) -> int:
         """Return the number of answers, which `parts` reports."""
-        del report
-        return self.count
+        return self._count
 
     def _pack(self) -> None:
-        """Pack the kept answers."""
         heads = [(since, began, ended, len(rows)) for since, began, ended, rows in self._kept]
         rows = [row for *_, found in self._kept for row in found]
         outputs = self._outputs
@@ -194,21 +185,15 @@ class EveryAnswer:
                 f" rows together, got {len(rows):,}; choose others with --types"
             )
         try:
-            keys, values = self._columns(rows)
+            keys, values = self._divide(rows)
         except (ValueError, OverflowError) as error:
             raise explain_unexpected(self._name, error) from error
-        self._parts.append(
-            (
-                len(heads),
-                pack(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T),
-                keys,
-                pack(values),
-            )
-        )
+        packed = pack(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T)
+        self._parts.append((len(heads), packed, keys, pack(values)))
         self._kept.clear()
         self._values = 0
 
-    def _columns(self, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Scalar, ...]], Columns]:
+    def _divide(self, rows: Raw) -> tuple[list[tuple[Scalar, ...]], Columns]:
         """Return the different keys of rows, and for each row its key's place and its values."""
         outputs, tags = self._outputs, len(self._type.tags)
         if any(len(row) != len(outputs) for row in rows):
@@ -217,7 +202,7 @@ class EveryAnswer:
         places = [place_of.setdefault(tuple(row[:tags]), len(place_of)) for row in rows]
         keys = [tuple(map(canonical, outputs, raw)) for raw in place_of]
         by_column = zip(*rows, strict=True) if rows else [()] * len(outputs)
-        columns = [*map(_numbers, outputs[tags:], [*by_column][tags:])]
+        columns = [*map(_convert, outputs[tags:], [*by_column][tags:])]
         return keys, np.array([places, *columns], np.int64)
 
     def parts(self, index: int, ticks: Ticks) -> Iterator[FreshAnswers]:
@@ -241,8 +226,8 @@ KeptAnswers: TypeAlias = DifferentAnswers | EveryAnswer
 """Keeps the answers to one query type until they are reported."""
 
 
-def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
-    """Return a column of answers as 64-bit integers; a value that its type cannot hold is NULL."""
+def _convert(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
+    """Return a column of answers as 64-bit integers; a value outside its type becomes NULL."""
     found, valid, odd = convert_stored_values(output, values)
     is_double = output.type in FLOATS
     if is_double and not np.isfinite(found).all():

@@ -26,10 +26,10 @@ from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
-"""Maximum number of answers' values that are kept until the clock stops; more are sent before."""
+"""Largest number of values in answers kept until the clock stops; beyond it they are reported."""
 
 Record: TypeAlias = Callable[[int, int], None]
-"""Takes the wait of a run, and when it ended, in ns."""
+"""Takes the wait of a run, and the time of its end, in ns."""
 
 
 class Asker:
@@ -44,27 +44,29 @@ class Asker:
         answers: KeptAnswers,
         *,
         task: Ask,
+        stop: threading.Event,
         warmup_s: float = 0.0,
     ) -> None:
-        """Store the parts; the warm-up has at least `warmup_s` and the runs of the task."""
+        """Store the parts; the warm-up lasts `warmup_s` and the burn-in of the task, at least.
+
+        `stop` ends the run between two queries.
+        """
         self._database, self._callers, self.name = database, callers, name
         self._statements, self._answers = statements, answers
-        self._task = task
+        self._task, self._stop = task, stop
         self._warmup_s = warmup_s
         self._warmup_runs = self._begun = 0
-        """Runs of the warm-up, and timed ones, that have begun."""
+        """Runs of the warm-up, and timed runs, that have begun."""
         self.waits = Durations()
-        """Waits of the timed runs, without the first one and the warm-up."""
+        """Waits of the timed runs, without the first run and the warm-up."""
         self._unsent = Durations()
-        """Queries that fell due and did not begin before the end, with the time until then."""
+        """Lateness, at the end, of the queries that fell due and did not begin."""
         self._due_s: float | None = None
         self._first_ns = self._client_ns = self._ended_ns = 0
 
     def ask(
         self,
-        stop: threading.Event,
         duration_s: float,
-        report: Report,
         over: Callable[[], bool] | None = None,
         pace: Pace = FASTEST,
     ) -> QueryTimes:
@@ -72,12 +74,12 @@ class Asker:
 
         With `over`, run until it returns True. With a rate, each run has a due time.
         """
-        self.warm(stop, report)
+        self.warm()
         cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
         by_time, fewest = not wanted and over is None, self._task.fewest or wanted
         over = over or (lambda: not pace.rate_per_s and time.perf_counter_ns() >= end_ns)
-        # The first one is asked even where it is due after the end.
+        # The first query is asked even if it is due after the end.
         first_s = pace.turn / pace.rate_per_s + 1e-9 if pace.rate_per_s else 0.0
         length_s = max(duration_s, first_s) if by_time else 0.0
         timetable = Timetable([replace(pace, duration_s=length_s)], began_ns, began_ns)
@@ -91,21 +93,16 @@ class Asker:
                 due_ns = timetable.due_ns(time.perf_counter_ns())
                 if due_ns == NEVER_NS:
                     break
-                wait_until(due_ns, stop)
-            self.once(stop, report, due_ns)
+                wait_until(due_ns, self._stop)
+            self.once(due_ns)
         self._callers.wait_for_all()
         for kept in timetable.list_kept():
             self.keep(kept.until_ns - began_ns, kept.late_ns, kept.each)
         elapsed_s = (self._ended_ns - began_ns) / 1e9
-        return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
+        return self.times(elapsed_s, self._callers.cpu_s() - cpu_s)
 
     def ask_in_stages(
-        self,
-        stop: threading.Event,
-        report: Report,
-        clocking: Clocking,
-        place: int,
-        instant_s: Callable[[int], float],
+        self, clocking: Clocking, place: int, instant_s: Callable[[int], float]
     ) -> QueryTimes:
         """Run the type in the stages in which worker `place` is active, after `warm`.
 
@@ -122,49 +119,43 @@ class Asker:
             due_ns = timetable.due_ns(time.perf_counter_ns())
             if due_ns == NEVER_NS:
                 break
-            wait_until(due_ns, stop)
+            wait_until(due_ns, self._stop)
             # The due time decides on the stage, which may end before the run begins.
             record = partial(meter.record, due_ns)
             scheduled_ns = None if timetable.free_until_ns else due_ns
-            self.once(stop, report, scheduled_ns, record)
+            self.once(scheduled_ns, record)
         self._callers.wait_for_all()
         cpu_s = self._callers.cpu_s() - cpu_s
-        # The report would disturb the others.
-        wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
+        # A report now would disturb the other workers.
+        wait_until(start_ns + int(clocking.duration_s * 1e9), self._stop)
         for kept in timetable.list_kept():
             self.keep(kept.until_ns - start_ns, kept.late_ns, kept.each)
             meter.keep(kept)
-        times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
+        times = self.times((self._ended_ns - start_ns) / 1e9, cpu_s)
         return times.model_copy(update={"stages": meter.times(instant_s)})
 
-    def warm(self, stop: threading.Event, report: Report) -> None:
+    def warm(self) -> None:
         """Run the type for the first time, and as its warm-up."""
-        self.ask_first(stop, report)
+        self.ask_first()
         warm_ns = time.perf_counter_ns() + int(self._warmup_s * 1e9)
         while self._warmup_runs < self._task.burn_in or (
             self._warmup_s and time.perf_counter_ns() < warm_ns
         ):
             self._callers.wait_for_one()
-            self.once(stop, report, timed=False)
+            self.once(timed=False)
         self._callers.wait_for_all()
 
-    def ask_first(self, stop: threading.Event, report: Report) -> None:
+    def ask_first(self) -> None:
         """Run the type for the first time."""
 
-        def first(waited_ns: int, _: int) -> None:
+        def record_first(waited_ns: int, _: int) -> None:
             self._first_ns = waited_ns
 
-        self._call(self._statements.first(), stop, report, None, first)
+        self._call(self._statements.first(), None, record_first)
         self._callers.wait_for_all()
 
     def once(
-        self,
-        stop: threading.Event,
-        report: Report,
-        due_ns: int | None = None,
-        record: Record | None = None,
-        *,
-        timed: bool = True,
+        self, due_ns: int | None = None, record: Record | None = None, *, timed: bool = True
     ) -> None:
         """Run the next instance with a free caller, as warm-up unless `timed`.
 
@@ -176,15 +167,15 @@ class Asker:
         else:
             asked = self._statements.warmup(self._warmup_runs)
             self._warmup_runs += 1
-        self._call(asked, stop, report, due_ns, record, timed=timed)
+        self._call(asked, due_ns, record, timed=timed)
 
     def keep(self, due_ns: int, late_ns: NDArray[np.int64], each: int = 1) -> None:
         """Record how far the runs cover the schedule, and how late unsent queries were."""
         self._due_s = due_ns / 1e9
         self._unsent.add(self.waits.at_least(late_ns), each)
 
-    def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
-        """Return the measurements of a time, once the answers are reported."""
+    def times(self, elapsed_s: float, cpu_s: float) -> QueryTimes:
+        """Report the answers, and return the measurements."""
         waits, unsent = self.waits, self._unsent
         return QueryTimes(
             name=self.name,
@@ -198,29 +189,22 @@ class Asker:
             due_s=self._due_s,
             unsent=unsent.count,
             unsent_s=unsent.sum_ns / 1e9,
-            answers=self._answers.report_kept(report),
+            answers=self._answers.report_kept(),
             warmup_runs=self._warmup_runs,
         )
 
-    def _call(  # noqa: PLR0913
-        self,
-        asked: Asked,
-        stop: threading.Event,
-        report: Report,
-        due_ns: int | None,
-        record: Record | None,
-        *,
-        timed: bool = False,
+    def _call(
+        self, asked: Asked, due_ns: int | None, record: Record | None, *, timed: bool = False
     ) -> None:
         """Run an instance with a free caller; only a timed run records the client's share."""
-        if stop.is_set():
+        if self._stop.is_set():
             raise Stopped
         now_ns = time.perf_counter_ns()
         since_ns = now_ns if due_ns is None else min(due_ns, now_ns)
 
         def call(session: Session) -> None:
             before_s, start_ns = session.client_s, time.perf_counter_ns()
-            rows = self._rows(session, asked.statement)
+            rows = self._fetch(session, asked.statement)
             ended_ns = time.perf_counter_ns()
             client_ns = min(int((session.client_s - before_s) * 1e9), ended_ns - start_ns)
             waited_ns = ended_ns - since_ns - client_ns
@@ -232,12 +216,11 @@ class Asker:
                 if record:
                     record(waited_ns, ended_ns)
                 if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
-                    self._answers.report_kept(report)
+                    self._answers.report_kept()
 
         self._callers.call(call)
 
-    def _rows(self, session: Session, statement: Statement) -> Raw:
-        """Return the rows of an answer, every one fetched."""
+    def _fetch(self, session: Session, statement: Statement) -> Raw:
         try:
             return session.run(statement)
         except Exception as error:  # of any driver
@@ -251,13 +234,17 @@ def asker_of(  # noqa: PLR0913
     query_type: QueryType[Query | TextQuery],
     task: Ask,
     *,
+    stop: threading.Event,
+    report: Report,
     text: str = "",
     warmup_s: float = 0.0,
 ) -> Asker:
-    """Return the asker of a type's instances; `text` is the target's own for all of them."""
+    """Return the asker of a type's instances; `text` is the target's own text of the query."""
     statements = RenderedStatements(database, query_type, task, text=text, warmup_s=warmup_s)
-    answers = DifferentAnswers(name)
-    return Asker(database, callers, name, statements, answers, task=task, warmup_s=warmup_s)
+    return Asker(
+        database, callers, name, statements, DifferentAnswers(name, report),
+        task=task, stop=stop, warmup_s=warmup_s,
+    )  # fmt: skip
 
 
 class RenderedStatements:
@@ -269,11 +256,9 @@ class RenderedStatements:
         query_type: QueryType[Query | TextQuery],
         task: Ask,
         *,
-        text: str = "",
-        warmup_s: float = 0.0,
+        text: str,
+        warmup_s: float,
     ) -> None:
-        """Store the target's own text for all instances, if there is one."""
-
         def render(number: int) -> Asked:
             instance = query_type.number(number)
             return Asked(instance, database.statement(query_type.instance(instance), text))

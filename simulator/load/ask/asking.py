@@ -11,7 +11,7 @@ from math import gcd
 from types import MappingProxyType
 
 from simulator.clock import OwnClock
-from simulator.load.ask.answers import EveryAnswer, Moving, Report
+from simulator.load.ask.answers import EveryAnswer, Moving
 from simulator.load.ask.asker import Asker, asker_of
 from simulator.load.ask.callers import Callers, Persistence, callers_of
 from simulator.load.client import CollectorClient
@@ -28,7 +28,7 @@ from simulator.protocol.spec import Ask, RunSpec, Work
 NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})
 
 
-def in_turn(askers: Sequence[Asker], weights: Mapping[str, int]) -> list[Asker]:
+def order_turns(askers: Sequence[Asker], weights: Mapping[str, int]) -> list[Asker]:
     """Return askers in the order of their turns, each as often as its weight and evenly spread."""
     found = [weights.get(asker.name, 1) for asker in askers]
     common = gcd(*found)
@@ -41,7 +41,7 @@ def in_turn(askers: Sequence[Asker], weights: Mapping[str, int]) -> list[Asker]:
 
 
 class Turns:
-    """Asks types in turn, beginning with the turn at place `first`."""
+    """Asks query types in turn, beginning with the turn at place `first`."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -56,10 +56,10 @@ class Turns:
     ) -> None:
         """Store askers with the same callers; their first runs are done.
 
-        Runs due in the first `warmup_s` are not timed. `when_measured` is called at its end.
+        Runs due in the first `warmup_s` are not timed. `when_measured` is called after it.
         """
         self._askers, self._callers, self._pace, self._first = askers, callers, pace, first
-        self._turns = in_turn(askers, weights)
+        self._turns = order_turns(askers, weights)
         self._warmup_s, self._when_measured = warmup_s, when_measured
         self.waits = Durations()
         """Waits of all queries, including the warm-up."""
@@ -67,8 +67,8 @@ class Turns:
         """Start of the measured part, and time of its last answer; 0: not yet."""
         self._cpu_s = 0.0
 
-    def ask(self, stop: threading.Event, report: Report) -> None:
-        """Ask until the time is over; with a rate, each query is due at a time."""
+    def ask(self, stop: threading.Event) -> None:
+        """Ask until the time is over; with a rate, each query has a due time."""
         start_ns, pace = time.perf_counter_ns(), self._pace
         measured_ns = start_ns + int(self._warmup_s * 1e9)
         timetable = Timetable([pace], start_ns, measured_ns)
@@ -86,7 +86,7 @@ class Turns:
                 self._measure()
             scheduled_ns = due_ns if pace.rate_per_s else None
             record = self._record_timed if timed else self._record
-            next(asked).once(stop, report, scheduled_ns, record, timed=timed)
+            next(asked).once(scheduled_ns, record, timed=timed)
         self._callers.wait_for_all()
         turns = list(islice(asked, len(self._turns)))
         for kept in timetable.list_kept():
@@ -96,7 +96,7 @@ class Turns:
         if not self._measured_ns:
             self._measure()
         self._cpu_s = self._callers.cpu_s() - self._cpu_s
-        wait_until(pace.end_ns(measured_ns), stop)  # reports would disturb the others
+        wait_until(pace.end_ns(measured_ns), stop)  # reports would disturb the other workers
 
     def _record(self, waited_ns: int, _: int) -> None:
         self.waits.record(waited_ns)
@@ -111,15 +111,15 @@ class Turns:
         self._measured_ns = self._ended_ns = time.perf_counter_ns()
         self._cpu_s = self._callers.cpu_s()
 
-    def times(self, report: Report) -> list[QueryTimes]:
-        """Return the measurements, in the order of the types, once the answers are reported."""
+    def times(self) -> list[QueryTimes]:
+        """Report the answers, and return the measurements in the order of the types."""
         elapsed_s = (self._ended_ns - self._measured_ns) / 1e9
-        return [asker.times(elapsed_s, report, self._cpu_s) for asker in self._askers]
+        return [asker.times(elapsed_s, self._cpu_s) for asker in self._askers]
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The worker's part of asking queries."""
+    """Functions of the worker that its queries need."""
 
     wait_for_all: Callable[[str], bool]
     """Waits at a barrier; returns whether the worker takes part in the next phase."""
@@ -158,7 +158,7 @@ class Asking:
                 stop,
                 clock,
                 spec.retry_s,
-                # Without a fault, only errors that are unrelated to the query may pass.
+                # Without a fault, only errors that are unrelated to the query are retried.
                 may_pass=None if spec.fault else database.is_refused_login,
             )
             if spec.fault or spec.retry_s
@@ -167,21 +167,24 @@ class Asking:
 
     @property
     def failed(self) -> int:
-        """Attempts to ask a query that failed, and were made again."""
+        """Failed attempts to ask a query that were repeated."""
         return self._persistence.failed if self._persistence else 0
 
     def carry_out(self, task: Ask) -> None:
-        """Wait for all, and ask queries."""
+        """Wait for all workers, and ask the queries."""
         embedded = self._database.capabilities.embedded
         session = session_of(self._open_to_ask, self._spec.several, {})
         callers = callers_of(session, self._persistence, embedded=embedded)
         with closing(callers):
             if isinstance(session, Connections):
                 self.connects = encode_durations(session.opened_ns)
-            if self._spec.work is Work.MIXED:
-                self._ask_in_turn(task, callers)
-            else:
+            if self._spec.work is not Work.MIXED:
                 self._ask_one_by_one(task, callers)
+            elif self._spec.load.fresh_ms:
+                self._ask_fresh(task, callers)
+            else:
+                askers = [asker for _, asker in self._make_askers(task, callers)]
+                self._ask_in_turn(task, callers, askers)
 
     def _open_to_ask(self) -> Session:
         retry_s = self._spec.retry_s
@@ -191,37 +194,28 @@ class Asking:
         return session
 
     def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
-        report = self._client.answers
-        for name, asker in self._askers(task, callers):
+        for name, asker in self._make_askers(task, callers):
             clocking = self._spec.clocking.multiply(self._spec.load.weights.get(name, 1))
             self.waits = asker.waits
             if clocking.stages:
-                asker.warm(self._stop, report)
+                asker.warm()
             if not self._calls.wait_for_all(name):
                 continue
             if not self._run_clock.is_started:
                 self._run_clock.start()
             if clocking.stages:
-                instant_s = self._run_clock.instant_s
-                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
+                times = asker.ask_in_stages(clocking, self._index, self._run_clock.instant_s)
             else:
                 over = partial(self._calls.is_over, name) if self._spec.load.ramp else None
                 pace = Pace(clocking.queries_per_s / task.every, task.place / task.every)
-                times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
+                times = asker.ask(clocking.duration_s, over, pace)
             self.times.append(times)
         self._run_clock.stop()
 
-    def _ask_in_turn(self, task: Ask, callers: Callers) -> None:
-        """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
-        if self._spec.load.fresh_ms:
-            self._ask_fresh(task, callers)
-            return
-        self._in_turn(task, callers, [asker for _, asker in self._askers(task, callers)])
-
-    def _in_turn(self, task: Ask, callers: Callers, askers: Sequence[Asker]) -> None:
-        clocking, report = self._spec.clocking, self._client.answers
+    def _ask_in_turn(self, task: Ask, callers: Callers, askers: Sequence[Asker]) -> None:
+        clocking = self._spec.clocking
         for asker in askers:
-            asker.ask_first(self._stop, report)
+            asker.ask_first()
         (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
         turns = Turns(
             askers, callers, pace, task.place, self._spec.load.weights,
@@ -229,32 +223,29 @@ class Asking:
         )  # fmt: skip
         self.waits = turns.waits
         self._calls.wait_for_all(self._spec.barrier)
-        turns.ask(self._stop, report)
+        turns.ask(self._stop)
         self._run_clock.stop()
-        self.times += turns.times(report)
+        self.times += turns.times()
 
     def _ask_fresh(self, task: Ask, callers: Callers) -> None:
         """Ask in turn about rows that are arriving, and report every answer."""
-        spec, database = self._spec, self._database
-        types, asked = (
-            spec.fresh_types,
-            database.select_answered(spec.query_types(), spec.load.queries),
-        )
+        spec, database, types = self._spec, self._database, self._spec.fresh_types
+        asked = database.select_answered(spec.query_types(), spec.load.queries)
         answers = {name: EveryAnswer(name, types[name]) for name in asked}
         askers = [
             Asker(
                 database, callers, name,
-                Moving(database, types[name], self._since_ms, answers[name]),
-                answers[name], task=task, warmup_s=spec.clocking.warmup_s,
+                Moving(database, types[name], self._find_since_ms, answers[name]), answers[name],
+                task=task, stop=self._stop, warmup_s=spec.clocking.warmup_s,
             )
             for name in asked
         ]  # fmt: skip
-        self._in_turn(task, callers, askers)
+        self._ask_in_turn(task, callers, askers)
         for each in answers.values():
             self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
 
-    def _since_ms(self) -> int:
-        """Return the instant since which rows are fresh; none of the rows stored before is."""
+    def _find_since_ms(self) -> int:
+        """Return the instant since which rows are fresh; rows stored before the run never are."""
         load, newest_ms = self._spec.load, self._calls.newest_ms()
         until_ms = load.until_ms or 0
         if newest_ms is None:
@@ -262,13 +253,14 @@ class Asking:
         since_ms = max(until_ms, newest_ms - load.fresh_ms)
         return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
 
-    def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
+    def _make_askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
         """Yield an asker for each type that the database can answer, rendered in its turn."""
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.select_answered(types, load.queries):
             asker = asker_of(
                 self._database, callers, name, types[name],
-                task.multiply(load.weights.get(name, 1)), text=load.queries[name],
+                task.multiply(load.weights.get(name, 1)), stop=self._stop,
+                report=self._client.answers, text=load.queries[name],
                 warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker

@@ -1,4 +1,4 @@
-"""The callers that ask over the connections of a worker, and ask again if a query fails."""
+"""Callers ask queries over the connections of a worker, and repeat a query that fails."""
 
 import threading
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from simulator.modules.contract import Session
 _PAUSE_S = 0.05
 
 
-def driver_error(error: Exception) -> Exception:
+def _unwrap(error: Exception) -> Exception:
     """Return the driver's error behind an error of this program."""
     return error.__cause__ if isinstance(error.__cause__, Exception) else error
 
 
 class Persistence:
-    """Retries of failed queries: for how long, and how often."""
+    """Decides for how long failed queries are repeated, and counts the repetitions."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Persistence:
     ) -> None:
         """Store the function that returns a new connection in place of a lost one.
 
-        `may_pass`: whether a query is asked again after a driver's error; default: after each.
+        `may_pass` decides after which errors of the driver a query is repeated; default: all.
         """
         self._may_pass = may_pass
         self._reopen = reopen
@@ -38,11 +38,11 @@ class Persistence:
         self._until_s: float | None = None
         self._lock = threading.Lock()
         self.failed = 0
-        """Attempts that failed, and were made again."""
+        """Failed attempts that were repeated."""
 
     def again(self, error: Exception) -> bool:
         """Wait a moment after a failure; return whether to try again."""
-        if self._may_pass and not self._may_pass(driver_error(error)):
+        if self._may_pass and not self._may_pass(_unwrap(error)):
             return False
         with self._lock:
             now_s = self._clock()
@@ -53,12 +53,12 @@ class Persistence:
         return not self._stop.wait(_PAUSE_S)
 
     def note_success(self) -> None:
-        """Restart the time with the next failure."""
+        """Count the time for repetitions from the next failure on."""
         self._until_s = None
 
-    def usable(self, session: Session, error: Exception) -> Session:
-        """Return the session after an error, or a new one in place of one that is lost."""
-        session.classify(driver_error(error))
+    def replace_lost(self, session: Session, error: Exception) -> Session:
+        """Return the session after an error, or a new one if it was lost."""
+        session.classify(_unwrap(error))
         if session.is_usable:
             return session
         session.close()
@@ -75,7 +75,7 @@ class OneCaller:
     def __init__(
         self, session: Session, persistence: Persistence | None = None, *, embedded: bool = False
     ) -> None:
-        """Store the persistence; without it the first failure counts."""
+        """Store the persistence; without it, the first failure is raised."""
         self._session, self._persistence = session, persistence
         self.cpu_s = cpu_clock(embedded=embedded)
         self.lock = threading.Lock()
@@ -84,22 +84,21 @@ class OneCaller:
     def wait_for_one(self) -> None:
         """Do nothing: a call has ended once it returns."""
 
+    wait_for_all = wait_for_one
+
     def call(self, call: Call) -> None:
-        """Call at once; after a failure again, by a new connection if it was lost."""
+        """Call at once, and again after a failure, over a new connection if the old one is lost."""
         while True:
             try:
                 call(self._session)
             except Exception as error:
                 if not self._persistence or not self._persistence.again(error):
                     raise
-                self._session = self._persistence.usable(self._session, error)
+                self._session = self._persistence.replace_lost(self._session, error)
             else:
                 if self._persistence:
                     self._persistence.note_success()
                 return
-
-    def wait_for_all(self) -> None:
-        """Do nothing."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -125,7 +124,7 @@ class SeveralCallers:
             self._expect_no_failure()
 
     def call(self, call: Call) -> None:
-        """Give a call to the connection that has been free for longest, or to the next one."""
+        """Pass a call to the connection that has been free for longest, or to the next free one."""
         self._free.acquire()
         self._attempt(call)
 
@@ -137,7 +136,7 @@ class SeveralCallers:
                 call(session)
             except RunError as error:
                 failures.append(error)
-                raise driver_error(error) from None  # the session classifies it
+                raise _unwrap(error) from None  # the session classifies it
 
         self._connections.have(carry_out, lambda error: self._end(call, error, failures))
 
@@ -145,7 +144,7 @@ class SeveralCallers:
         """Free the caller, or repeat the call: a lost connection has been replaced by now."""
         persistence = self._persistence
         if error is not None:
-            self._connections.classify(error)  # nothing else looks its meaning up
+            self._connections.classify(error)  # forgets the kept meaning of the error
             if persistence and self._connections.alive and persistence.again(error):
                 self._attempt(call)
                 return

@@ -1,4 +1,4 @@
-"""The network between a worker and its database, which is cut or made slow at times (--fault)."""
+"""Cuts or slows down the network between a worker and its database at times (--fault)."""
 
 import json
 import subprocess
@@ -14,18 +14,18 @@ from simulator.protocol.spec import PlannedFault, Weather
 
 
 class Network:
-    """A relay for all connections of a worker, which cuts them or slows them down at times.
+    """A relay for all connections of a worker, which it cuts or slows down at times.
 
     Without a fault there is no relay. `close` ends it.
     """
 
     def __init__(self, database: Database, fault: PlannedFault | None) -> None:
-        """Start the relay; SetupError if the database cannot be reached through one."""
+        """Start the relay; SetupError if the database cannot be reached through a relay."""
         self.database = self._direct = database
         self._places: dict[Address, Address] = {}
         """Server -> address of the relay for it."""
         self.spells: FaultSpells | None = None
-        """Times at which it is cut or slow."""
+        """Cuts or delays the network at the times of the fault."""
         if fault and (weather := fault.network):
             self.spells = FaultSpells(
                 fault, lambda: self._write(weather), lambda: self._write(Weather())
@@ -36,13 +36,13 @@ class Network:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
             try:
-                self.database = self._through_relay(database)
+                self.database = self._redirect(database)
             except BaseException:
                 self.close()
                 raise
 
-    def _through_relay(self, database: Database) -> Database:
-        """Return the database as it is reached through the relay."""
+    def _redirect(self, database: Database) -> Database:
+        """Return the database with the addresses of the relay."""
         if reason := explain_unrelayed(database.options):
             raise SetupError(f"--fault: {reason}")
         servers = all_addresses(database.options)
@@ -57,7 +57,7 @@ class Network:
         return type(database)(redirect(database.options, self._places))
 
     def renew(self) -> None:
-        """Use credentials that were rotated; an address among them leads to the relay again."""
+        """Use rotated credentials; replace an address among them by that of the relay."""
         options = self._direct.options
         if self.spells and {*all_addresses(options)} <= {*self._places}:
             self.database.options = redirect(options, self._places)
@@ -73,7 +73,7 @@ class Network:
             stop(f"--fault: the relay before the database is gone: exit code {code}")
 
     def _write(self, weather: Weather) -> None:
-        """Change the weather, and wait until it has changed."""
+        """Change the weather, and wait until the change takes effect."""
         self._write_line(weather.model_dump_json())
         if not _pipe(self._relay.stdout).readline():
             raise BrokenPipeError
@@ -84,7 +84,7 @@ class Network:
         stream.flush()
 
     def close(self) -> None:
-        """End the relay, and any cut that still lasts."""
+        """End the relay, and a fault that still lasts."""
         if self.spells:
             self.spells.close()
             _pipe(self._relay.stdin).close()

@@ -1,9 +1,9 @@
-"""Faults that a worker causes itself, and the outages that it sees."""
+"""Faults that a worker causes, and the outages that it observes."""
 
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -17,7 +17,7 @@ _Numbers = NDArray[np.int64]
 
 
 class Outages:
-    """Follows the acknowledgements of one worker; instants are time.perf_counter_ns()."""
+    """Finds outages in the acknowledgements of one worker; instants are time.perf_counter_ns()."""
 
     def __init__(self, start_ns: int) -> None:
         self._start_ns = self._last_ns = start_ns
@@ -27,8 +27,8 @@ class Outages:
         """Second x BUCKETS + bucket -> batches that were due then."""
 
     def add(self, latencies_ns: _Numbers, ends_ns: _Numbers) -> None:
-        """Add at least one batch: the latencies and the times of acknowledgement."""
-        ends = np.sort(np.maximum(ends_ns, self._last_ns))  # those in flight end in any order
+        """Add one or more batches: their latencies, and the times of their acknowledgement."""
+        ends = np.sort(np.maximum(ends_ns, self._last_ns))  # batches in flight end in any order
         begins = np.concatenate([[self._last_ns], ends[:-1]])
         longest = np.argsort(begins - ends, kind="stable")[: MOST_SILENCES - 1]
         found = zip(begins[longest].tolist(), ends[longest].tolist(), strict=True)
@@ -43,7 +43,7 @@ class Outages:
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
         """Return the longest silences in the order of time, on the collector's clock.
 
-        The last one lasts until now: the database may have answered no more.
+        The last one lasts until now: the database may have stopped to answer.
         """
         found = [*self._silences, (self._last_ns, max(time.perf_counter_ns(), self._last_ns))]
         return tuple(
@@ -52,7 +52,7 @@ class Outages:
         )
 
     def waits(self) -> tuple[tuple[int, int, int], ...]:
-        """Return second since the start, bucket of `simulator.protocol.numbers` and batches."""
+        """Return seconds since the start, each with a latency bucket and its number of batches."""
         found = sorted(self._waits.items())[:MOST_WAITS]
         return tuple((*divmod(key, BUCKETS), count) for key, count in found)
 
@@ -66,7 +66,7 @@ class FaultSpells:
         fail: Callable[[], object],
         undo: Callable[[], object],
     ) -> None:
-        """Store both functions; a BrokenPipeError of either ends the spells."""
+        """Store both functions; a BrokenPipeError of one of them ends the spells."""
         self._fault, self._fail, self._undo = fault, fail, undo
         self.over = threading.Event()
         """Set by `close`."""
@@ -74,28 +74,25 @@ class FaultSpells:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def begin(self) -> None:
-        """Count the instants from now: the measured part begins."""
+        """Count the instants of the fault from now on: the measured part begins."""
         if not self._thread.is_alive():
             self._thread.start()
 
     def _run(self) -> None:
-        with suppress(BrokenPipeError):
-            self._follow(self._fault.instants_s[:MOST_OWN_FAULTS])
-
-    def _follow(self, instants_s: Sequence[float]) -> None:
         began_ns = time.perf_counter_ns()
-        for instant_s in instants_s:
-            left_s = instant_s - (time.perf_counter_ns() - began_ns) / 1e9
-            if self.over.wait(max(left_s, 0.0)):
-                return
-            since_ns = time.perf_counter_ns()
-            self._fail()
-            self.over.wait(self._fault.lasts_s)
-            self._undo()
-            self._done.append((since_ns, time.perf_counter_ns()))
+        with suppress(BrokenPipeError):
+            for instant_s in self._fault.instants_s[:MOST_OWN_FAULTS]:
+                left_s = instant_s - (time.perf_counter_ns() - began_ns) / 1e9
+                if self.over.wait(max(left_s, 0.0)):
+                    return
+                since_ns = time.perf_counter_ns()
+                self._fail()
+                self.over.wait(self._fault.lasts_s)
+                self._undo()
+                self._done.append((since_ns, time.perf_counter_ns()))
 
     def spans(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
-        """Return when it failed, on the collector's clock."""
+        """Return the times of the failures, on the collector's clock."""
         return tuple(
             Span(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
             for began_ns, ended_ns in self._done

@@ -1,9 +1,9 @@
-"""A relay between a worker and its database: a network that can be cut, or made slow.
+"""A relay between a worker and its database: a network that can be cut or slowed down.
 
-It is a separate process, and imports nothing that takes memory. The first line of its standard
-input is a list of servers, each a host and a port; it answers with the list of addresses where it
-listens. Each further line is a `Weather`, which it answers with an empty line once it is in effect.
-The relay ends when its standard input does, and so when the worker dies.
+The relay is a separate process, and imports nothing that takes much memory. The first line of its
+standard input is a list of servers, each a host and a port; it answers with the list of addresses
+on which it listens. Each further line is a `Weather`; the relay answers with an empty line once the
+weather is in effect. It exits at the end of its standard input, so also when the worker dies.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from simulator.host import allow_open_files
 
 _HOST: Final = "127.0.0.1"
 _MOST_WAITING_BYTES = 1 << 20
-"""Bytes waiting in each direction of a connection; after that, its sender has to wait."""
+"""Bytes that may wait in each direction of a connection; then the sender has to wait."""
 _Address: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Weather:
-    """The same as simulator.protocol.spec.Weather, which explains it."""
+    """See simulator.protocol.spec.Weather."""
 
     is_cut: bool = False
     delay_s: float = 0.0
@@ -35,7 +35,7 @@ class _Weather:
 
 
 class _Network:
-    """The weather, and the ways that are subject to it."""
+    """The weather, and the ways on which it acts."""
 
     def __init__(self) -> None:
         self.weather = _Weather()
@@ -51,7 +51,7 @@ class _Network:
         task.add_done_callback(self._tasks.discard)
 
     def change(self, weather: _Weather) -> None:
-        """Change the weather; waiting bytes wait no longer than under the new one."""
+        """Change the weather; waiting bytes wait no longer than the new weather requires."""
         self.weather = weather
         if weather.is_cut:
             self._is_open.clear()
@@ -61,7 +61,7 @@ class _Network:
             way.hurry()
 
     async def passable(self) -> None:
-        """Wait until a connection can be opened, or the other side can learn that it was closed."""
+        """Wait until a packet has passed in both directions, as to open or close a connection."""
         await self._is_open.wait()
         if self.weather.delay_s:
             await asyncio.sleep(2 * self.weather.delay_s)  # a packet there, and one back
@@ -82,7 +82,7 @@ class _Way:
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self.has_ended = False
-        """True if the sink knows that no more comes."""
+        """True if the sink was sent the end of the stream."""
         self.back: _Way | None = None
         """The other direction."""
         network.ways.add(self)
@@ -153,24 +153,24 @@ _CLEAR = _Weather()
 
 
 class _End(asyncio.Protocol):
-    """One end of a connection, which passes everything on to the other."""
+    """One end of a connection; it passes everything on to the other end."""
 
     def __init__(self, network: _Network, server: _Address | None = None) -> None:
-        """Store the network; with a server, open a connection to it for the client's end."""
+        """Store the network, and for the client's end the server to connect to."""
         self._network, self._server = network, server
         self.transport: asyncio.Transport
         self.way: _Way | None = None
         """Way from here to the other end."""
         self.other: _End | None = None
         self._early: list[bytes | None] = []
-        """Bytes that arrived before there was another end."""
+        """Bytes that arrived before the other end was connected."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         if self._server:
-            # Python 3.11.2 begins to read after this call, though it was paused in it.
+            # Python 3.11.2 starts reading after this call, even if reading was paused in it.
             asyncio.get_running_loop().call_soon(transport.pause_reading)
             self._network.do(self._join(self._server))
 
@@ -200,7 +200,7 @@ class _End(asyncio.Protocol):
         self._pass(data)
 
     def eof_received(self) -> bool:
-        """Pass the end on, and keep the other direction."""
+        """Pass the end on; keep the other direction open."""
         self._pass(None)
         return True
 
@@ -218,7 +218,7 @@ class _End(asyncio.Protocol):
         self.way = self.other = None
 
     async def break_end(self) -> None:
-        """Break this end once it can learn through the network that the other is gone."""
+        """Break this end once the loss of the other end has passed the network."""
         await self._network.passable()
         if self.way:
             self.way.close()
@@ -265,7 +265,7 @@ async def _serve() -> None:
 
 
 def _answer(line: str) -> None:
-    with suppress(BrokenPipeError):  # the worker is gone, and so is this process in a moment
+    with suppress(BrokenPipeError):  # the worker is gone, and this process will end too
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Batches, the origin of their rows, and batches with rows of several tables."""
+"""Batches and the origins of their rows; a batch may hold rows of several tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ class Held:
 
 
 class Origin:
-    """Blocks of several tables from which batches are cut, and where each batch begins in them.
+    """Blocks from which batches are cut, and the place of each batch in each block.
 
     Most batches are acknowledged, and their rows are never looked up; so a batch is only a number.
     """
 
     def __init__(self, blocks: Sequence[Held], places: Sequence[Sequence[int] | Rows]) -> None:
-        """Store, for each block, where its share of each batch begins, and the last one ends."""
+        """Store, for each block, where each batch begins in it, and where the last batch ends."""
         self._blocks, self._places = blocks, places
         self.sent = 0
-        """Batches that were sent; they are sent in order."""
+        """Number of batches that were sent, in order."""
 
     @classmethod
     def of(cls, block: Held, batch_rows: int) -> "Origin":
@@ -38,7 +38,7 @@ class Origin:
 
     @classmethod
     def of_one(cls, held: Sequence[Held]) -> "Origin":
-        """Return the origin of a single batch, with all of these rows."""
+        """Return the origin of a single batch that has all of these rows."""
         return cls(held, [(0, len(each.rows)) for each in held])
 
     def list_held(self, first: int, stop: int) -> Sequence[Held]:
@@ -52,14 +52,14 @@ class Origin:
 
 @dataclass(slots=True)
 class Batch:
-    """A payload, and the rows that it holds."""
+    """A payload, and the origin of its rows."""
 
     payload: Payload
     origin: Origin
     number: int
     """Number among the batches of its origin."""
     logged: int = -1
-    """Number among all batches of the worker, where these are logged."""
+    """Number in the worker's SendLog, if there is one."""
 
     def list_held(self) -> Sequence[Held]:
         """Return its rows, by physical table."""
@@ -67,7 +67,7 @@ class Batch:
 
 
 class Mixer:
-    """Encodes blocks of several tables as payloads that each have rows of all of them."""
+    """Encodes blocks of several tables as payloads, each with rows of all tables."""
 
     def __init__(self) -> None:
         self._session: Session | None = None
@@ -76,7 +76,7 @@ class Mixer:
     def encode(
         self, session: Session, blocks: Sequence[Block], places: Sequence[Rows]
     ) -> Sequence[Payload]:
-        """Return payloads with the rows of each block between two of its places (see `edges`)."""
+        """Return payloads; each has the rows of every block between two places (see `edges`)."""
         if session is not self._session:
             self._session, self._encoders = session, {}
         names = tuple(block.name for block in blocks)

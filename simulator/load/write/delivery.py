@@ -28,7 +28,7 @@ class Send:
     attempts: int = 0
     """Number of failed attempts."""
     retry_until_s: float = 0.0
-    """Time until which it may be sent again (--retry-for); 0: nothing failed."""
+    """Time until which the batch may be sent again (--retry-for); 0: nothing has failed."""
     ended_ns: int = 0
     error: Exception | None = None
 
@@ -36,8 +36,8 @@ class Send:
 class Window:
     """The batches in flight.
 
-    Drivers report the end of a batch on their own threads. A queue passes it to the thread that
-    sends, which alone counts and decides.
+    Drivers report the end of a batch on their own threads. A queue passes it to the sending
+    thread, which alone counts and decides.
     """
 
     def __init__(self) -> None:
@@ -62,9 +62,9 @@ class Window:
             done(error)
 
     def await_ended(self) -> Send:
-        """Wait for a batch that has ended, and return it.
+        """Wait for the next batch that ends, and return it.
 
-        Each batch ends, at the latest by a timeout of its session or when that is closed.
+        Each batch ends, at the latest when its session times out or is closed.
         """
         send = self._ended.get()
         self._open -= 1
@@ -76,14 +76,14 @@ class Failures:
 
     def __init__(self) -> None:
         self.uncertain: list[RowRange] = []
-        """Rows of unknown outcome, also of the prefill."""
+        """Rows of unknown outcome, including the prefill."""
         self.uncertain_rows = self.uncertain_batches = 0
         self.uncertain_cause = ""
         """The last error that left the outcome of a batch unknown."""
         self.start(None)
 
     def start(self, start_ns: int | None) -> None:
-        """Count from now on, and list by second after this instant; None: list nothing."""
+        """Reset the counts, and list failures by second after this instant; None: list nothing."""
         self._start_ns = start_ns
         self._counts: Counter[tuple[int, Failed]] = Counter()
         self._unlisted = 0
@@ -93,7 +93,7 @@ class Failures:
         self.retried = 0
 
     def note(self, what: Failed) -> None:
-        """Count a failure that has happened now."""
+        """Count a failure at the present second."""
         self.retried += what is Failed.RETRIED
         if self._start_ns is None:
             return
@@ -113,7 +113,7 @@ class Failures:
         self.note(Failed.UNCERTAIN)
 
     def troubles(self) -> Troubles:
-        """Return the record of the report: the first failures, in the order of time."""
+        """Return the part of the report about failures: the first ones, in the order of time."""
         return Troubles(
             retried=self.retried,
             uncertain=tuple(self.uncertain),
@@ -143,7 +143,7 @@ class Delivery:
         clock: Callable[[], float],
         retry_s: float = 0.0,
     ) -> None:
-        """Store the connection; a batch, or a lost connection, is tried again for `retry_s`."""
+        """Store the connection; failed batches and lost connections are retried for `retry_s`."""
         self._connection, self._spent = connection, spent
         self._stop, self._clock, self._retry_s = stop, clock, retry_s
         self._window = Window()
@@ -154,7 +154,7 @@ class Delivery:
         """Log of when each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
-        """Send, alone or in parallel with other batches in flight."""
+        """Send a batch, alone or while others are in flight."""
         connection = self._connection
         if connection.in_flight > 1:
             self._deliver_beside(batch, due_ns)
@@ -219,16 +219,21 @@ class Delivery:
 
     @contextmanager
     def all_ended(self) -> Iterator[None]:
-        """Wait at the end for batches in flight; after a failure, only count their outcome."""
+        """Wait at the end for the batches in flight; after an error, only count their outcomes."""
         try:
             yield
             self.end_all()
         finally:
             while self._window:
-                self._count_ended(self._window.await_ended())
+                send = self._window.await_ended()
+                if send.error is None:
+                    self._count_acknowledged(send)
+                elif self._connection.session.classify(send.error) is Failure.UNKNOWN:
+                    cause = self._connection.explain(send.error)
+                    self.failures.note_uncertain(send.batch.list_held(), cause)
 
     def end_all(self) -> None:
-        """Wait for the batches in flight, and send again those that failed."""
+        """Wait for the batches in flight, and repeat those that failed."""
         before = time.perf_counter_ns()
         while self._window:
             self._end(self._window.await_ended())
@@ -239,16 +244,6 @@ class Delivery:
         self.meter.record(send.due_ns, send.ended_ns, payload.rows, payload.size_bytes)
         if self.log:
             self.log.note_acknowledged(send.batch, send.ended_ns)
-
-    def _count_ended(self, send: Send) -> None:
-        """Count a batch without a retry: the run is over."""
-        session = self._connection.session
-        if send.error is None:
-            self._count_acknowledged(send)
-        elif session.classify(send.error) is Failure.UNKNOWN:
-            self.failures.note_uncertain(
-                send.batch.list_held(), self._connection.explain(send.error)
-            )
 
     def _send_again(self, error: Exception, send: Send) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
@@ -288,7 +283,7 @@ class Delivery:
 
     def _count_uncertain(self, batch: Batch, cause: str) -> None:
         self.failures.note_uncertain(batch.list_held(), cause)
-        # All batches in flight are uncertain if a node fails.
+        # The failure of a node leaves all batches in flight uncertain.
         most = MAX_UNCERTAIN_SENDS + self._connection.in_flight - 1
         if self.failures.uncertain_batches > most:
             raise RunError(

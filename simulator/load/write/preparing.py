@@ -25,7 +25,8 @@ def write_files(
 ) -> list[tuple[Block, Payload, Rows]]:
     """Write blocks to a file for each physical table.
 
-    Returns a block of each, the payload that names its file, and the numbers of all its rows.
+    Returns, for each table, one of its blocks, the payload that names its file, and the numbers
+    of all its rows.
     """
     files: dict[str, tuple[Block, tuple[Any, ...]]] = {}
     numbers: dict[str, list[Rows]] = defaultdict(list)
@@ -52,11 +53,11 @@ AHEAD_BYTES = 1 << 22
 """Size of the values that are prepared ahead: 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 _WHOLE_BLOCKS = 4
-"""Parts that get a whole block of rows each; more parts share as many rows."""
+"""Largest number of parts that get a whole block of rows each; more parts share these rows."""
 
 
 class Preparer:
-    """Makes the batches of one worker, and knows which of their rows were sent."""
+    """Makes the batches of one worker, and records which of their rows were sent."""
 
     def __init__(
         self, reader: DatasetReader, connection: WriterConnection, spent: Stopwatch
@@ -71,14 +72,14 @@ class Preparer:
     def start(self) -> None:
         """Forget all sent rows."""
         self._sent: dict[tuple[int, int], int] = defaultdict(int)
-        """(table, part) -> rows that were sent, of origins that are done."""
+        """(table, part) -> sent rows, without the origins in `_origins`."""
         self._origins: list[Origin] = []
-        """Origins of the prepared batches, until all are sent."""
+        """Origins of the prepared batches."""
 
     def batches(
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, *, at_once: bool = True
     ) -> Iterator[Batch]:
-        """Yield the batches of rows, many prepared ahead unless each is due at a time."""
+        """Yield the batches of rows; with `at_once`, many are prepared ahead."""
         ahead_bytes = self.ahead_bytes(batch_rows) if at_once else 0
         spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
         block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
@@ -91,9 +92,8 @@ class Preparer:
     def ahead_bytes(self, batch_rows: int) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
-        After each send the CPU caches are cold (about 0.4 ms). Therefore many rows are prepared at
-        once, but not for small batches, which would wait for them, or with several batches in
-        flight.
+        After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once,
+        unless batches are small, and would wait for them, or several are in flight.
         """
         connection = self._connection
         if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
@@ -105,7 +105,7 @@ class Preparer:
     def make(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
     ) -> deque[Batch]:
-        """Return batches of the next blocks, at least `ahead_bytes`; none at the end."""
+        """Return the batches of the next blocks, of at least `ahead_bytes`; none at the end."""
         made: deque[Batch] = deque()
         drawn_bytes = 0
         while not made or drawn_bytes < ahead_bytes:
@@ -122,7 +122,7 @@ class Preparer:
         return made
 
     def _encode(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
-        """Encode blocks and return their batches."""
+        """Encode blocks; return their batches, which are mixed, or of one table after the other."""
         session = self._connection.session
         if self._mixes and mode == BATCH:
             places = edges(blocks, batch_rows)
@@ -131,12 +131,6 @@ class Preparer:
             self._origins.append(origin)
             return map(Batch, payloads, repeat(origin), count())
         encoded = [session.encode(block, mode, batch_rows) for block in blocks]
-        return self._in_turn(blocks, encoded, batch_rows)
-
-    def _in_turn(
-        self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
-    ) -> Iterator[Batch]:
-        """Return the batches of blocks, one per table in turn."""
         origins = [Origin.of(self._hold(block), batch_rows) for block in blocks]
         self._origins += origins
         batches = (
@@ -149,7 +143,7 @@ class Preparer:
         return Held(self._places[block.table.name], block.part, block.rows)
 
     def read(self, records: RecordReader) -> Iterator[Batch]:
-        """Yield the batches of a file as they are."""
+        """Yield the batches of a file, unchanged."""
         spent, before = self._spent, time.perf_counter_ns()
         for content, held in records:
             read = time.perf_counter_ns()

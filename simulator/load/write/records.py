@@ -1,4 +1,4 @@
-"""Reads encoded batches from a file: each worker its part, batch by batch."""
+"""Reads the encoded batches of a worker's part of a file."""
 
 import os
 from collections import defaultdict
@@ -19,11 +19,11 @@ from simulator.records.cutting import layout_of
 from simulator.records.scan import ScanFindings, scan_part, without
 
 _AT_ONCE = 1024
-"""Batches with places that are looked up together."""
+"""Batches whose places are converted together."""
 
 
 class RecordReader(AbstractContextManager["RecordReader"]):
-    """Reads the batches of one worker; finds them before the clock starts."""
+    """Reads the batches of one worker; locates them before the clock starts."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
             raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         try:
             found = self._scan(file, task, reader, batch_rows, tick)
-        except BaseException:  # also Ctrl-C: the file is closed
+        except BaseException:  # close the file after Ctrl-C too
             os.close(self._handle)
             raise
         self._gaps = found.gaps
@@ -73,14 +73,14 @@ class RecordReader(AbstractContextManager["RecordReader"]):
                 batch_rows=batch_rows, skip=file.skip, tick=tick,
             )  # fmt: skip
         except ConfigError as error:
-            raise self._change(str(error)) from error
+            raise self._explain_change(str(error)) from error
         except OSError as error:
             raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         if found.rows != expected:
-            raise self._change(f"{sum(found.rows):,} rows, expected {sum(expected):,}")
+            raise self._explain_change(f"{sum(found.rows):,} rows, expected {sum(expected):,}")
         return found
 
-    def _change(self, why: str) -> RunError:
+    def _explain_change(self, why: str) -> RunError:
         return RunError(
             f"{self._name}: was changed after the sweep was started ({why}); start it again, and"
             " leave the file alone meanwhile"
@@ -95,7 +95,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
             portion = self._index[first : first + _AT_ONCE + 1].tolist()
             for (start, *before), (stop, *after) in pairwise(portion):
                 yield (
-                    self._content(start, stop),
+                    self._read(start, stop),
                     tuple(
                         Held(place, 0, numbers_between(ranges, before[place], after[place]))
                         for place, ranges in self._ranges.items()
@@ -103,7 +103,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
                     ),
                 )
 
-    def _content(self, start: int, stop: int) -> bytes:
+    def _read(self, start: int, stop: int) -> bytes:
         content = os.pread(self._handle, stop - start, start)
         if len(content) < stop - start:
             raise RunError(f"{self._name}: was truncated after the run was started")

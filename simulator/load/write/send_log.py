@@ -1,4 +1,4 @@
-"""Times at which a worker's batches were sent and acknowledged, with rows: for `mixed --fresh`."""
+"""Logs when a worker's batches were sent and acknowledged, with their rows, for `mixed --fresh`."""
 
 from array import array
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ class SendLog:
         self._sent, self._acknowledged = array("q"), array("q")
         self._runs = array("q")
         self._newest: tuple[int, int] | None = None
-        """The table and number of the last row that was acknowledged."""
+        """Table and number of the last acknowledged row."""
 
     def note_sent(self, batch: Batch, now_ns: int) -> None:
-        """Note that a batch is about to be sent for the first time."""
+        """Note a batch that is about to be sent for the first time."""
         batch.logged = number = len(self._sent)
         self._sent.append(now_ns)
         self._acknowledged.append(NEVER_NS)

@@ -25,7 +25,7 @@ from simulator.protocol.spec import LoadStage, Several
 
 
 class Sender:
-    """Writes ranges of rows through one connection, on schedule."""
+    """Writes ranges of rows over one connection, on schedule."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -38,9 +38,10 @@ class Sender:
         several: Several | None = None,
         elsewhere: OpenSession | None = None,
     ) -> None:
-        """Connect. A batch, or a lost connection, is tried again for `retry_s`.
+        """Connect. Failed batches and lost connections are retried for `retry_s`.
 
-        `elsewhere` opens sessions in another process; otherwise one has `several` connections.
+        `elsewhere` opens sessions in another process; by default this process opens `several`
+        connections.
         """
         self._reader, self._stop = reader, stop
         open_session = elsewhere or open_here(database, stop, clock, several or Several())
@@ -49,7 +50,7 @@ class Sender:
         self.preparer = Preparer(reader, self._connection, self.spent)
         self.delivery = Delivery(self._connection, self.spent, stop, clock, retry_s)
         self.measured_ns = self.meter.start_ns
-        """Start of the measured part; 0: the warm-up is not over."""
+        """Start of the measured part; 0 during the warm-up."""
         self._when_measured: Callable[[], object] = int
         self._is_end_known = False
         """True if `measure_from` has set the end of the warm-up."""
@@ -91,8 +92,8 @@ class Sender:
     ) -> None:
         """Start the clock; discard earlier measurements.
 
-        `when_measured` is called when the measured part begins: now, or at the end of the warm-up,
-        before the first measured batch. `closely`: also measure outages.
+        `when_measured` is called when the measured part begins: now, or after the warm-up, before
+        the first measured batch. `closely`: also measure outages.
         """
         start_ns = time.perf_counter_ns()
         outages = Outages(start_ns) if closely else None
@@ -107,15 +108,14 @@ class Sender:
     def measure_from(self, instant_ns: int) -> None:
         """End the warm-up at an instant, unless it has ended; any thread may call it.
 
-        Only the first call counts: every heartbeat brings the instant, computed again each time.
+        Only the first call counts: every heartbeat brings the instant, slightly different.
         """
         meter = self.meter
         if not self.measured_ns and not self._is_end_known and instant_ns < meter.measured_ns:
             self._is_end_known = True
             meter.measured_ns = max(instant_ns, time.perf_counter_ns())
 
-    def _measure(self) -> None:
-        """End the warm-up."""
+    def _begin_measured(self) -> None:
         self.spent.end_warmup()
         self._when_measured()
         self.measured_ns = time.perf_counter_ns()
@@ -129,7 +129,7 @@ class Sender:
     ) -> Iterator[Batch]:
         """Return the batches of rows.
 
-        With a rate, the first ones are prepared now: they are due as soon as the clock starts.
+        With a rate, the first batches are prepared now: they are due as soon as the clock starts.
         """
         at_once = not any(pace.rate_per_s for pace in paces)
         batches = self.preparer.batches(ranges, mode, batch_rows, at_once=at_once)
@@ -153,7 +153,7 @@ class Sender:
             yield from turn
 
     def send(self, batches: Iterable[Batch], batch_rows: int, *paces: Pace) -> None:
-        """Send batches, timed, at one pace after the other; without any, as fast as possible.
+        """Send batches at one pace after the other; without a pace, as fast as possible.
 
         With a rate, each batch has a due time, from which its latency counts.
         """
@@ -169,7 +169,7 @@ class Sender:
                 if due == NEVER_NS:
                     break
                 if not self.measured_ns and due >= meter.measured_ns:
-                    self._measure()
+                    self._begin_measured()
                 deliver(batch, due)
         for kept in timetable.list_kept():
             meter.keep(kept)
@@ -177,7 +177,7 @@ class Sender:
             self.spent.end_warmup()
 
     def _await_turn(self, timetable: Timetable, now_ns: int, rows: int) -> int:
-        """Wait until a batch of this many rows may begin; return when it is due, or NEVER_NS."""
+        """Wait until a batch of this many rows may begin; return its due time, or NEVER_NS."""
         due_ns = timetable.due_ns(now_ns, rows)
         if due_ns == NEVER_NS:
             return due_ns

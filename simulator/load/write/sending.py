@@ -1,6 +1,6 @@
 """`python -m simulator.load.write.sending FD`: the process that `SendingProcess` starts and kills.
 
-It encodes and sends rows that the worker passes over a socket, and ends with the worker.
+The process encodes and sends rows that the worker passes over a pipe, and ends with the worker.
 """
 
 import os
@@ -8,7 +8,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection as Pipe
 from typing import Any
@@ -17,7 +17,6 @@ from simulator.errors import BenchError
 from simulator.load.connecting import connect, may_pass, session_of
 from simulator.load.write.batch import Mixer
 from simulator.load.write.sending_messages import (
-    Arguments,
     Begin,
     BlockMessage,
     BlocksMessage,
@@ -39,11 +38,11 @@ class _Sending:
         self._pipe, self._database, self._session = pipe, database, session
         self._lock = threading.Lock()
         self._payloads: dict[int, dict[int, Payload]] = {}
-        """Payloads by number of `Encode` and place, until they are acknowledged."""
+        """Number of an `Encode` -> place -> payload, until it is acknowledged."""
         self._mixer = Mixer()
 
     def do(self, asked: Encode | SendMessage) -> None:
-        """Answer a message: a `Send` perhaps later, from another thread."""
+        """Answer a message; a `SendMessage` perhaps later, from another thread."""
         if isinstance(asked, Encode):
             self._encode(asked)
             return
@@ -64,24 +63,27 @@ class _Sending:
 
     def _encode(self, asked: Encode) -> None:
         try:
-            payloads = self._list_payloads(asked.arguments)
+            match asked.arguments:
+                case BlockMessage(block, mode, batch_rows):
+                    payloads = self._session.encode(block, mode, batch_rows)
+                case BlocksMessage(blocks, places):
+                    payloads = self._mixer.encode(self._session, blocks, places)
         except Exception as error:  # noqa: BLE001 - the worker raises it
-            self._answer(Encoded(asked.number, (), Problem(_words(self._database, error))))
+            self._answer(Encoded(asked.number, (), Problem(_explain(self._database, error))))
             return
         self._payloads[asked.number] = dict(enumerate(payloads))
         self._answer(Encoded(asked.number, [each.size_bytes for each in payloads]))
 
-    def _list_payloads(self, given: Arguments) -> Sequence[Payload]:
-        match given:
-            case BlockMessage(block, mode, batch_rows):
-                return self._session.encode(block, mode, batch_rows)
-            case BlocksMessage(blocks, places):
-                return self._mixer.encode(self._session, blocks, places)
-
     def _done(self, asked: SendMessage, error: Exception | None) -> None:
-        """Report how a batch has ended; free its payload if it was acknowledged."""
+        """Report the outcome of a batch; free its payload if it was acknowledged."""
         if error is not None:
-            self._answer(Ended(asked.number, self._problem(error), time.process_time()))
+            problem = Problem(
+                _explain(self._database, error),
+                self._session.classify(error),
+                may_pass(self._database, error),
+                self._session.alive,
+            )
+            self._answer(Ended(asked.number, problem, time.process_time()))
             return
         with self._lock:  # several connections may end at once
             own = self._payloads[asked.encoded]
@@ -89,16 +91,6 @@ class _Sending:
             if not own:
                 del self._payloads[asked.encoded]
         self._answer(Ended(asked.number, None, time.process_time()))
-
-    def _problem(self, error: Exception) -> Problem:
-        session, database = self._session, self._database
-        failure = session.classify(error)
-        return Problem(
-            _words(database, error),
-            failure,
-            may_pass(database, error),
-            session.alive,
-        )
 
     def _answer(self, answer: Encoded | Ended) -> None:
         with self._lock:
@@ -116,7 +108,7 @@ def serve(pipe: Pipe) -> None:
     try:
         session = session_of(open_one, begin.several, {})
     except Exception as error:  # noqa: BLE001 - the worker raises it
-        pipe.send(Problem(_words(database, error)))
+        pipe.send(Problem(_explain(database, error)))
         return
     opened_ns = getattr(session, "opened_ns", [])
     pipe.send(Ready(session.in_flight, session.makes_objects, opened_ns))
@@ -126,8 +118,8 @@ def serve(pipe: Pipe) -> None:
             sending.do(message)
 
 
-def _words(database: Database, error: Exception) -> str:
-    """Return the text of an error of this program, or of the driver, without credentials."""
+def _explain(database: Database, error: Exception) -> str:
+    """Return the text of an error of this program or of the driver, without credentials."""
     text = str(error) if isinstance(error, BenchError) else database.explain(error)
     return database.options.redact(text)
 

@@ -22,7 +22,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Encode:
-    """The worker asks for payloads, which stay in the sending process."""
+    """The worker asks to encode payloads, which stay in the sending process."""
 
     number: int
     arguments: "Arguments"
@@ -39,7 +39,7 @@ class SendMessage:
 
 @dataclass(frozen=True, slots=True)
 class BlockMessage:
-    """A block, cut into payloads of this many rows."""
+    """A block to encode, in payloads of this many rows."""
 
     block: Block
     mode: str
@@ -48,7 +48,7 @@ class BlockMessage:
 
 @dataclass(frozen=True, slots=True)
 class BlocksMessage:
-    """Blocks of several tables; payloads have the rows between places."""
+    """Blocks of several tables to encode; each payload has the rows between two places."""
 
     blocks: Sequence[Block]
     places: Sequence[Rows]
@@ -59,7 +59,7 @@ Arguments: TypeAlias = BlockMessage | BlocksMessage
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A failure, in the module's wording."""
+    """A failure, as the database's module explains and classifies it."""
 
     cause: str
     failure: Failure = Failure.FATAL
@@ -80,7 +80,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The answer to `Encode`: the bytes of each payload, None if the driver makes them."""
+    """The answer to `Encode`: the size of each payload, None if only the driver knows it."""
 
     number: int
     sizes_bytes: Sequence[int | None]
@@ -89,7 +89,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The answer to `SendMessage`; without a problem it is acknowledged."""
+    """The answer to `SendMessage`; without a problem, the payload is acknowledged."""
 
     number: int
     problem: Problem | None

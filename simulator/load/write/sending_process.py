@@ -1,7 +1,7 @@
-"""The sending process of a worker, which has its connections, with --fault kill-worker.
+"""The sending process, which has the connections of a worker with --fault kill-worker.
 
-Driver, connections, encoded batches and batches in flight are lost when it is killed, as in an
-application. The worker draws the rows, and records the acknowledgements.
+When it is killed, driver, connections, encoded batches and batches in flight are lost, as in an
+application. The worker itself draws the rows, and records the acknowledgements.
 """
 
 import multiprocessing
@@ -73,7 +73,7 @@ class SendingProcess:
     def session(self, within_s: float) -> Session:
         """Start a process that connects within this time; return its session.
 
-        Wait while a fault keeps it from running. Stopped if the run ends meanwhile, SetupError if
+        During a fault, wait for its end first. Stopped if the run ends meanwhile, SetupError if
         the process cannot connect.
         """
         while True:
@@ -95,7 +95,7 @@ class SendingProcess:
                     raise SetupError(
                         f"the process that was to connect ended with exit code {code}"
                     ) from None
-                continue  # it was killed meanwhile
+                continue  # a fault has killed it
             except Stopped:
                 pipe.close()
                 raise
@@ -111,7 +111,7 @@ class SendingProcess:
             raise Stopped
 
     def _start_process(self) -> tuple[_Process, Pipe] | None:
-        """Start a process; return it and the pipe to it, or None during a fault."""
+        """Start a process; return it and a pipe to it, or None during a fault."""
         with self._lock:
             if not self._may_run.is_set():
                 return None
@@ -125,14 +125,13 @@ class SendingProcess:
             return self._process, own
 
     def _kill(self) -> None:
-        """Kill the process, and let no other one start."""
+        """Kill the process, and prevent a new one from starting."""
         with self._lock:
             self._may_run.clear()
             if self._process:
                 self._process.kill()
 
     def _end(self) -> None:
-        """End the process before another one takes its place."""
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -153,7 +152,7 @@ class SendingProcess:
 
 
 def _exit_code(process: _Process) -> int:
-    """Return the exit code of a process that has ended, or is about to."""
+    """Return the exit code of a process that has ended, or is about to end."""
     try:
         return process.wait(_END_S)
     except subprocess.TimeoutExpired:
@@ -162,19 +161,19 @@ def _exit_code(process: _Process) -> int:
 
 
 class _Kept:
-    """Encoded blocks, kept for as long as a payload of them may be sent (again)."""
+    """Encoded blocks, kept as long as one of their payloads may be sent or repeated."""
 
     __slots__ = ("arguments", "encoded", "number", "sizes_bytes")
 
     def __init__(self, arguments: Arguments, sizes_bytes: Sequence[int | None]) -> None:
         self.arguments, self.sizes_bytes = arguments, sizes_bytes
         self.encoded: SessionElsewhere | None = None
-        """The session that has the payloads, which another one encodes again."""
+        """The session that has the payloads; another session encodes them again."""
         self.number = 0
 
 
 class _Place(NamedTuple):
-    """The data of a payload: where it is."""
+    """The data of a payload: its place in the sending process."""
 
     kept: _Kept
     place: int
@@ -230,7 +229,7 @@ class SessionElsewhere(Session):
         done(FailedElsewhere(problem.cause, problem.failure, may_pass=problem.may_pass))
 
     def close(self) -> None:
-        """Make the process close its session, and exit."""
+        """Close the session in the process, which exits."""
         with self._lock:
             if not self._is_gone:
                 self._is_gone = True
@@ -242,7 +241,7 @@ class SessionElsewhere(Session):
     # --- encoding ---------------------------------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Encode a block in the process; return payloads that are places in it."""
+        """Encode a block in the process; return payloads whose data are places there."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
         places = self._await_encoded(BlockMessage(block, mode, batch_rows), len(rows))
@@ -252,11 +251,11 @@ class SessionElsewhere(Session):
         ]
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Raise an error: the process encodes, see `encode`."""
+        """Raise an error: only the process encodes."""
         raise NotImplementedError
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return the encoder of blocks of several tables, which the process runs."""
+        """Return a function that has the process encode blocks of several tables."""
 
         def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:
             return self._await_encoded(BlocksMessage(blocks, places), len(places[0]) - 1)
@@ -270,7 +269,7 @@ class SessionElsewhere(Session):
         return size
 
     def _await_encoded(self, arguments: Arguments, payloads: int) -> Sequence[_Place]:
-        """Wait until something is encoded; if the process ends meanwhile, `send` does it again."""
+        """Wait until blocks are encoded; if the process ends, `begin` encodes them again."""
         kept = _Kept(arguments, [None] * payloads)
         waiting: SimpleQueue[Encoded | None] = SimpleQueue()
         with self._lock:
@@ -299,14 +298,14 @@ class SessionElsewhere(Session):
     # --- sending ----------------------------------------------------------------------------------
 
     def send(self, payload: Payload) -> None:
-        """Send a payload by the process, and wait."""
+        """Send a payload, and wait for its acknowledgement."""
         ended: SimpleQueue[Exception | None] = SimpleQueue()
         self.begin(payload, ended.put)
         if (error := ended.get()) is not None:
             raise error
 
     def begin(self, payload: Payload, done: Done) -> None:
-        """Start to send a payload; a new process encodes it again."""
+        """Start to send a payload; first encode it again if the process is new."""
         kept, place = payload.data
         with self._lock:
             if self._is_gone:

@@ -35,6 +35,7 @@ TOKEN = "the-token"
 PREFILL, TIMED, REPEATS = 30, 100, 2
 QUERIES = ("count-events", "temperature-stats-per-device")
 Done = TypeVar("Done")
+SQLITE = Sqlite(SqliteOptions(path="unused"))
 
 
 def insert_spec(workers: int) -> RunSpec:
@@ -84,7 +85,7 @@ def ramp_spec(workers: int) -> RunSpec:
 
 def gate_of(spec: RunSpec, *, ready: bool = True, journal: Journal | None = None) -> Gate:
     """Return the gate of a run whose tables are ready."""
-    script = Script.of(spec, Sqlite(SqliteOptions(path="unused")))
+    script = Script.of(spec, SQLITE)
     at_once = spec.load.ramp.step if spec.load.ramp else None
     run = Coordinator(len(spec.workers), arrivals=script.arrivals, at_once=at_once, journal=journal)
     gate = Gate(run, script)

@@ -16,7 +16,7 @@ from simulator.protocol.spec import Ask, ChangeTask, InsertTask, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.truth import folding as fold_tasks
 from simulator.verify.truth.folding import FoldTasks, fold_here, truths
-from tests.unit.control.run import gate_of, needed, uid_of, within_a_moment
+from tests.unit.control.run import SQLITE, gate_of, needed, uid_of, within_a_moment
 from tests.unit.specs import dataset, run_spec
 
 SPECS = {
@@ -70,7 +70,7 @@ class Run:
         return within_a_moment(self.gate.fold_task(request, uid_of(index)))
 
     def fold(self, given):
-        folder = Folder(self.spec, given.queries, threading.Event())
+        folder = Folder(self.spec, given.queries, threading.Event(), SQLITE)
         return folder.fold(given.number, given.ranges)
 
     def truths(self):

@@ -34,6 +34,7 @@ from tests.unit.control.run import (
     ANSWERS,
     PREFILL,
     QUERIES,
+    SQLITE,
     TIMED,
     Http,
     answer,
@@ -269,7 +270,7 @@ class Attacked(RuleBasedStateMachine):
             given = FoldReply.model_validate_json(self.reply)
             if given.number is None:
                 return
-            folder = Folder(self.spec(WORKERS), given.queries, threading.Event())
+            folder = Folder(self.spec(WORKERS), given.queries, threading.Event(), SQLITE)
             folded = folder.fold(given.number, given.ranges)
             if not given.number % 5:
                 folded = folded.model_copy(update={"content": None})

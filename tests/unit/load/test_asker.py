@@ -47,8 +47,8 @@ class Clock:
         self.now_ns += round(seconds * 1e9)
 
 
-@pytest.fixture(autouse=True)
-def clock(monkeypatch):
+def clock_of(monkeypatch):
+    """Return the clock that all queries use from now on."""
     clock = Clock()
     monkeypatch.setattr(asking, "time", clock)
     monkeypatch.setattr(contract_session, "time", clock)
@@ -58,6 +58,25 @@ def clock(monkeypatch):
 
     monkeypatch.setattr(asking, "wait_until", wait_until)
     return clock
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch):
+    clock_of(monkeypatch)
+
+
+def ignored(_query, _found):
+    """Take answers that no test looks at."""
+
+
+def asker_over(callers, query_type=FIXED, name="q", *, report=ignored, stop=None, **given):
+    """Return the asker of a type; `given` are a warm-up and fields of its task."""
+    more = {key: given.pop(key) for key in ("warmup_s",) if key in given}
+    return asker_of(
+        Sqlite(SqliteOptions(path="unused")), callers, name, query_type,
+        Ask(**{"place": 0, "every": 1, **given}),
+        stop=stop or threading.Event(), report=report, **more,
+    )  # fmt: skip
 
 
 def always_1(_):
@@ -93,11 +112,9 @@ class Scripted(Session):
             return [(self.rows(len(self.asked)),)]
 
 
-def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, pace=FASTEST, **more):
+def ask(session, query_type, duration_s=0.0, *, over=None, pace=FASTEST, **given):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
-    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(session)
-    asker = asker_of(database, callers, "q", query_type, task, **more)
 
     def report(query, found):
         assert query == "q"
@@ -105,12 +122,13 @@ def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, pace
         reported.extend((instance, rows) for (instance, _), rows in found.items())
         assert all(digest_of(rows) == digest for (_, digest), rows in found.items())
 
-    return asker.ask(stop or threading.Event(), duration_s, report, over, pace), reported
+    asker = asker_over(OneCaller(session), query_type, report=report, **given)
+    return asker.ask(duration_s, over, pace), reported
 
 
 def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
     session = Scripted(always_1)
-    times, reported = ask(session, FIXED, Ask(place=0, every=1, runs=5))
+    times, reported = ask(session, FIXED, runs=5)
 
     assert (times.runs, len(session.asked)) == (5, 6)
     assert merge_histogram([times.waits]).get_total_count() == 5
@@ -119,7 +137,7 @@ def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
 
 
 def test_folding_is_the_clients_time_and_not_waiting():
-    times, _ = ask(Scripted(wait_s=0.01, fold_s=0.03), FIXED, Ask(place=0, every=1, runs=4))
+    times, _ = ask(Scripted(wait_s=0.01, fold_s=0.03), FIXED, runs=4)
 
     assert (times.first_s, times.elapsed_s) == (0.01, 0.16)
     assert (times.wait_s, times.client_s) == pytest.approx((0.04, 0.12))
@@ -127,7 +145,7 @@ def test_folding_is_the_clients_time_and_not_waiting():
 
 def test_a_worker_asks_its_share_of_the_instances():
     session = Scripted(lambda asked: asked)
-    times, reported = ask(session, VARYING, Ask(place=1, every=3, runs=3))
+    times, reported = ask(session, VARYING, place=1, every=3, runs=3)
 
     assert sorted(instance for instance, _ in reported) == [1, 4, 7, FIRST_INSTANCE + 1]
     assert times.answers == 4
@@ -136,7 +154,7 @@ def test_a_worker_asks_its_share_of_the_instances():
 
 def test_a_burn_in_is_checked_and_not_counted():
     session = Scripted(lambda asked: asked, wait_s=0.25)
-    times, reported = ask(session, VARYING, Ask(place=1, every=3, runs=2, burn_in=2))
+    times, reported = ask(session, VARYING, place=1, every=3, runs=2, burn_in=2)
 
     firsts = [FIRST_INSTANCE + number for number in (1, 4, 7)]
     assert sorted(instance for instance, _ in reported) == [1, 4, *firsts]
@@ -145,15 +163,8 @@ def test_a_burn_in_is_checked_and_not_counted():
     assert merge_histogram([times.waits]).get_total_count() == 2
 
 
-def test_a_fixed_query_is_repeated_in_a_burn_in():
-    session = Scripted(always_1)
-    times, reported = ask(session, FIXED, Ask(place=0, every=1, runs=1, burn_in=3))
-
-    assert (len(session.asked), times.runs, reported) == (5, 1, [(0, ((1,),))])
-
-
 def test_every_different_answer_to_an_instance_is_reported():
-    times, reported = ask(Scripted(lambda asked: asked % 2), FIXED, Ask(place=0, every=1, runs=9))
+    times, reported = ask(Scripted(lambda asked: asked % 2), FIXED, runs=9)
 
     assert sorted(reported) == [(0, ((0,),)), (0, ((1,),))]
     assert times.answers == 2
@@ -161,30 +172,23 @@ def test_every_different_answer_to_an_instance_is_reported():
 
 def test_a_type_is_asked_for_a_time():
     session = Scripted(always_1, wait_s=0.005)
-    times, _ = ask(session, FIXED, Ask(place=0, every=1, runs=0), duration_s=0.1)
+    times, _ = ask(session, FIXED, runs=0, duration_s=0.1)
 
     assert (times.runs, times.elapsed_s) == (20, 0.1)
 
 
 @pytest.mark.parametrize(("wait_s", "runs"), [(0.001, 100), (0.02, 50), (0.5, 3), (2.0, 3)])
 def test_a_type_is_asked_often_enough_unless_that_takes_too_long(wait_s, runs):
-    task = Ask(place=0, every=1, runs=100, fewest=3)
-    times, _ = ask(Scripted(always_1, wait_s=wait_s), FIXED, task, duration_s=1.0)
+    session = Scripted(always_1, wait_s=wait_s)
+    times, _ = ask(session, FIXED, runs=100, fewest=3, duration_s=1.0)
 
     assert times.runs == runs
-
-
-def test_even_the_shortest_time_has_one_run():
-    times, _ = ask(Scripted(wait_s=0.002), FIXED, Ask(place=0, every=1, runs=0), duration_s=1e-6)
-
-    assert times.runs == 1
 
 
 @pytest.mark.parametrize(("until", "runs"), [(7, 7), (0, 1)])
 def test_a_query_of_a_ramp_is_asked_until_that_is_over_and_at_least_once(until, runs):
     session = Scripted(always_1)
-    task = Ask(place=0, every=1, runs=0, burn_in=2)
-    times, _ = ask(session, FIXED, task, over=lambda: len(session.asked) >= until + 3)
+    times, _ = ask(session, FIXED, runs=0, burn_in=2, over=lambda: len(session.asked) >= until + 3)
 
     assert (times.runs, len(session.asked)) == (runs, runs + 3)
 
@@ -205,8 +209,7 @@ def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(pace, runs, w
     """What was due and did not begin is as late as the end, and no faster than what was asked."""
     asked, waited_s, due_s, late_s = expected
     session = Scripted(always_1, wait_s=wait_s)
-    task = Ask(place=0, every=1, runs=runs)
-    times, _ = ask(session, FIXED, task, duration_s=1.0, pace=pace)
+    times, _ = ask(session, FIXED, runs=runs, duration_s=1.0, pace=pace)
 
     assert times.runs == asked
     assert times.wait_s == pytest.approx(waited_s)
@@ -219,13 +222,13 @@ def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(pace, runs, w
 
 def test_many_answers_are_reported_before_the_end(monkeypatch):
     monkeypatch.setattr(asking, "_KEPT_VALUES", 3)
-    times, reported = ask(Scripted(always_1), VARYING, Ask(place=0, every=1, runs=20))
+    times, reported = ask(Scripted(always_1), VARYING, runs=20)
 
     assert len(reported) == times.answers == 21
 
 
 def test_answers_are_reported_a_message_at_a_time():
-    times, reported = ask(Scripted(), VARYING, Ask(place=0, every=1, runs=2 * MOST_ANSWERS + 1))
+    times, reported = ask(Scripted(), VARYING, runs=2 * MOST_ANSWERS + 1)
 
     assert len(reported) == times.answers == 2 * MOST_ANSWERS + 2
     assert len({instance for instance, _ in reported}) == len(reported)
@@ -236,17 +239,17 @@ def test_a_stopped_run_ends_between_two_queries():
     stop.set()
 
     with pytest.raises(Stopped):
-        ask(Scripted(), FIXED, Ask(place=0, every=1, runs=5), stop=stop)
+        ask(Scripted(), FIXED, runs=5, stop=stop)
 
 
 def test_an_answer_of_another_type_is_wrong():
     with pytest.raises(MismatchError, match="query q: the answer is wrong: count: expected int64"):
-        ask(Scripted(lambda _: "no number"), FIXED, Ask(place=0, every=1, runs=1))
+        ask(Scripted(lambda _: "no number"), FIXED, runs=1)
 
 
 def test_a_warm_up_by_time_asks_instances_of_its_own_and_is_not_counted():
     session = Scripted(lambda asked: asked, wait_s=0.25)
-    times, reported = ask(session, VARYING, Ask(place=0, every=1, runs=2), warmup_s=1.0)
+    times, reported = ask(session, VARYING, runs=2, warmup_s=1.0)
 
     own = [FIRST_INSTANCE + number for number in range(5)]
     assert sorted(instance for instance, _ in reported) == [0, 1, *own]
@@ -257,6 +260,6 @@ def test_a_warm_up_by_time_asks_instances_of_its_own_and_is_not_counted():
 def test_a_long_warm_up_asks_its_instances_again(monkeypatch):
     monkeypatch.setattr("simulator.protocol.spec.MOST_WARMUP", 2)
     session = Scripted(always_1, wait_s=0.25)
-    times, reported = ask(session, VARYING, Ask(place=0, every=1, runs=1), warmup_s=1.5)
+    times, reported = ask(session, VARYING, runs=1, warmup_s=1.5)
 
     assert (times.warmup_runs, len(reported)) == (6, 4)

@@ -6,17 +6,14 @@ import time
 import pytest
 
 from simulator.errors import RunError
-from simulator.load.ask.asker import asker_of
 from simulator.load.ask.asking import Turns
 from simulator.load.ask.callers import OneCaller, Persistence, callers_of
-from simulator.load.connecting import Stopped
 from simulator.load.connections import Connections
 from simulator.load.pace import FASTEST, Pace
 from simulator.modules.null import NullSession
-from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.histogram import merge_histogram
-from simulator.protocol.spec import FIRST_INSTANCE, Ask
-from tests.unit.load.test_asker import FIXED, VARYING
+from simulator.protocol.spec import FIRST_INSTANCE
+from tests.unit.load.test_asker import FIXED, VARYING, asker_over
 
 WAIT_S = 0.05
 
@@ -63,17 +60,10 @@ def several(opened):
         each.close()
 
 
-def asker(callers, query_type=FIXED, warmup_s=0.0, **task):
-    database, task = Sqlite(SqliteOptions(path="unused")), Ask(**{"place": 0, "every": 1, **task})
-    return asker_of(database, callers, "q", query_type, task, warmup_s=warmup_s)
-
-
-def ask(callers, duration_s=0.0, pace=FASTEST, **task):
+def ask(callers, query_type=FIXED, duration_s=0.0, pace=FASTEST, **given):
     reported = []
-    times = asker(callers, **task).ask(
-        threading.Event(), duration_s, lambda _, found: reported.extend(found), pace=pace
-    )
-    return times, reported
+    asker = asker_over(callers, query_type, report=lambda _, found: reported.extend(found), **given)
+    return asker.ask(duration_s, pace=pace), reported
 
 
 def test_a_worker_with_one_connection_is_the_only_caller():
@@ -95,13 +85,6 @@ def test_each_run_is_asked_once_and_connections_take_turns(several, opened):
     assert times.cpu_s > 0
 
 
-def test_the_warm_up_is_asked_by_all_callers_and_not_timed(several, opened):
-    times, _ = ask(several(5, wait_s=0.0), query_type=VARYING, runs=5, burn_in=10)
-
-    assert (times.runs, times.warmup_runs, times.answers) == (5, 10, 16)
-    assert sum(each.asked for each in opened) == 16
-
-
 def test_callers_of_a_pool_wait_for_a_connection_and_the_wait_counts(several, opened):
     times, _ = ask(several(4, pool=1), runs=12)
 
@@ -117,35 +100,20 @@ def test_a_schedule_is_kept_by_as_many_connections_as_that_takes(several):
     assert 10 < times.runs <= 30  # one alone would reach 10
 
 
-def test_who_waits_longer_than_the_schedule_is_late(several):
-    times, _ = ask(several(2), duration_s=0.5, pace=Pace(200.0), runs=0)
-
-    assert times.runs <= 22
-    assert merge_histogram([times.waits]).get_max_value() > 0.3e6
-
-
 def test_the_failure_of_one_ends_the_run_of_all(several, opened):
     with pytest.raises(RunError, match="query q: ValueError: the server is on fire"):
         ask(several(3, fails_at=3), runs=1000)
     assert sum(each.asked for each in opened) < 20
 
 
-def test_a_stop_ends_the_run_between_two_queries(several, opened):
-    stop = threading.Event()
-    threading.Timer(2.5 * WAIT_S, stop.set).start()
-    with pytest.raises(Stopped):
-        asker(several(3), runs=1000).ask(stop, 0.0, lambda *_: None)
-    assert sum(each.asked for each in opened) < 20
-
-
 def test_types_are_asked_in_turn_by_all_callers(several, opened):
     callers = several(4)
-    askers = [asker(callers, each, warmup_s=0.1, runs=0) for each in (FIXED, VARYING)]
+    askers = [asker_over(callers, each, warmup_s=0.1, runs=0) for each in (FIXED, VARYING)]
     for each in askers:
-        each.ask_first(threading.Event(), lambda *_: None)
+        each.ask_first()
     turns = Turns(askers, callers, Pace(duration_s=0.3), warmup_s=0.1)
-    turns.ask(threading.Event(), lambda *_: None)
-    first, second = turns.times(lambda *_: None)
+    turns.ask(threading.Event())
+    first, second = turns.times()
 
     asked = sum(each.asked for each in opened) - 2
     assert (

@@ -262,17 +262,6 @@ def test_an_answer_that_is_not_of_a_collector_is_an_error(server, client_of, con
         client_of(server.server_port).post("/heartbeat", BEAT)
 
 
-def test_a_worker_that_gives_up_asks_only_once(client_of):
-    client = client_of(free_port(), appear_s=600.0)
-    client.give_up()
-    began = time.monotonic()
-
-    with pytest.raises(RunError, match="cannot be reached"):
-        client.post("/heartbeat", BEAT)
-
-    assert time.monotonic() - began < 60
-
-
 def test_a_worker_may_give_up_while_it_waits(client_of):
     client = client_of(free_port(), appear_s=600.0)
     threading.Timer(0.2, client.give_up).start()
@@ -434,23 +423,6 @@ def is_inserting(run):
     return 0 in run.beats and run.beats[0].phase == "insert" and run.beats[0].rows
 
 
-def test_a_worker_that_is_stopped_while_it_inserts_reports_why_and_how_far(served, client_of):
-    collector, answers = served(1), []
-    made = a_worker(client_of, collector.port, spec_of(1, rows_per_s=10_000))
-    thread = running(made, answers)
-    collector.waited_for(is_inserting)
-
-    made.stop(CAUSE)
-    thread.join(10)
-
-    report = collector.run.reports[0]
-    assert answers == [False]
-    assert report.error == CAUSE
-    assert report.prefill_rows == 1000
-    assert 0 < report.rows < 1_000_000
-    assert collector.run.cause == f"worker 0: {CAUSE}"
-
-
 def test_a_worker_that_is_stopped_at_the_barrier_reports_why(served, client_of):
     collector, answers = served(2), []
     made = a_worker(client_of, collector.port, spec_of(2))
@@ -463,17 +435,6 @@ def test_a_worker_that_is_stopped_at_the_barrier_reports_why(served, client_of):
     assert answers == [False]
     assert collector.run.reports[0].error == CAUSE
     assert collector.run.reports[0].rows == 0
-
-
-def test_a_worker_that_is_stopped_before_the_collector_is_there_ends_soon(client_of):
-    made = a_worker(client_of, free_port(), spec_of(1), appear_s=600.0)
-    threading.Timer(0.2, made.stop, [CAUSE]).start()
-    began = time.monotonic()
-
-    with pytest.raises(RunError, match="the collector cannot be reached"):
-        made.run()
-
-    assert time.monotonic() - began < 60
 
 
 def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, client_of):

@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from simulator.data.ranges import RowRange, lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import RunError
 from simulator.load.connecting import Stopped
 from simulator.load.write import delivery
-from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
+from simulator.load.write.delivery import MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import Failure
 from simulator.modules.null import Null, NullOptions
-from tests.unit.load.test_sender import Failed, _Session, counts, insert, numbers, reader
+from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -89,13 +89,6 @@ def test_as_many_are_on_their_way_as_the_session_says_and_none_is_lost():
     assert (sender.meter.rows, sender.meter.sends, sender.failures.retried) == (130, 13, 0)
 
 
-def test_the_last_acknowledgement_is_the_latest_whatever_the_order():
-    sender = insert(Database(sends=6), rows=60)
-
-    assert sender.meter.last_ns >= sender.meter.start_ns
-    assert sum(sender.meter.rows_by_second()) == 60
-
-
 def test_what_was_not_applied_is_sent_again_beside_the_others():
     script = [None, Failed(Failure.NOT_APPLIED), "raised", None]
     database = Database(script, sends=10)
@@ -104,33 +97,6 @@ def test_what_was_not_applied_is_sent_again_beside_the_others():
     assert sorted(database.stored) == numbers(*range(80))
     assert (sender.failures.retried, sender.failures.uncertain, sender.meter.rows) == (2, [], 80)
     assert sender.spent.backoff_ns > 0
-
-
-def test_attempts_are_bounded_for_each_send():
-    database = Database([Failed(Failure.NOT_APPLIED)] * 100, sends=0)
-    with pytest.raises(RunError, match=f"failed {MAX_ATTEMPTS} times in a row"):
-        insert(database, rows=10)
-
-    assert database.attempts == MAX_ATTEMPTS
-
-
-def test_what_is_in_flight_is_sent_again_for_the_time_to_retry():
-    script = [Failed(Failure.NOT_APPLIED)] * 3 * LIMIT
-    database = Database(script, sends=5 * LIMIT)
-    sender = insert(database, rows=20 * LIMIT, retry_s=60.0)
-
-    assert sorted(database.stored) == numbers(*range(20 * LIMIT))
-    assert sender.failures.retried == 3 * LIMIT
-
-
-def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
-    database = Database([None, Failed(Failure.UNKNOWN)], sends=5)
-    sender = insert(database, rows=50)
-
-    first = numbers(10)[0]
-    assert sender.failures.uncertain == [RowRange(start=first, stop=first + 10)]
-    assert counts(sender) == (40, 0, 10)
-    assert sorted(database.stored) == numbers(*range(10), *range(20, 50))
 
 
 def test_sends_that_are_lost_together_count_as_one_failure():

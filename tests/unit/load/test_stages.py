@@ -11,20 +11,16 @@ from hypothesis import strategies as st
 from simulator.data.ranges import lane_range
 from simulator.load import durations
 from simulator.load import meter as metering
-from simulator.load.ask import asker as asking
-from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
 from simulator.load.connecting import Stopped
 from simulator.load.meter import Meter, StageMeter
 from simulator.load.pace import Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
-from simulator.modules.contract import session as contract_session
-from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.histogram import merge_histogram
-from simulator.protocol.spec import Ask, Clocking, LoadStage
-from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
+from simulator.protocol.spec import Clocking, LoadStage
+from tests.unit.load.test_asker import Scripted, always_1, asker_over, clock_of
 from tests.unit.load.test_sender import Database, reader
 from tests.unit.load.test_sender_in_flight import Database as InFlight
 
@@ -244,28 +240,15 @@ def test_a_sender_that_is_stopped_in_a_pause_ends():
 
 
 def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(asking, "time", clock)
-    monkeypatch.setattr(contract_session, "time", clock)
-
-    def wait_until(due_ns, _):
-        clock.now_ns = max(clock.now_ns, due_ns)
-
-    monkeypatch.setattr(asking, "wait_until", wait_until)
-    session = Scripted(always_1, wait_s=0.4, fold_s=0.1)
-    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(session)
-    asker = asker_of(database, callers, "q", FIXED, Ask(place=1, every=2, runs=0))
-    reported = []
-    asker.warm(threading.Event(), lambda *found: reported.append(found))
+    clock, reported = clock_of(monkeypatch), []
+    asker = asker_over(
+        OneCaller(Scripted(always_1, wait_s=0.4, fold_s=0.1)),
+        report=lambda *found: reported.append(found), place=1, every=2, runs=0,
+    )  # fmt: skip
+    asker.warm()
     began_ns = clock.now_ns
     stages = stages_of((2, 1.2), (1, 3.0), (2, 1.0))
-    times = asker.ask_in_stages(
-        threading.Event(),
-        lambda *found: reported.append(found),
-        clocking_of(stages),
-        1,
-        lambda ns: (ns - began_ns) / S,
-    )
+    times = asker.ask_in_stages(clocking_of(stages), 1, lambda ns: (ns - began_ns) / S)
 
     first, last = times.stages
     assert (first.stage, first.count, first.started_s, first.ended_s) == (0, 3, 0.0, 1.5)

@@ -217,7 +217,7 @@ def test_a_worker_that_has_lost_the_collector_does_not_claim_to_be_done():
 class Ramped(Client):
     """A collector whose ramps of `over` end before the worker is let in."""
 
-    def __init__(self, over):
+    def __init__(self, *over):
         super().__init__()
         self.ended = over
         self.over = ""
@@ -235,69 +235,58 @@ class Ramped(Client):
         pass
 
 
-def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "heartbeat_s", lambda _: 0.01)
+RAMP = Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1)
+
+
+@pytest.fixture
+def asking(tmp_path):
+    """Have a worker ask queries of a real file; return its report."""
     database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
     database.create(DatasetReader(dataset()).tables, 0)
-    names = ("count-events", "temperature-min-max", "temperature-stats")
-    spec = run_spec(
-        work=Work.QUERY,
-        workers=(Ask(place=0, every=1, runs=0),),
-        load=QueryLoad(
-            queries=dict.fromkeys(names, ""),
-            ramp=Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1),
-        ),
-    )
-    client = Ramped({names[1]})
-    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
-    (report,) = client.reports
 
-    assert (done, report.error, client.asked) == (True, None, [*names])
+    def ask(client, *names, runs=0, ramp=RAMP):
+        load = QueryLoad(queries=dict.fromkeys(names, ""), ramp=ramp)
+        tasks = (Ask(place=0, every=1, runs=runs),)
+        spec = run_spec(work=Work.QUERY, workers=tasks, load=load)
+        assert Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
+        (report,) = client.reports
+        return report
+
+    return ask
+
+
+def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(asking, monkeypatch):
+    monkeypatch.setattr(worker, "heartbeat_s", lambda _: 0.01)
+    names = ("count-events", "temperature-min-max", "temperature-stats")
+    client = Ramped(names[1])
+    report = asking(client, *names)
+
+    assert (report.error, client.asked) == (None, [*names])
     assert [times.name for times in report.queries] == [names[0], names[2]]
 
 
-def test_a_worker_that_is_never_let_in_reports_nothing(tmp_path):
-    database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
-    spec = run_spec(
-        work=Work.QUERY,
-        workers=(Ask(place=0, every=1, runs=0),),
-        load=QueryLoad(
-            queries={"count-events": ""},
-            ramp=Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1),
-        ),
-    )
-    client = Ramped({"count-events"})
-    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
+def test_a_worker_that_is_never_let_in_reports_nothing(asking):
+    report = asking(Ramped("count-events"), "count-events")
 
-    assert done
-    assert (client.reports[0].queries, client.reports[0].started_s) == ((), None)
+    assert (report.queries, report.started_s) == ((), None)
 
 
 class Later(Ramped):
     """A collector that lets the worker begin a little later."""
 
-    def __init__(self, after_s):
-        super().__init__(set())
-        self.begin_s = time.time() + after_s
+    begin_s = 0.0
 
     def post(self, path, message):
         reply = super().post(path, message)
+        self.begin_s = self.begin_s or time.time() + 0.3
         return reply.model_copy(update={"begin_s": self.begin_s}) if path == "/barrier" else reply
 
 
-def test_a_worker_begins_when_the_collector_says(tmp_path):
-    database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
-    database.create(DatasetReader(dataset()).tables, 0)
-    spec = run_spec(
-        work=Work.QUERY,
-        workers=(Ask(place=0, every=1, runs=1),),
-        load=QueryLoad(queries={"count-events": ""}),
-    )
-    client = Later(0.3)
-    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
+def test_a_worker_begins_when_the_collector_says(asking):
+    client = Later()
+    report = asking(client, "count-events", runs=1, ramp=None)
 
-    assert done
-    assert 0 <= client.reports[0].started_s - client.begin_s < 0.2
+    assert 0 <= report.started_s - client.begin_s < 0.2
 
 
 @pytest.mark.parametrize(("warmup_s", "counts"), [(0.0, True), (0.05, False)])
