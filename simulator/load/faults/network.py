@@ -57,7 +57,7 @@ class Network:
         return type(database)(redirect(database.options, self._places))
 
     def renew(self) -> None:
-        """Use rotated credentials; replace an address among them by that of the relay."""
+        """Use rotated credentials; an address among them is replaced by the relay's."""
         options = self._direct.options
         if self.spells and {*all_addresses(options)} <= {*self._places}:
             self.database.options = redirect(options, self._places)

@@ -92,8 +92,8 @@ class Preparer:
     def ahead_bytes(self, batch_rows: int) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
-        After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once,
-        unless batches are small, and would wait for them, or several are in flight.
+        After each send the CPU caches are cold (about 0.4 ms). Therefore many rows are prepared at
+        once, unless batches are small, and would wait for them, or several are in flight.
         """
         connection = self._connection
         if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:

@@ -19,7 +19,7 @@ from simulator.records.cutting import layout_of
 from simulator.records.scan import ScanFindings, scan_part, without
 
 _AT_ONCE = 1024
-"""Batches whose places are converted together."""
+"""Number of batches read from the index at once."""
 
 
 class RecordReader(AbstractContextManager["RecordReader"]):

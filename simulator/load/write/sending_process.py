@@ -241,7 +241,7 @@ class SessionElsewhere(Session):
     # --- encoding ---------------------------------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Encode a block in the process; return payloads whose data are places there."""
+        """Encode a block in the process; the data of the returned payloads are places there."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
         places = self._await_encoded(BlockMessage(block, mode, batch_rows), len(rows))
