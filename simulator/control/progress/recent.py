@@ -80,7 +80,7 @@ class Recent:
     def sample(
         self, at_s: float, phase: str, query: str = "", began_s: float | None = None
     ) -> SampleEvent:
-        """Return a sample of the workers in a phase, or of those that ask `query`.
+        """Return a sample of the workers in a phase, or of the workers that ask `query`.
 
         `began_s` is when they were let into it, on the clock of `at_s`.
         """
