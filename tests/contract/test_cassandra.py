@@ -1,7 +1,7 @@
 """Cassandra's keys, options, error classes, durability and secrets."""
 
+import re
 import ssl
-import threading
 import time
 
 import numpy as np
@@ -27,7 +27,6 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
-    OneOf,
     RowsQuery,
     Selection,
     Statement,
@@ -42,8 +41,8 @@ from simulator.modules.cassandra.server import durability
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
-from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send
-from tests.contract.wide import READINGS, STATES
+from tests.contract.harness import Wideset, ask, count, refusal, rendered, send
+from tests.contract.wide import STATES
 
 pytestmark = pytest.mark.server("cassandra")
 
@@ -271,13 +270,6 @@ def test_distinct_rows_are_counted_by_any_columns(cassandra):
                 assert ask(session, cassandra.render(query)) == wide.answer(query), columns
 
 
-def test_a_query_of_one_partition_has_no_token_ranges(cassandra):
-    selection = Selection((OneOf("site", ("Ost",)),), since=5, until=9)
-    statement = cassandra.render(AggregateQuery(READINGS, COUNT, selection=selection))
-    assert statement.text.endswith("WHERE site = ? AND time >= ? AND time < ?")
-    assert statement.parameters == ("Ost", 5, 9)
-
-
 def test_a_tuned_query_runs_unchanged(cassandra, server_database):
     wide = Wideset()
     wide.fill(cassandra)
@@ -329,29 +321,6 @@ def test_a_mixed_batch_takes_the_rows_of_a_send_as_one(open_cassandra):
             assert len(payload.data[1]) == most
             session.send(payload)
             assert count(database, session, wide.tables[0]) == 300
-
-
-def test_payloads_in_flight_are_all_acknowledged(open_cassandra):
-    database = open_cassandra(max_sync_calls=50)
-    wide = Wideset(parts=4)
-    database.create(wide.tables, 10)
-    ended = []
-    with database.connect() as session:
-        assert session.in_flight == 50
-        payloads = [p for batch in wide.batches for p in session.encode(batch, BATCH, 10)]
-        all_ended = threading.Event()
-
-        def done(error):
-            ended.append(error)
-            if len(ended) == len(payloads):
-                all_ended.set()
-
-        for payload in payloads:
-            session.begin(payload, done)
-        assert all_ended.wait(30)
-        assert set(ended) == {None}
-        for table in wide.tables:
-            assert ask(session, database.render(RowsQuery(table))) == wide.answer(RowsQuery(table))
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -458,51 +427,53 @@ def test_an_insert_that_the_server_answers_but_does_not_apply_is_an_error(cassan
         assert count(cassandra, session, wide.tables[0]) == 1
 
 
-NOT_SENT = {"a": ConnectionBusy("busy"), "b": ConnectionException("down")}
 ONE = ConsistencyLevel.ONE
+NOT_ACCEPTED = [
+    Unavailable("", ONE, 1, 0),
+    NoHostAvailable("", {"a": ConnectionBusy("busy"), "b": ConnectionException("down")}),
+]
+PERHAPS_APPLIED = [
+    WriteTimeout("", write_type=WriteType.UNLOGGED_BATCH),
+    WriteFailure("", write_type=WriteType.SIMPLE),
+    OperationTimedOut(),
+    ConnectionShutdown("closed"),
+    NoHostAvailable("", {"a": TypeError("ours")}),
+    ValueError("ours"),
+]
 
 
 @pytest.mark.parametrize(
-    ("error", "repeatable", "drawn"),
-    [
-        (Unavailable("", ONE, 1, 0), Failure.NOT_APPLIED, Failure.UNKNOWN),
-        (NoHostAvailable("", NOT_SENT), Failure.NOT_APPLIED, Failure.UNKNOWN),
-        (WriteTimeout("", write_type=WriteType.UNLOGGED_BATCH), Failure.UNKNOWN, Failure.UNKNOWN),
-        (WriteFailure("", write_type=WriteType.SIMPLE), Failure.UNKNOWN, Failure.UNKNOWN),
-        (OperationTimedOut(), Failure.UNKNOWN, Failure.UNKNOWN),
-        (ConnectionShutdown("closed"), Failure.UNKNOWN, Failure.UNKNOWN),
-        (NoHostAvailable("", {"a": TypeError("ours")}), Failure.UNKNOWN, Failure.UNKNOWN),
-        (InvalidRequest("no"), Failure.FATAL, Failure.FATAL),
-        (ValueError("ours"), Failure.UNKNOWN, Failure.UNKNOWN),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+    ("key", "unsent"),
+    [(PrimaryKey.NONE, Failure.NOT_APPLIED), (PrimaryKey.UUID, Failure.UNKNOWN)],
 )
-def test_what_an_error_means(cassandra, error, repeatable, drawn):
+def test_what_an_error_means(cassandra, key, unsent):
     """Rows whose key the server generates must not be sent twice if some may be stored."""
-    for key, meaning in ((PrimaryKey.NONE, repeatable), (PrimaryKey.UUID, drawn)):
-        wide = Wideset(key)
-        drop(cassandra, wide.tables)
-        cassandra.create(wide.tables, 10)
-        with cassandra.connect() as session:
-            (payload, *_) = session.encode(wide.batches[0], BATCH, 10)
+    wide = Wideset(key)
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        for mode, rows, meaning in ((BATCH, 10, unsent), (SINGLE, 1, Failure.NOT_APPLIED)):
+            (payload, *_) = session.encode(wide.batches[0], mode, rows)
             session.send(payload)
-            assert session.classify(error) is meaning
-            (single, *_) = session.encode(wide.batches[0], SINGLE, 1)
-            session.send(single)
-            assert session.classify(error) is repeatable  # a single row is stored or not
+            assert [*map(session.classify, NOT_ACCEPTED)] == [meaning] * len(NOT_ACCEPTED)
+            assert {*map(session.classify, PERHAPS_APPLIED)} == {Failure.UNKNOWN}
+            assert session.classify(InvalidRequest("no")) is Failure.FATAL
 
 
 # --- refused connections -------------------------------------------------------------------------
 
 
-def test_a_missing_password_is_named(open_cassandra):
-    for message in refusal(open_cassandra(username=None, password=None)):
-        assert "check username and password" in message
-
-
-def test_an_unknown_datacenter_is_named(open_cassandra):
-    for message in refusal(open_cassandra(local_datacenter="mars")):
-        assert "local_datacenter" in message
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"username": None, "password": None}, "check username and password"),
+        ({"local_datacenter": "mars"}, "local_datacenter"),
+        ({"tls": True}, r"CERTIFICATE_VERIFY_FAILED.*ca_file"),
+        ({"tls": True, "ca_file": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
+    ],
+    ids=["password", "datacenter", "untrusted", "no file"],
+)
+def test_a_refused_connection_has_its_remedy(open_cassandra, options, named):
+    assert all(re.search(named, message) for message in refusal(open_cassandra(**options)))
 
 
 def test_missing_permissions_are_named_with_the_remedy(server, server_database, open_cassandra):
@@ -540,29 +511,18 @@ def test_options_that_do_not_go_together_are_named(open_cassandra):
 # --- TLS -----------------------------------------------------------------------------------------
 
 
-def test_tls_is_used_and_the_certificate_is_checked(server, open_cassandra):
+@pytest.mark.parametrize("checked_by", ["ca_file", "ca", "insecure"])
+def test_rows_are_sent_by_tls(server, open_cassandra, checked_by):
+    path = server.authority
+    value = {"ca_file": str(path), "ca": path.read_text(), "insecure": True}[checked_by]
     wide = Wideset()
-    database = open_cassandra(tls=True, ca_file=str(server.authority))
+    database = open_cassandra(tls=True, **{checked_by: value})
     database.create(wide.tables, 10)
     with database.connect() as session:
         send(session, wide.batches[0], BATCH, 100)
         (connection, *_) = session.cluster.get_connection_holders()[0].get_connections()
         assert isinstance(connection._socket, ssl.SSLSocket)
         assert count(database, session, wide.tables[0]) == 300
-
-
-def test_an_untrusted_certificate_is_refused_unless_insecure(server, open_cassandra):
-    for message in refusal(open_cassandra(tls=True)):
-        assert "CERTIFICATE_VERIFY_FAILED" in message
-        assert "ca_file" in message
-    assert open_cassandra(tls=True, insecure=True).describe().nodes == 1
-    text = server.authority.read_text()
-    assert open_cassandra(tls=True, ca=text).describe().nodes == 1
-
-
-def test_a_missing_ca_file_is_named(open_cassandra):
-    for message in refusal(open_cassandra(tls=True, ca_file="/nowhere/ca.pem")):
-        assert "/nowhere/ca.pem" in message
 
 
 # --- the server ----------------------------------------------------------------------------------

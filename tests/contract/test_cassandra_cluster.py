@@ -1,17 +1,15 @@
 """Three Cassandra nodes, one of which is killed while rows are written."""
 
 import threading
-import time
 
 import pytest
-from cassandra import Unavailable
 
 from simulator.data.ranges import lane_range
 from simulator.data.reader import DatasetReader
 from simulator.load.write.sender import Sender
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.contract import BATCH, Failure
+from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, send, writing
@@ -70,23 +68,6 @@ def test_consistency_all_fails_without_one_of_three_nodes_and_names_the_cause(
     assert "Unavailable" in str(error)
     assert "start the missing nodes, or lower consistency or replication_factor" in str(error)
     assert sender.meter.rows > 0
-
-
-def test_a_write_to_all_replicas_is_not_applied_if_one_is_missing(server, open_cassandra):
-    wide = Wideset()
-    open_cassandra().create(wide.tables, 10)
-    server.kill("node2")
-    with open_cassandra(consistency="ALL").connect() as session:
-        (payload, *_) = session.encode(wide.batches[0].slice(0, 1), BATCH, 10)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:  # until the others have detected it
-            with pytest.raises(Exception, match=r"(?i)unavailable|timed out|timeout") as caught:
-                session.send(payload)
-            if isinstance(caught.value, Unavailable):
-                break
-        assert session.classify(caught.value) is Failure.NOT_APPLIED
-        assert session.alive
-    server.start()
 
 
 def test_rows_of_one_replica_are_found_by_reading_all(open_cassandra):

@@ -1,7 +1,7 @@
 """Apache Cassandra, and databases that speak its protocol (YCQL), through cassandra-driver.
 
-Rows are sent as the encoded parameters of prepared statements (simulator/encode/cql.py). Queries
-that CQL cannot answer exactly, or not at all, are answered from ranges of tokens (query.py).
+Rows are sent as encoded parameters of prepared statements (simulator/encode/cql.py). Queries that
+CQL cannot answer, or not exactly, are answered from ranges of tokens (query.py).
 """
 
 import re
@@ -56,7 +56,7 @@ _READ_BACK = {
     "EACH_QUORUM": "LOCAL_QUORUM",
     "ALL": "ONE",
 }
-"""Consistency of writes -> the lowest of reads that finds every row; ALL for others."""
+"""Consistency of writes -> the lowest read consistency that finds every row; else ALL."""
 
 
 class Cassandra(Database["CassandraSession"]):
@@ -209,7 +209,7 @@ class Cassandra(Database["CassandraSession"]):
 
     @property
     def late(self) -> str:
-        """Replicas that a read asks may lack the row, if others acknowledged it."""
+        """The reason for a read_consistency that may ask only replicas without the row."""
         read = self.options.read_consistency
         enough = {_READ_BACK.get(self.options.consistency, "ALL"), "ALL"}
         if read is None or read in enough or self.options.replication_factor == 1:
@@ -239,22 +239,20 @@ class Cassandra(Database["CassandraSession"]):
                 kinds[name] = Existing("materialized view", alike=False)
         return {name: kinds[name] for name in names if name in kinds}
 
-    def find_attached(self, names: Collection[str]) -> list[str]:
+    def _read_schema(self, kind: str, columns: str) -> list[tuple[Any, ...]]:
         with self.administration() as session:
-            asked = "view_name, base_table_name"
-            views = session.nodes.read_schema("views", asked, self.options.keyspace)
+            return session.nodes.read_schema(kind, columns, self.options.keyspace)
+
+    def find_attached(self, names: Collection[str]) -> list[str]:
+        views = self._read_schema("views", "view_name, base_table_name")
         return sorted(f"materialized view {view} on {of}" for view, of in views if of in names)
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        with self.administration() as session:
-            asked = "table_name, comment"
-            comments = dict(session.nodes.read_schema("tables", asked, self.options.keyspace))
+        comments = dict(self._read_schema("tables", "table_name, comment"))
         return {n: comments[n] == signature(n) for n in names if n in comments}
 
     def columns_in(self, name: str) -> Columns:
-        with self.administration() as session:
-            asked = "table_name, column_name, type"
-            columns = session.nodes.read_schema("columns", asked, self.options.keyspace)
+        columns = self._read_schema("columns", "table_name, column_name, type")
         return {column: kind for each, column, kind in columns if each == name}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
@@ -262,17 +260,17 @@ class Cassandra(Database["CassandraSession"]):
             yield {c.name: cql.type_name(c, table.time_unit) for c in table.columns}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the size: to count the rows of a table takes as long as to read it."""
+        """Return the size only: counting the rows of a table takes as long as reading it."""
         return Contents(None, self.size_bytes([Table(name, (), ())]))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         options = self.options
-        names = [(table, name) for table in tables for name in table.names]
         statements = {
             cql.table_name(name): cql.create_table(
                 options.keyspace, table, name, self._key_of(table), options.table_options
             )
-            for table, name in names
+            for table in tables
+            for name in table.names
         }
         with self.administration() as session, all_or_none() as undo:
             known = session.nodes.list_tables(options.keyspace)
@@ -285,7 +283,7 @@ class Cassandra(Database["CassandraSession"]):
                 session.nodes.define(statement)
 
     def _create_keyspace(self, nodes: ClusterNodes) -> None:
-        """Create the keyspace; one that exists is left as it is."""
+        """Create the keyspace if it does not exist."""
         options, wanted = self.options, self.options.replication_factor
         present = len(nodes.local_hosts)
         if wanted > present:
@@ -316,10 +314,10 @@ class Cassandra(Database["CassandraSession"]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.
 
-        CQL has no statement that flushes; `nodetool flush` and `compact` use JMX, which only the
-        nodes themselves can reach. But a memtable is flushed when the table's flush period ends, so
-        this is made short for a moment. The compaction strategy decides what to compact then.
-        Servers without virtual tables (Cassandra 3, YugabyteDB) compact on their own.
+        CQL has no statement that flushes, and only the nodes themselves can reach the JMX of
+        `nodetool flush` and `compact`. But a node flushes a memtable when the table's flush period
+        ends, so the period is made short for a moment. The compaction strategy then decides what
+        to compact. Servers without virtual tables (Cassandra 3, YugabyteDB) compact on their own.
         """
         with self.administration() as session:
             if not session.nodes.has_virtual_tables:
@@ -335,7 +333,7 @@ class Cassandra(Database["CassandraSession"]):
             nodes.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the tables and their replicas; each node rounds up to whole MiB."""
+        """Return the size of all replicas of the tables; each node rounds up to whole MiB."""
         names = {cql.table_name(name) for name in names_of(tables)}
         text = "SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage"
         with self.administration() as session:
@@ -369,7 +367,7 @@ class Cassandra(Database["CassandraSession"]):
         return Server(str(product), known, sentence, durable, settings)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the server as it is: durable_writes is a property of the keyspace."""
+        """Return `described`: durable_writes is a property of the keyspace, not of a table."""
         return described
 
     @contextmanager
@@ -386,7 +384,7 @@ class Cassandra(Database["CassandraSession"]):
         return CqlTexts(self.options.keyspace, table, [self.name])
 
     def words(self, error: Exception) -> str:
-        """Return the server's or the driver's message: of several nodes each message once."""
+        """Return the message of the server or the driver; each message of several nodes once."""
         named = type(error).__name__
         if named == "UnresolvableContactPoints":  # it does not contain the names
             return f"no address is known for {self.options.hosts}"

@@ -1,4 +1,4 @@
-"""Rows through cassandra-driver: a prepared INSERT for each, many of them at once.
+"""Rows through cassandra-driver: a prepared INSERT for each row, many at once.
 
 https://docs.datastax.com/en/developer/python-driver/latest/api/cassandra/concurrent/
 """
@@ -30,7 +30,7 @@ class PreparedInsert(NamedTuple):
 
 
 def encoder(table: Table, statement: PreparedStatement) -> Encoder:
-    """Return the encoder of parameters; a NULL is left unset, because it would delete a value."""
+    """Return the encoder of parameters; a NULL stays unset, because it would delete a value."""
     kinds = {type_name(column, table.time_unit) for column in table.columns
              if column.type is Type.TIMESTAMP}  # fmt: skip
     instant = InstantType.NAIVE if "timestamp" in kinds else InstantType.INTEGER
@@ -39,13 +39,14 @@ def encoder(table: Table, statement: PreparedStatement) -> Encoder:
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
         found = objects.encode(block, rows_per_batch)
-        return [list(map(_unset, rows)) for rows in found] if nullable else found
+        if not nullable:
+            return found
+        return [
+            [[UNSET_VALUE if value is None else value for value in row] for row in rows]
+            for rows in found
+        ]
 
     return batches(PreparedInsert(statement, table.primary_key is not PrimaryKey.UUID), encode)
-
-
-def _unset(row: Sequence[Any]) -> Sequence[Any]:
-    return [UNSET_VALUE if value is None else value for value in row]
 
 
 def insert(session: Session, batch: DriverBatch) -> list[Exception]:

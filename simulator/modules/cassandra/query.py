@@ -1,9 +1,9 @@
-"""CQL: names, tables and keys, and the logical queries; everything here is a pure function.
+"""CQL: names, tables, keys and the logical queries, as pure functions.
 
-CQL aggregates only over all rows or by partition, and over many rows it is slow and times out. So
-each query is sent for one range of tokens at a time, and the client combines the answers (the
-server's plan). Where CQL cannot express a query, such as groups by time or by other columns, the
-client fetches the rows range by range and aggregates them in bounded memory (the client's plan).
+CQL aggregates only over all rows or by partition, and times out over many rows. So each query is
+sent for one range of tokens at a time, and the client combines the answers (the server's plan).
+Where CQL cannot express a query, such as groups by time or by other columns, the client fetches the
+rows range by range and aggregates them in bounded memory (the client's plan).
 """
 
 import hashlib
@@ -51,7 +51,7 @@ _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
 _LONGEST_NAME = 48
 _DIGEST = 8
 
-# The words that cqlsh's grammar reserves, and those that Cassandra 5 refuses in addition.
+# The words that cqlsh's grammar reserves, and further words that Cassandra 5 refuses.
 RESERVED = frozenset(
     """
     add allow alter and apply asc authorize batch begin by columnfamily create default delete desc
@@ -95,9 +95,9 @@ def quote_all(identifiers: tuple[str, ...]) -> str:
 
 
 def table_name(name: str) -> str:
-    """Return a physical table's name in CQL, which allows 48 characters: letters, digits and _.
+    """Return a physical table's name in CQL: at most 48 letters, digits and _.
 
-    A name that has to be changed gets a digest of the original, so that names stay different.
+    A changed name ends with a digest of the original, so that different names stay different.
     """
     allowed = _NOT_IN_NAMES.sub("_", name)
     if allowed == name and len(name) <= _LONGEST_NAME:
@@ -119,14 +119,14 @@ def type_name(column: Column, unit: TimeUnit) -> str:
 
 
 def convert_instant(instant: int, column: Column, unit: TimeUnit) -> int:
-    """Return an instant in the table's unit as the column counts it."""
+    """Return an instant of the table's unit in the unit of a column."""
     is_native = type_name(column, unit) == "timestamp"
     return instant * (1000 // unit.per_second) if is_native else instant
 
 
 @dataclass(frozen=True, slots=True)
 class TableKey:
-    """A table's primary key: the columns that select the node, then those that sort the rows."""
+    """A table's primary key: columns that select the node, and columns that sort the rows."""
 
     partition: tuple[str, ...]
     clustering: tuple[str, ...]
@@ -144,7 +144,7 @@ class TableKey:
 def key_of(table: Table, clustering_columns: str) -> TableKey:
     """Return the primary key; SetupError if the table has none.
 
-    A row replaces another one with the same key, so the key must be different for all rows.
+    A row replaces another one with the same key, so each row must have a different key.
     """
     if table.primary_key in (PrimaryKey.CLIENT, PrimaryKey.UUID):
         return TableKey((_ID,), ())
@@ -176,7 +176,7 @@ def key_of(table: Table, clustering_columns: str) -> TableKey:
 def create_table(keyspace: str, table: Table, name: str, key: TableKey, table_options: str) -> str:
     """Return the statement that creates one physical table.
 
-    The rows of a partition are sorted by time, the newest first, as queries need them most.
+    The newest rows of a partition come first, because queries need them most.
     """
     columns = [f"{quote(c.name)} {type_name(c, table.time_unit)}" for c in table.columns]
     if table.primary_key is PrimaryKey.UUID:
@@ -254,7 +254,7 @@ class Renderer:
     """True if the server may group, cast and limit by partition."""
 
     def render(self, query: Query) -> Scan:
-        """Return the query as CQL."""
+        """Return a query as CQL."""
         match query:
             case RowsQuery():
                 return self._rows(query)
@@ -295,7 +295,6 @@ class Renderer:
         return Scan.of(query, fetches, combiner, **more)
 
     def _conditions(self, table: Table, selection: Selection) -> tuple[list[str], list[object]]:
-        """Return conditions and their parameters."""
         conditions: list[str] = []
         parameters: list[object] = []
         for one in selection.one_of:
@@ -313,14 +312,14 @@ class Renderer:
         return conditions, parameters
 
     def _in_place(self, table: Table, selection: Selection) -> bool:
-        """Return whether the rows are whole partitions or adjacent in them: nothing to filter."""
+        """Return whether the rows are whole partitions, or adjacent rows of partitions."""
         key = self.key_of(table)
         if selection.compared or {one.column for one in selection.one_of} != set(key.partition):
             return False
         return not selection.limits or key.by_time(table)
 
     def _rows(self, query: RowsQuery) -> Scan:
-        """Select rows; of the newest ones, as many of each partition as may be among them."""
+        """Select rows; for the newest ones, limit the number of each partition."""
         names, table = tuple(column.name for column in query.read), query.table
         if query.newest is None:
             filtered = not self._in_place(table, query.selection) and query.selection != EVERYTHING
@@ -386,7 +385,7 @@ class Renderer:
     def _group(
         self, query: AggregateQuery, partials: tuple[Partial, ...], time: tuple[str, ...] = ()
     ) -> Scan:
-        """Let the server aggregate by partition; a column that it does not aggregate is the first.
+        """Aggregate by partition on the server; a plain column has the value of the first row.
 
         `time`: the column that shows which of several partitions has the newest row.
         """
@@ -399,10 +398,9 @@ class Renderer:
 
 
 class _WithTime(PartialGroups):
-    """Groups of which each partial answer has, behind the key, the time of its last values."""
+    """Groups; each partial answer has the time of its last values after the key."""
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add the groups of a partial answer."""
         time = len(self.query.by)
         ends = [place for place, each in enumerate(self.partials, time) if each.function in ENDS]
         for row in rows:
@@ -413,11 +411,11 @@ class _WithTime(PartialGroups):
 
 
 def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:
-    """Return whether first and last values all come from the newest row, without NULLs."""
-    ends = [each for each in partials if each.function in ENDS and each.column is not None]
+    """Return whether all first and last values are those of the newest row, without NULLs."""
     return all(
-        each.function is Function.LAST and not table.column(str(each.column)).nullable
-        for each in ends
+        each.function is Function.LAST and not table.column(each.column).nullable
+        for each in partials
+        if each.function in ENDS and each.column is not None
     )
 
 
@@ -431,14 +429,11 @@ def _aggregate(table: Table, wanted: Partial) -> str:
     if wanted.function is not Function.SUM:
         return f"{wanted.function}({name})"
     if type_name(column, table.time_unit) == "timestamp":
-        return f"sum(CAST(toUnixTimestamp({name}) AS varint){_per_unit(table.time_unit)})"
+        unit_ms = 1000 // table.time_unit.per_second
+        divided = f" / {unit_ms}" if unit_ms > 1 else ""
+        return f"sum(CAST(toUnixTimestamp({name}) AS varint){divided})"
     # CQL sums in the column's own type, which overflows.
     return f"sum(CAST({name} AS {'double' if column.type in FLOATS else 'varint'}))"
-
-
-def _per_unit(unit: TimeUnit) -> str:
-    """Return the divisor that turns milliseconds into a unit that is no finer."""
-    return f" / {1000 // unit.per_second}" if unit.per_second < 1000 else ""
 
 
 def _instant(unit: TimeUnit, time: Any) -> int:

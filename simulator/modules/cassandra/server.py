@@ -1,6 +1,7 @@
-"""The nodes of a Cassandra cluster: schema, settings and what these mean, background work.
+"""The nodes of a Cassandra cluster: schema, settings, durability and background work.
 
-A virtual table (Cassandra 4 and later) describes the node that answers, so every node is asked.
+A virtual table (Cassandra 4 and later) describes only the node that answers, so the program asks
+every node.
 """
 
 import time
@@ -19,7 +20,7 @@ _POLL_S = 0.2
 _QUIET_POLLS = 3
 _BUSY_POOLS = ("MemtableFlushWriter", "MemtablePostFlush", "CompactionExecutor")
 _WORK = {"MemtableFlushWriter": "memtable flushes", "CompactionExecutor": "compaction tasks"}
-"""Pools of threads, and what their tasks are called."""
+"""Pool of threads -> name of its tasks."""
 
 
 class ClusterNodes:
@@ -31,7 +32,7 @@ class ClusterNodes:
 
     @property
     def hosts(self) -> list["Host"]:
-        """All nodes, those that are down included."""
+        """All nodes, including nodes that are down."""
         return list(self._cluster.metadata.all_hosts())
 
     @property
@@ -44,7 +45,7 @@ class ClusterNodes:
 
     @property
     def has_virtual_tables(self) -> bool:
-        """True if the nodes describe themselves; nodes of Cassandra 3 and YugabyteDB do not."""
+        """True if nodes describe themselves, unlike those of Cassandra 3 and YugabyteDB."""
         return "system_views" in self._cluster.metadata.keyspaces
 
     def name_release(self) -> str:
@@ -56,13 +57,13 @@ class ClusterNodes:
     def rows(
         self, text: str, *parameters: Any, node: "Host | None" = None
     ) -> list[tuple[Any, ...]]:
-        """Query the system tables of any node, or of this one, and fetch every row."""
+        """Query the system tables of `node`, or of any node, and fetch every row."""
         return list(
             self._session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
         )
 
     def from_each(self, text: str) -> list[list[tuple[Any, ...]]]:
-        """Return the answer of each node that is up."""
+        """Return the answers of all nodes that are up."""
         return [self.rows(text, node=host) for host in self.hosts if host.is_up]
 
     def settings(self, names: Collection[str]) -> list[dict[str, str]]:
@@ -73,7 +74,7 @@ class ClusterNodes:
         return [{n: value for n, value in answer if n in names and value} for answer in answers]
 
     def define(self, statement: str) -> None:
-        """Change the schema; return once all nodes that are up have the new one."""
+        """Change the schema; return once all nodes that are up have the new schema."""
         if not self._session.execute(statement).response_future.is_schema_agreed:
             raise SetupError(
                 "cassandra: the nodes do not agree on the schema; see system.peers, and restart "
@@ -127,7 +128,7 @@ class ClusterNodes:
                 if name in _BUSY_POOLS
             )
             quiet = 0 if busy else quiet + 1
-            time.sleep(_POLL_S)  # a node sends no event when it is done
+            time.sleep(_POLL_S)  # nodes send no event at the end
 
     def count_completed(self) -> Mapping[str, int]:
         """Return how many flushes and tasks of compaction all nodes have completed."""
@@ -164,7 +165,8 @@ def durability(
     """
     if not logs:
         return False, "an acknowledged row is in memory, and lost with it (durable_writes=false)"
-    acknowledging = _count_acknowledging(consistency, replicas)
+    fixed = {"ANY": 0, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3, "ALL": replicas}
+    acknowledging = fixed.get(consistency, replicas // 2 + 1)
     if not acknowledging:
         return False, f"an acknowledged row may exist only as a hint ({consistency})"
     where = f"is in the commit log of {acknowledging} of {replicas} replicas ({consistency})"
@@ -188,9 +190,3 @@ def durability(
         else "survives the loss of one machine, but not a power cut of all at once"
     )
     return False, f"an acknowledged row {where}, synced to disk later: it {survives} ({how})"
-
-
-def _count_acknowledging(consistency: str, replicas: int) -> int:
-    """Return how many replicas must have a row before it is acknowledged."""
-    fixed = {"ANY": 0, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3, "ALL": replicas}
-    return fixed.get(consistency, replicas // 2 + 1)

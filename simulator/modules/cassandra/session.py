@@ -1,6 +1,6 @@
 """A client of a Cassandra cluster: it sends encoded rows, reads answers, and classifies errors.
 
-This file imports the driver; database.py imports it on connecting.
+This file imports the driver, so database.py imports this file only to connect.
 """
 
 import re
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 from cassandra import (
     AuthenticationFailed,
@@ -53,7 +53,7 @@ _RANGES_AT_ONCE = 8
 _ROOM_POLL_S = 0.001
 _PAGE_ROWS = 5000
 _MIXED_BYTES = 16 << 10
-"""Size of a batch of many partitions: well below the 50 KiB that a server refuses by default."""
+"""Size of a batch of many partitions; a server refuses 50 KiB by default."""
 
 _NO_ROOM = (ConnectionBusy, NoConnectionsAvailable)
 _NEVER_SENT = (*_NO_ROOM, ConnectionException)
@@ -62,16 +62,12 @@ _FATAL = (AuthenticationFailed, FunctionFailure, RequestValidationException)
 _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
 
 
-_Bound: TypeAlias = tuple[PreparedStatement, tuple[Any, ...]]
-"""A statement and its parameters."""
-
-
 class NotApplied(Exception):
     """The server answered an INSERT, but did not apply it."""
 
 
 def profile(local_datacenter: str, consistency: str, timeout_s: float) -> ExecutionProfile:
-    """Return an execution profile. The driver never retries: only the module can decide that."""
+    """Return an execution profile without retries by the driver: the worker decides about them."""
     return ExecutionProfile(
         consistency_level=ConsistencyLevel.name_to_value[consistency],
         request_timeout=timeout_s,
@@ -152,9 +148,9 @@ class CassandraSession(PlannedSession):
     # --- writing
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks as requests: one per partition among the rows of a payload.
+        """Return the encoder of blocks as requests, one for each partition in a payload.
 
-        It prepares the table's INSERT; its id is part of every encoded row.
+        It prepares the table's INSERT, because every encoded row contains the statement's id.
         """
         layout = self._layout
         prepared = self.prepare(cql.insert(layout.keyspace, table, name))
@@ -166,14 +162,14 @@ class CassandraSession(PlannedSession):
         ]
 
     def prepare(self, text: str) -> PreparedStatement:
-        """Return a prepared statement; each statement is prepared once."""
+        """Return a prepared statement; prepare it on first use."""
         if text not in self._prepared:
             with self.waiting():
                 self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
     def size_of(self, data: tuple[_Target, Sequence[MessageRows]]) -> int | None:
-        """Return the size of the rows in all requests; None if the driver makes them."""
+        """Return the size of the rows in all requests; None if the driver encodes them."""
         if isinstance(data, DriverBatch):
             return None
         _, requests = data
@@ -210,7 +206,7 @@ class CassandraSession(PlannedSession):
     def _request(self, target: _Target, request: MessageRows, mode: str) -> ResponseFuture:
         """Send a request as soon as the connection has room for it.
 
-        A full socket is not a failure: it is how a busy server slows a client down.
+        A full socket is not a failure: a busy server slows a client down by it.
         """
         statement = (
             EncodedInsert(target.statement, request, target.prefix_bytes)
@@ -232,10 +228,10 @@ class CassandraSession(PlannedSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        A row that is sent again replaces itself, unless the server generates its key. In that case
-        a payload must not be sent again if the server may have stored some of its rows.
+        A row that is sent again replaces itself, unless the server generates its key: a payload
+        of such rows must not be sent again if the server may have stored some of them.
         """
-        causes = _causes(error)
+        causes = _list_causes(error)
         if any(isinstance(cause, _FATAL) for cause in causes):
             return Failure.FATAL
         never_sent = isinstance(error, NoHostAvailable) and all(
@@ -269,12 +265,12 @@ class CassandraSession(PlannedSession):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if isinstance(statement, Scan):
             return super().run(statement)
-        return list(self.session.execute(self._text(statement), execution_profile=QUERIES))
+        return list(self.session.execute(self._bind(statement), execution_profile=QUERIES))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the trace of each statement that answers a query, of its first range of tokens."""
         if not isinstance(statement, Scan):
-            yield self._trace(statement.text, self._text(statement))
+            yield self._trace(statement.text, self._bind(statement))
             return
         ends = split_tokens()[0] if statement.by_ranges else ()
         for fetch in statement.fetches:
@@ -287,19 +283,18 @@ class CassandraSession(PlannedSession):
         events = future.get_query_trace(max_wait=WAIT_S).events
         return QueryPlan(text, format_trace(events), shape_of_plan(events))
 
-    def _text(self, statement: Statement) -> Any:
-        """Return a statement of the user for the driver."""
+    def _bind(self, statement: Statement) -> Any:
+        """Return a user's statement as the driver takes it."""
         if isinstance(statement, PreparedText):
             return self.prepare(statement.prepared).bind(statement.parameters)
         return statement.text
 
     def plan(self, statement: Statement) -> Scan:
-        """Return a scan."""
         assert isinstance(statement, Scan)
         return statement
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
-        """Run the statements of a scan, range by range; several at once if they have few rows."""
+        """Run the statements of a scan range by range; several at once if answers are short."""
         scan = self.plan(plan)
         selects = [(fetch, self.prepare(fetch.text)) for fetch in scan.fetches]
         ranges: Sequence[tuple[int, ...]] = split_tokens() if scan.by_ranges else [()]
@@ -308,17 +303,20 @@ class CassandraSession(PlannedSession):
                 (select, (*scan.parameters, *ends)) for ends in ranges for _, select in selects
             ]
             every = (fetch for _ in ranges for fetch, _ in selects)
-            yield from zip(every, self.await_parts(self._at_once(bound)), strict=True)
+            yield from zip(every, self.await_parts(self._ask_at_once(bound)), strict=True)
             return
         for ends in ranges:
             for fetch, select in selects:
                 parameters = (*scan.parameters, *ends)
-                for page in self.await_parts(self._pages(select, parameters, rows or _PAGE_ROWS)):
+                pages = self._read_pages(select, parameters, rows or _PAGE_ROWS)
+                for page in self.await_parts(pages):
                     yield fetch, page
             yield None
 
-    def _at_once(self, requests: Sequence[_Bound]) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield the answers to some requests, of which several run at once."""
+    def _ask_at_once(
+        self, requests: Sequence[tuple[PreparedStatement, tuple[Any, ...]]]
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        """Run statements with their parameters, several at once, and yield their answers."""
         for _, found in execute_concurrent(
             self.session,
             requests,
@@ -328,7 +326,7 @@ class CassandraSession(PlannedSession):
         ):
             yield list(found)
 
-    def _pages(
+    def _read_pages(
         self, select: PreparedStatement, parameters: Sequence[Any], rows: int
     ) -> Iterator[Sequence[Sequence[Any]]]:
         bound = select.bind(parameters)
@@ -343,20 +341,20 @@ class CassandraSession(PlannedSession):
             found.fetch_next_page()
 
 
-def _causes(error: Exception) -> list[Any]:
-    """Return the error of each node that was tried; empty if all nodes are known to be down."""
+def _list_causes(error: Exception) -> list[Any]:
+    """Return the error of each node that the driver tried: none if it knows all to be down."""
     if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
         return list(error.errors.values())
     return [error]
 
 
 def _has_no_room(error: Exception) -> bool:
-    causes = _causes(error)
+    causes = _list_causes(error)
     return bool(causes) and all(isinstance(cause, _NO_ROOM) for cause in causes)
 
 
 class _Outcome:
-    """The outcome of several requests as one; the driver's thread reports theirs."""
+    """Joins the outcomes of several requests, which the driver's thread reports."""
 
     def __init__(
         self,
@@ -371,7 +369,7 @@ class _Outcome:
         self._lock = threading.Lock()
 
     def note_answer(self, answer: Sequence[Sequence[Any]] | None) -> None:
-        """Note an answer: empty, unless the INSERT has a condition, such as IF NOT EXISTS."""
+        """Note an answer, which is empty without a condition such as IF NOT EXISTS."""
         refused = answer and answer[0][0] is False  # the column "[applied]"
         self._end([NotApplied(f"the server did not apply an INSERT: {answer}")] if refused else [])
 
@@ -397,11 +395,11 @@ _STEPS = re.compile(
     r"(?:Executing|Computing|Submitting|Scanning|Index|Using|Speculating)\b"
     r"(?!.* on (?:roles?|\w*_permissions|role_\w+|cidr_\w+)$)"
 )
-"""Steps that follow from statement and schema; others from caches, and from what is in memory."""
+"""Steps that follow from statement and schema; other steps follow from caches and memory."""
 
 
 def format_trace(events: Iterable[Any]) -> str:
-    """Return the events of a trace as a text, a line each."""
+    """Return a text with a line for each event of a trace."""
     return "\n".join(
         f"{(each.source_elapsed or _NOTHING) // _MICROSECOND:,} us  {each.source}  "
         f"{each.description}"

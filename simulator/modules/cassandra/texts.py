@@ -14,7 +14,7 @@ from simulator.modules.shared.sql.language import literal
 
 @dataclass(frozen=True, slots=True)
 class PreparedText(Statement):
-    """A user's statement; its text shows the values that `prepared` has as parameters."""
+    """A user's statement: `text` shows the values, `prepared` has question marks for them."""
 
     prepared: str = ""
 
@@ -46,7 +46,7 @@ class CqlTexts(StatementLanguage):
         return super().problem(text, columns)
 
     def literal(self, value: Value) -> str:
-        return literal(value) if isinstance(value, str) else repr(self._of(value))
+        return literal(value) if isinstance(value, str) else repr(self._convert(value))
 
     def statement(self, query: TextQuery) -> PreparedText:
         """Return the text with a question mark for each value; KeyError without a text."""
@@ -55,13 +55,13 @@ class CqlTexts(StatementLanguage):
         return PreparedText(
             self.with_values(text, query),
             query.outputs,
-            parameters=tuple(self._of(query.values[name]) for name in used),
+            parameters=tuple(self._convert(query.values[name]) for name in used),
             own=True,
             prepared=PLACEHOLDER.sub(lambda found: places.get(found[1], "?"), text),
         )
 
-    def _of(self, value: Value) -> int | float | str:
-        """Return a value as the driver binds it: an instant as the time column counts it."""
+    def _convert(self, value: Value) -> int | float | str:
+        """Return a value for the driver; an instant is in the unit of the time column."""
         if not isinstance(value, Instant):
             return value
         return cql.convert_instant(value.value, self.table.time, self.table.time_unit)

@@ -1,10 +1,10 @@
 """Statements with encoded rows, and the protocol handler with which the driver sends them.
 
-The driver itself encodes a message value by value, which takes 10 us per row. The session's
-documented hook, `client_protocol_handler`, replaces that step with the bytes of
-simulator.encode.cql; requests, answers, routing and timeouts remain the driver's.
+The driver encodes a message value by value, which takes 10 us per row. The driver's documented
+hook, `client_protocol_handler`, replaces that step with the bytes of simulator.encode.cql; the
+driver still does requests, answers, routing and timeouts.
 
-This file imports the driver; session.py imports it.
+This file imports the driver; session.py imports this file.
 """
 
 import struct
@@ -21,7 +21,7 @@ _VALUES, _SKIP_METADATA, _TIMESTAMP = 0x01, 0x02, 0x20
 
 
 class EncodedRows:
-    """Encoded rows in place of a message's values, which the driver only passes on."""
+    """Encoded rows in place of a message's values; the driver only passes them on."""
 
     def __init__(self, request: MessageRows, prefix_bytes: int = 0) -> None:
         self.content = memoryview(request.content)[prefix_bytes:]
@@ -52,7 +52,7 @@ class EncodedInsert(BoundStatement):  # type: ignore[misc]
 
 
 class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
-    """The driver's protocol, extended by messages with encoded Rows."""
+    """The driver's protocol, extended by messages with encoded rows."""
 
     @classmethod
     def encode_message(
@@ -63,7 +63,6 @@ class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
         compressor: Any,
         allow_beta_protocol_version: bool,  # noqa: FBT001 - the driver's signature
     ) -> bytes:
-        """Return a message with its header."""
         body = None
         if isinstance(msg, BatchMessage) and isinstance(msg.queries, EncodedRows):
             body = _batch(msg, msg.queries, protocol_version)
