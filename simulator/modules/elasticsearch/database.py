@@ -1,16 +1,15 @@
 """Elasticsearch 8 and 9 and OpenSearch 2 and 3, over HTTP.
 
-The vendor's client does everything but the timed send (see `wire`). The timed send is a request of
-its own, because the client's transport takes 0.4 ms more CPU for each: on Elasticsearch 8.6.2 it
-reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0.93 with batches of
-5,000 rows (medians of 11 pairs).
+The vendor's client does everything but the timed send (see `wire`), because its transport takes
+0.4 ms more CPU for each request. On Elasticsearch 8.6.2 it reached 0.80 of the rows/s with single
+rows, 0.82 with batches of 100 rows and 0.93 with batches of 5,000 rows (medians of 11 pairs).
 """
 
-import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -56,14 +55,14 @@ _TYPES = {
 _DOC_VALUES_OF_A_SEARCH = 100
 """index.max_docvalue_fields_search, unless the index sets it."""
 _NO_PIPELINE = "_none"
-"""A pipeline of a user's template could alter rows, or write them into an index of the user's."""
+"""Any other pipeline, of a user's template, could alter rows or write them into another index."""
 _POLL_S = 0.2
 _WORK = {
     "merges": ("merge", "merges"),
     "refreshes": ("refresh", "refresh"),
     "flushes": ("flush", "flush"),
 }
-"""The server's own work -> its metric, and the metric's name in an answer."""
+"""The server's own work -> its metric in a request, and in an answer."""
 
 
 class ElasticsearchOptions(HttpOptions, DriverOptions):
@@ -199,24 +198,24 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return found
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        found = {name: self._mappings(name).get("_meta", {}) for name in names}
+        found = {name: self._read_mappings(name).get("_meta", {}) for name in names}
         return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}
 
     def columns_in(self, name: str) -> Columns:
-        fields = self._mappings(name).get("properties", {})
+        fields = self._read_mappings(name).get("properties", {})
         return {field: each.get("type", "object") for field, each in fields.items()}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         for table in tables:
-            yield {c.name: self._field(c, table.time_unit)["type"] for c in table.columns}
+            yield {c.name: self._define_field(c, table.time_unit)["type"] for c in table.columns}
 
-    def _mappings(self, name: str) -> dict[str, Any]:
+    def _read_mappings(self, name: str) -> dict[str, Any]:
         with self.administration() as session:
             found = session.call("GET", f"/{quote(name)}/_mapping")
         return dict(found.get(name, {}).get("mappings", {}))
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return the templates that refuse an index of the tables' names, or put it in an alias."""
+        """Return the templates that would refuse an index of these tables, or give it an alias."""
         with self.administration() as session:
             templates = _Templates.read(session)
         found: dict[str, Existing] = {}
@@ -231,7 +230,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return found
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of documents, and the size with all replicas; unknown if closed."""
+        """Return the number of documents, and the size with all replicas; neither if closed."""
         if found.kind == _CLOSED:
             return Contents()
         with self.administration() as session:
@@ -244,10 +243,10 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             indices = session.client.indices
             for table in tables:
                 for name in self.objects(table):
-                    indices.create(index=name, **self._index(table, name))
+                    indices.create(index=name, **self._define_index(table, name))
                     undo(indices.delete, index=name)
 
-    def _index(self, table: Table, name: str) -> dict[str, Any]:
+    def _define_index(self, table: Table, name: str) -> dict[str, Any]:
         """Return the settings and mappings of a table's index."""
         options = self.options
         columns = [column for column in table.columns if not queries.is_key(column)]
@@ -264,7 +263,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             settings["max_docvalue_fields_search"] = len(columns)
         mappings: dict[str, Any] = {
             "dynamic": "strict",
-            "properties": {c.name: self._field(c, table.time_unit) for c in columns},
+            "properties": {c.name: self._define_field(c, table.time_unit) for c in columns},
         }
         if options.template == "aggregation":
             mappings["_source"] = {"enabled": False}
@@ -273,7 +272,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         given = {name: value for name, value in settings.items() if value is not None}
         return {"settings": {"index": given}, "mappings": mappings}
 
-    def _field(self, column: Column, unit: TimeUnit) -> dict[str, Any]:
+    def _define_field(self, column: Column, unit: TimeUnit) -> dict[str, Any]:
         field: dict[str, Any] = {"type": _TYPES[column.type]}
         if queries.is_date(column, unit):
             field = {"type": "date", "format": "epoch_millis"}
@@ -282,29 +281,27 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return field
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the indices; without a name the request would mean all of them."""
+        """Drop the indices; without names, which would mean all indices, send no request."""
         with self.administration() as session:
             for some in in_requests(names):
                 session.client.indices.delete(index=some, ignore_unavailable=True)
 
     @property
     def late(self) -> str:
-        """A bulk request may wait for its refresh."""
+        """The capability's reason, unless bulk requests wait for a refresh."""
         return self.capabilities.late if self.options.refresh == "false" else ""
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""
-        names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
-            for some in in_requests(names):
+            for some in in_requests(map(queries.index_name, names_of(tables))):
                 session.client.indices.refresh(index=some)
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge each shard's segments into one."""
-        names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
             indices = session.client.indices
-            for some in in_requests(names):
+            for some in in_requests(map(queries.index_name, names_of(tables))):
                 if self.options.force_merge:
                     self._merge(session, some)
                 # Merged segments are freed by a commit and a new view of the files.
@@ -322,20 +319,16 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             raise SetupError(f"{self.name}: the merge failed: {reason(task['error'])}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the indices on all nodes, replicas included."""
-        names = [*map(queries.index_name, names_of(tables))]
+        """Return the size of the indices on all nodes, including replicas."""
         with self.administration() as session:
             found = [
                 session.client.indices.stats(index=some, metric="store")
-                for some in in_requests(names)
+                for some in in_requests(map(queries.index_name, names_of(tables)))
             ]
         return sum(int(each["_all"]["total"]["store"]["size_in_bytes"]) for each in found)
 
     def describe(self) -> Server:
-        """Return version and nodes, and what an acknowledgement means with these options.
-
-        Durability is a setting of each index, which `create` sets: the server has no other default.
-        """
+        """Describe the server; its durability is that of the indices that `create` makes."""
         with self.administration() as session:
             version = session.client.info()["version"]
             nodes = session.client.nodes.info(filter_path="_nodes")["_nodes"]["total"]
@@ -353,15 +346,15 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Count merges, refreshes and flushes of all indices; without any index there are none."""
+        """Count merges, refreshes and flushes of all indices."""
         metrics = [metric for metric, _ in _WORK.values()]
         with self.administration() as session:
 
             def counters() -> Mapping[str, int]:
                 found = session.client.indices.stats(metric=metrics)["_all"]["total"]
-                groups = {shown: found.get(group) for shown, (_, group) in _WORK.items()}
                 return {
-                    shown: int(group["total"]) if group else 0 for shown, group in groups.items()
+                    shown: int(found.get(group, {}).get("total", 0))  # nothing without an index
+                    for shown, (_, group) in _WORK.items()
                 }
 
             yield counters
@@ -390,7 +383,7 @@ _SIGNATURE = "iotbench"
 """Key of the signature in the metadata of a mapping."""
 _CLOSED = "closed index"
 _KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
-"""Key of an answer about a name -> kind of what bears it."""
+"""Key of an answer about a name -> kind of the object."""
 _OF_STATUS: dict[int | None, str] = {
     401: "check username and password, or api_key, among the target's options",
     404: "check that url is that of Elasticsearch or OpenSearch",
@@ -410,7 +403,7 @@ class _Templates:
 
     @classmethod
     def read(cls, session: ElasticsearchSession) -> "_Templates":
-        """Ask for the templates; none of a kind that the user may not see or the server lacks."""
+        """Read the templates, except of kinds that the user may not see or the server lacks."""
         from elasticsearch import AuthorizationException, NotFoundError
 
         def ask(path: str) -> dict[str, Any]:
@@ -429,20 +422,18 @@ class _Templates:
     def find_applied(self, index: str) -> list[tuple[str, Mapping[str, Any]]]:
         """Return a new index's templates: the first composable one, or the legacy ones."""
         composable, legacy = (
-            [(name, each) for name, each in kind.items() if _matches(each, index)]
+            [
+                (name, each)
+                for name, each in kind.items()
+                if any(fnmatchcase(index, pattern) for pattern in each["index_patterns"])
+            ]
             for kind in (self.composable, self.legacy)
         )
         first = max(composable, key=lambda named: named[1].get("priority") or 0, default=None)
         return [first] if first else legacy
 
     def list_aliases(self, template: Mapping[str, Any]) -> list[str]:
-        """Return the aliases that a template gives, also by its components."""
+        """Return the aliases of a template and of its components."""
         parts = [self.components.get(name, {}) for name in template.get("composed_of", ())]
         given = [template, *(part.get("template", {}) for part in (template, *parts))]
         return [*dict.fromkeys(alias for each in given for alias in each.get("aliases", ()))]
-
-
-def _matches(template: Mapping[str, Any], index: str) -> bool:
-    """Return whether a template applies to an index of this name."""
-    patterns = template["index_patterns"]
-    return any(re.fullmatch(".*".join(map(re.escape, p.split("*"))), index) for p in patterns)

@@ -1,12 +1,12 @@
 """Queries as searches of Elasticsearch and OpenSearch, and their replies as rows.
 
-A statement is written as for a console: `POST /index/_search` and, below it, the body. Groups come
-from a `composite` aggregation, which is exact and paged; `terms` is approximate and limited. Values
-of a reply are found by name: an aggregation has the name of the answer's column, and `stats` named
-x gives sum_x, avg_x, min_x, max_x and count_x.
+A statement has the form of a console's: `POST /index/_search` and, below it, the body. Groups come
+from a `composite` aggregation, which is exact and paged; `terms` is approximate and limited. An
+aggregation has the name of the answer's column; `stats` named x gives sum_x, avg_x, min_x, max_x
+and count_x.
 
-Aggregations calculate in doubles, which hold integers up to 2**53. Where a reply shows that this
-was not enough, `correct` runs an exact search: extremes by sorting, sums by finer groups.
+Aggregations calculate in doubles, which hold integers up to 2**53. Where a reply shows larger
+integers, `correct` runs an exact search: extremes by sorting, sums by finer groups.
 """
 
 import json
@@ -59,7 +59,7 @@ def index_name(table: str) -> str:
 
 
 def indices(tables: Iterable[str]) -> str:
-    """Return the part of a path that names the indices of physical tables."""
+    """Return the indices of physical tables as a part of a path."""
     return ",".join(quote(index_name(table)) for table in tables)
 
 
@@ -69,16 +69,16 @@ def is_date(column: Column, unit: TimeUnit) -> bool:
 
 
 def is_key(column: Column) -> bool:
-    """Return whether a column is the client's key, which becomes the _id and no field."""
+    """Return whether a column is the client's key, which is the _id instead of a field."""
     return column == ID
 
 
 def render(query: Query) -> Statement:
     """Return a query as a statement, which carries the query for `correct`."""
-    return Statement(_text(query), outputs(query), (query,))
+    return Statement(_render_text(query), outputs(query), (query,))
 
 
-def _text(query: Query) -> str:
+def _render_text(query: Query) -> str:
     match query:
         case AggregateQuery():
             aggregations = _aggregations(query.table, query.aggregates)
@@ -92,8 +92,8 @@ def _text(query: Query) -> str:
             return _search(query, _composite(sources, newest))
         case DistinctQuery(table=table):
             _refuse_key(table, *query.columns)
-            # The instant first: a page then starts in the order of an index, where the one before
-            # ended, without reading the rows before that.
+            # The instant comes first: each page then starts within the order of an index, and does
+            # not read the rows of earlier pages.
             columns = sorted(
                 map(table.column, query.columns), key=lambda c: c.role is not Role.TIME
             )
@@ -106,7 +106,7 @@ def _text(query: Query) -> str:
 
 
 def _rows(query: RowsQuery) -> str:
-    """Return a scroll over the rows; the newest ones are one reply if it can hold them."""
+    """Return a scroll over the rows, or one search for few newest rows."""
     fields = [column.name for column in query.read if not is_key(column)]
     body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
     if len(fields) == len(query.read):
@@ -183,14 +183,14 @@ def _refuse_key(table: Table, *columns: str) -> None:
 
 
 def escape_name(name: str) -> str:
-    """Return a name, with the characters escaped that an aggregation's name cannot have."""
+    """Escape characters that the name of an aggregation cannot have."""
     return re.sub(r"[\[\]>%]", lambda mark: quote(mark[0]), name)
 
 
 def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool = False) -> Body:
     """Return the aggregations for these aggregates, named by their labels.
 
-    A minimum or maximum alone reads the ends of an index, where `stats` reads every value.
+    A minimum or maximum alone reads the ends of an index; `stats` reads every value.
     """
     _refuse_key(table, *(a.column for a in aggregates if a.column))
     wanted: Body = {}
@@ -206,8 +206,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
             by = table.time if aggregate.function in ENDS else column
             wanted[name] = _top(by, order, [column.name])
             if column.nullable:  # a missing value sorts as the largest integer
-                there = {"exists": field}
-                wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
+                wanted[name] = {"filter": {"exists": field}, "aggs": {name: wanted[name]}}
         elif column.name in summed:
             wanted[escape_name(column.name)] = {"stats": field}
         elif aggregate.function is Function.COUNT:
@@ -221,7 +220,7 @@ _EXTREMES = (Function.MIN, Function.MAX)
 
 
 def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
-    """Return the aggregation that returns fields of the first row in an order, NULL last."""
+    """Return the aggregation for fields of the first row in an order, with NULL last."""
     sort = [{column.name: {"order": order, "missing": "_last"}}]
     shown = {"size": 1, "sort": sort, "_source": False, "docvalue_fields": [*fields]}
     return {"top_hits": shown}
@@ -264,7 +263,7 @@ def _composite(sources: Sequence[Body], aggregations: Body, most: int | None = N
 
 
 def next_page(body: Body, reply: Mapping[str, Any]) -> Body | None:
-    """Return the body that fetches the next groups; None after the last."""
+    """Return the body that fetches the next groups; None after the last group."""
     for name, found in reply.get("aggregations", {}).items():
         if "after_key" in found:
             asked = body["aggs"][name]
@@ -275,24 +274,24 @@ def next_page(body: Body, reply: Mapping[str, Any]) -> Body | None:
     return None
 
 
-def groups_of(reply: Mapping[str, Any]) -> list[Known]:
+def read_groups(reply: Mapping[str, Any]) -> list[Known]:
     """Return a reply's groups; without aggregations, each hit is one."""
     hits = reply.get("hits", {})
     if hits.get("hits"):
-        return [hit_of(hit) for hit in hits["hits"]]
+        return [read_hit(hit) for hit in hits["hits"]]
     total = hits.get("total", {"relation": "gte"})
     known = {} if total.get("relation") == "gte" else {"count": total["value"]}  # gte: at least
     return _groups(reply.get("aggregations", {}), known)
 
 
 def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
-    nested: list[Known] | None = None
+    nested: list[tuple[Known, Known]] | None = None
     known = dict(known)
     for name, found in aggregations.items():
         if "buckets" in found:
             if nested is not None:
                 raise RunError(f"{name} has buckets beside others; rows need one inside the other")
-            nested = [_bucket(name, bucket) for bucket in _list_buckets(found["buckets"])]
+            nested = _read_buckets(name, found["buckets"])
         elif "doc_count" in found:
             known |= {name: found["doc_count"]} | _groups(_inside(found), {})[0]
         elif isinstance(found.get("values"), dict):
@@ -300,33 +299,27 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
         elif "value" in found:
             known[name] = found["value"]
         elif "hits" in found:
-            first = hit_of(found["hits"]["hits"][0]) if found["hits"]["hits"] else {}
+            first = read_hit(found["hits"]["hits"][0]) if found["hits"]["hits"] else {}
             known |= first
             known[name] = next(iter(first.values())) if len(first) == 1 else None
         else:
             known |= _stats(name, found)
     if nested is None:
         return [known]
-    return [
-        group for bucket in nested for group in _groups(bucket["inside"], known | bucket["key"])
-    ]
+    return [group for key, inside in nested for group in _groups(inside, known | key)]
 
 
-def _list_buckets(buckets: Any) -> list[Known]:
-    """Return buckets as a list; buckets in an object have their keys outside."""
-    if isinstance(buckets, dict):
-        return [{"key": key, **bucket} for key, bucket in buckets.items()]
-    return [{"key": place, **bucket} for place, bucket in enumerate(buckets)]
-
-
-def _bucket(name: str, bucket: Mapping[str, Any]) -> dict[str, Known]:
-    key = bucket["key"]
-    named = key if isinstance(key, dict) else {name: key}
-    return {"key": {"count": bucket["doc_count"], **named}, "inside": _inside(bucket)}
+def _read_buckets(name: str, buckets: Any) -> list[tuple[Known, Known]]:
+    """Return the key and the aggregations of each bucket; an object has a key for each bucket."""
+    found = []
+    for outside, bucket in buckets.items() if isinstance(buckets, dict) else enumerate(buckets):
+        key = bucket.get("key", outside)
+        named = key if isinstance(key, dict) else {name: key}
+        found.append(({"count": bucket["doc_count"], **named}, _inside(bucket)))
+    return found
 
 
 def _inside(bucket: Mapping[str, Any]) -> Known:
-    """Return the aggregations of a bucket."""
     return {k: v for k, v in bucket.items() if isinstance(v, dict) and k != "key"}
 
 
@@ -335,8 +328,8 @@ def _stats(name: str, found: Mapping[str, Any]) -> Known:
     return {f"{k}_{name}": None if empty and k != "count" else v for k, v in found.items()}
 
 
-def hit_of(hit: Mapping[str, Any]) -> Known:
-    """Return the fields of a hit, and what it has in _source."""
+def read_hit(hit: Mapping[str, Any]) -> Known:
+    """Return the fields of a hit, and its _source."""
     fields = {escape_name(name): values[0] for name, values in hit.get("fields", {}).items()}
     return {escape_name(k): v for k, v in hit.get("_source", {}).items()} | fields
 
@@ -351,13 +344,13 @@ def rows_from_groups(groups: Iterable[Known], columns: Sequence[Output]) -> list
 
 
 def _number(value: Any) -> Any:
-    """Return a date, which is digits in quotes, as a number; other values as they are."""
+    """Convert a date, which is digits in quotes, to a number; return other values unchanged."""
     is_date = isinstance(value, str) and value.removeprefix("-").isdecimal()
     return int(value) if is_date else value
 
 
-def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Row]:
-    """Return hits as rows: the fields of each, or the _id that is its key."""
+def read_fields(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Row]:
+    """Return hits as rows; the client's key is the _id."""
     found = [hit.get("fields", {}) for hit in hits]
     listed: list[list[Any]] = []
     for column in columns:
@@ -375,18 +368,23 @@ def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> l
 
 
 def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
-    """Replace values that doubles do not hold by exact ones, from further searches."""
+    """Replace values that doubles do not hold by exact values of further searches."""
     if query.bucket is not None and any(abs(int(g["bucket"])) >= FLOAT64_EXACT for g in groups):
         raise RunError("histograms calculate in doubles, which do not hold instants beyond 2**53")
-    integers = [a for a in query.aggregates if a.column and _is_integer(query.table, a)]
+    table = query.table
+    integers = [
+        a
+        for a in query.aggregates
+        if a.column and table.column(a.column).type not in (*FLOATS, Type.TEXT)
+    ]
     extremes = [
         a
         for a in integers
-        if a.function in (Function.MIN, Function.MAX)
+        if a.function in _EXTREMES
         and any(abs(int(g[escape_name(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
     ]
     if extremes:
-        aggregations = _aggregations(query.table, extremes, exact=True)
+        aggregations = _aggregations(table, extremes, exact=True)
         exact = {_key(query, g): g for g in ask(_search(query, _group(query, aggregations)))}
         for group in groups:
             found = exact[_key(query, group)]
@@ -394,12 +392,7 @@ def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
     summed = {a.column for a in integers if a.function in (Function.SUM, Function.AVG)}
     for column in summed:
         if column and not all(_sum_is_exact(g, column) for g in groups):
-            _correct_sums(query, query.table.column(column), groups, ask)
-
-
-def _is_integer(table: Table, aggregate: Aggregate) -> bool:
-    assert aggregate.column
-    return table.column(aggregate.column).type not in (*FLOATS, Type.TEXT)
+            _correct_sums(query, table.column(column), groups, ask)
 
 
 def _key(query: AggregateQuery, group: Known) -> tuple[Any, ...]:
@@ -420,7 +413,7 @@ def _sum_is_exact(group: Known, column: str) -> bool:
 
 
 def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], ask: Ask) -> None:
-    """Sum a column over parts small enough to be exact, or else over its distinct values."""
+    """Sum a column over parts that are small enough to be exact, or over its distinct values."""
     name = escape_name(column.name)
     low = min(group[f"min_{name}"] for group in groups if group[f"count_{name}"])
     high = max(group[f"max_{name}"] for group in groups if group[f"count_{name}"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.data.block import Block, Coded, Rows
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
-from simulator.data.schema import Column, Table, Type
+from simulator.data.schema import Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.objects import Objects
 from simulator.encode.text import TextEncoder
@@ -53,9 +53,9 @@ _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
 _ONLY_ROWS = re.compile(r"(?<=[?&])(?:scroll|filter_path)=[^&]*&?")
 """Parameters of a search that remove its profile from the answer, or forbid one."""
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
-"""Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
+"""Outcome of each row only: an eighth of the answer, a third less work on both sides."""
 _RESULTS = ",items.*.result"
-"""Part of the reply to corrections: a dropped row has the same status as a replaced one."""
+"""Part of the reply to corrections: dropped and replaced rows have the same status."""
 _STORED, _REPLACED = b'"status":201', b'"result":"updated"'
 
 _STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
@@ -66,8 +66,8 @@ _FAILURES = {
     500: Failure.UNKNOWN,
     503: Failure.UNKNOWN,
 }
-"""Status of a row -> what it means; any other status is final. The 503 of a row, unlike the 503 of
-a request, is a lost shard, which may have stored the row before.
+"""Status of a row -> its meaning; any other status is final. Unlike the 503 of a request, that of a
+row means a lost shard, which may have stored the row before.
 """
 _ATTEMPTS = 6
 _BACKOFF_S = 0.05
@@ -129,8 +129,7 @@ class ElasticsearchSession(HttpSession):
         path = f"/{queries.indices([name])}{self._bulk}{_RESULTS if corrects else ''}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
-            for column in table.columns:
-                _check(column, block)
+            _check(block)
             if mode == DRIVER:
                 return objects(block, rows_per_batch)
             bodies = text.encode(block, rows_per_batch)
@@ -143,8 +142,7 @@ class ElasticsearchSession(HttpSession):
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[tuple[str, bytes]]:
             for block in blocks:
-                for column in block.table.columns:
-                    _check(column, block)
+                _check(block)
             rows = [
                 text.between(block, places)
                 for text, block, places in zip(texts, blocks, edges, strict=True)
@@ -155,14 +153,14 @@ class ElasticsearchSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope of bulk requests; the actions in a file name the index."""
+        """Return the envelope of bulk requests; the actions in a file name the indices."""
         return lambda body, _rows: (self._bulk, gzip_body(body) if self._zipped else body)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored.
 
-        A bulk request is not a transaction: rows that a busy shard refused are sent again, and
-        only those. What remains after that is an error.
+        A bulk request is not a transaction: only rows that a busy shard refused are sent again.
+        Rows that it still refuses are an error.
         """
         self._partly_stored = False
         if payload.mode == DRIVER:
@@ -176,15 +174,19 @@ class ElasticsearchSession(HttpSession):
                 return
             items = [next(iter(item.values())) for item in reply.json().get("items", ())]
             expect_rows(len(items), rows)
-            refused = [at for at, item in enumerate(items) if not _is_stored(item)]
+            refused = [
+                at
+                for at, item in enumerate(items)
+                if item["status"] != HTTPStatus.CREATED and item.get("result") != "updated"
+            ]
             if not refused:
                 return
             self._partly_stored |= len(refused) < len(items)
-            # An error other than "busy" comes first: trying again cannot help it.
+            # An error other than "busy" decides, because a retry cannot help.
             worst = _worst([items[at] for at in refused])
             if worst["status"] != _BUSY or attempt + 1 == _ATTEMPTS:
                 raise BulkError(worst, len(refused))
-            body, rows = self._only(body, refused), len(refused)
+            body, rows = self._select_rows(body, refused), len(refused)
             time.sleep(_BACKOFF_S * 2**attempt)  # the server is busy: less load helps it
 
     def _store_by_driver(self, payload: Payload) -> None:
@@ -192,7 +194,7 @@ class ElasticsearchSession(HttpSession):
         from elasticsearch import helpers
 
         refresh: dict[str, Any] = {} if self._refresh == "false" else {"refresh": self._refresh}
-        actions, rows = _actions(payload.data), payload.rows
+        actions, rows = _list_actions(payload.data), payload.rows
         created, errors = helpers.bulk(
             self.client, actions, chunk_size=rows, raise_on_error=False, **refresh
         )
@@ -203,8 +205,8 @@ class ElasticsearchSession(HttpSession):
             raise BulkError(_worst(refused), len(refused))
         expect_rows(created, rows)
 
-    def _only(self, body: bytes, places: Sequence[int]) -> bytes:
-        """Return a body with only some of its rows, two lines each."""
+    def _select_rows(self, body: bytes, places: Sequence[int]) -> bytes:
+        """Return a body with the rows at these places only; each row has two lines."""
         lines = (gzip.decompress(body) if self._zipped else body).splitlines(keepends=True)
         kept = b"".join(line for at in places for line in lines[2 * at : 2 * at + 2])
         return gzip_body(kept) if self._zipped else kept
@@ -212,8 +214,8 @@ class ElasticsearchSession(HttpSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        A row that was refused for good ends the run. A request that was stored in part must not be
-        sent again: its rows are uncertain.
+        A row that is refused for good ends the run. The rows of a request that was stored in part
+        are uncertain, because the request must not be sent again.
         """
         if isinstance(error, BulkError):
             found = _FAILURES.get(error.status, Failure.FATAL)
@@ -236,7 +238,7 @@ class ElasticsearchSession(HttpSession):
             return self._read_answer(statement)
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the documents before a time; those that arrived just now, too."""
+        """Delete the documents before a time, including documents that arrived just now."""
         asked = {"query": {"range": {table.time.name: {"lt": until}}}}
         for name in table.names:
             path = f"/{queries.indices([name])}/_delete_by_query?conflicts=abort&refresh=true"
@@ -246,7 +248,7 @@ class ElasticsearchSession(HttpSession):
                 raise HttpError(str(reply["failures"][0]))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the profile of a statement's search; for several pages, the first one's."""
+        """Yield the profile of a statement's search, of the first page if there are several."""
         method, path, body = _parse(statement.text)
         reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
         shards = format_profile(reply["profile"]["shards"])
@@ -255,30 +257,32 @@ class ElasticsearchSession(HttpSession):
     def _read_answer(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if statement.own:
             _, _, body = _parse(statement.text)
-            return texts.rows_from_replies(body, self._replies(statement.text), statement.outputs)
+            return texts.rows_from_replies(
+                body, self._fetch_replies(statement.text), statement.outputs
+            )
         query = statement.parameters[0] if statement.parameters else None
         if isinstance(query, RowsQuery):
             return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
         if isinstance(query, DistinctQuery):
             # Counted here, because the server's own count (`cardinality`) is an estimate.
-            replies = self._replies(statement.text)
+            replies = self._fetch_replies(statement.text)
             return [(sum(len(r["aggregations"]["groups"]["buckets"]) for r in replies if r),)]
         newest = query.newest if isinstance(query, AggregateQuery) else None
-        groups = self._groups(statement.text, newest)
+        groups = self._read_groups(statement.text, newest)
         if isinstance(query, AggregateQuery):
-            queries.correct(query, groups, self._groups)
+            queries.correct(query, groups, self._read_groups)
         return queries.rows_from_groups(groups, statement.outputs)
 
-    def _groups(self, text: str, number: int | None = None) -> list[queries.Known]:
-        """Return the groups of the answer to a statement, or that many of them."""
+    def _read_groups(self, text: str, number: int | None = None) -> list[queries.Known]:
+        """Return the groups of the answer to a statement: all, or the first `number`."""
         groups: list[queries.Known] = []
-        for reply in self._replies(text):
-            groups += queries.groups_of(reply)
+        for reply in self._fetch_replies(text):
+            groups += queries.read_groups(reply)
             if number is not None and len(groups) >= number:
                 return groups[:number]
         return groups
 
-    def _replies(self, text: str) -> Iterator[Any]:
+    def _fetch_replies(self, text: str) -> Iterator[Any]:
         """Yield the pages of the answer to a statement."""
         method, path, body = _parse(text)
         following: queries.Body | None = body
@@ -288,19 +292,19 @@ class ElasticsearchSession(HttpSession):
             following = queries.next_page(following, reply)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, from a snapshot that the server keeps."""
+        """Run a statement and yield its rows in portions, from a snapshot on the server."""
         query: RowsQuery = statement.parameters[0]
         left = query.newest
-        for hits in self._hits(statement.text, rows):
+        for hits in self._fetch_hits(statement.text, rows):
             wanted = hits[:left]
             for start in range(0, len(wanted), rows):
-                yield queries.fields_of(wanted[start : start + rows], query.read)
+                yield queries.read_fields(wanted[start : start + rows], query.read)
             if left is not None:
                 left -= len(wanted)
                 if not left:
                     return
 
-    def _hits(self, text: str, rows: int) -> Iterator[Sequence[Mapping[str, Any]]]:
+    def _fetch_hits(self, text: str, rows: int) -> Iterator[Sequence[Mapping[str, Any]]]:
         """Yield the hits of a search, at most `rows` at a time if it scrolls."""
         method, path, body = _parse(text)
         if "scroll=" not in path:
@@ -317,18 +321,13 @@ class ElasticsearchSession(HttpSession):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
 
 
-def _is_stored(item: Mapping[str, Any]) -> bool:
-    """Return whether a row of a bulk request is stored: as a new one, or in place of another."""
-    return item["status"] == HTTPStatus.CREATED or item.get("result") == "updated"
-
-
 def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the refused row that decides: a retry helps only if all shards were busy."""
+    """Return the refused row that decides; a retry helps only if all shards were busy."""
     return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
 def _documents(table: Table, index: str = "", *, corrects: bool = False) -> TextEncoder:
-    """Return the encoder of a table's rows: new ones, or (`corrects`) replacements."""
+    """Return the encoder of a table's rows, which are new or (`corrects`) replace others."""
     key = next((column for column in table.columns if queries.is_key(column)), None)
     fields = [column for column in table.columns if column is not key]
     action: Literal["create", "index"] = "index" if corrects else "create"
@@ -346,7 +345,7 @@ def _encode_objects(table: Table, name: str) -> Encoder:
     return batches(queries.index_name(name), encode)
 
 
-def _actions(batch: DriverBatch) -> Iterator[dict[str, Any]]:
+def _list_actions(batch: DriverBatch) -> Iterator[dict[str, Any]]:
     for document in batch.rows:
         source = {name: value for name, value in document.items() if name != _ID}
         key = {_ID: document[_ID]} if _ID in document else {}
@@ -354,7 +353,6 @@ def _actions(batch: DriverBatch) -> Iterator[dict[str, Any]]:
 
 
 def _parse(text: str) -> tuple[str, str, queries.Body]:
-    """Return a statement's method, path and body."""
     expected = "expected POST /INDEX/_search and, below it, the body as JSON"
     found = _STATEMENT.fullmatch(text.strip())
     if not found:
@@ -366,29 +364,28 @@ def _parse(text: str) -> tuple[str, str, queries.Body]:
         raise RunError(f"{expected}; found {text!r:.200}: {error}") from error
 
 
-def _check(column: Column, block: Block) -> None:
+def _check(block: Block) -> None:
     """Raise UnstorableError if a column has a value that no document can hold."""
-    data = block.data[column.name]
-    check_finite(column, data)
-    if column.type is not Type.TEXT:
-        return
-    known = data.levels if isinstance(data, Coded) else data.array
-    longest = _LONGEST_KEY_BYTES if queries.is_key(column) else _LONGEST_TEXT_BYTES
-    if known.dtype.itemsize > longest:
-        length = int(np.strings.str_len(data.present()).max(initial=0))
-        if length > longest:
-            kind = "an _id" if queries.is_key(column) else "a keyword"
-            raise UnstorableError(
-                f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
-            )
+    for column in block.table.columns:
+        data = block.data[column.name]
+        check_finite(column, data)
+        if column.type is not Type.TEXT:
+            continue
+        known = data.levels if isinstance(data, Coded) else data.array
+        longest = _LONGEST_KEY_BYTES if queries.is_key(column) else _LONGEST_TEXT_BYTES
+        if known.dtype.itemsize > longest:
+            length = int(np.strings.str_len(data.present()).max(initial=0))
+            if length > longest:
+                kind = "an _id" if queries.is_key(column) else "a keyword"
+                raise UnstorableError(
+                    f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
+                )
 
 
 # --- query plans
 
 _FIGURES = re.compile(r"breakdown|debug|rewrite_time|.*time_in_nanos|.*_count|id|node_id|cluster")
-"""Parts of a plan that are left out: figures of a run, and where it ran."""
-
-
+"""Parts of a profile that the shape omits: figures of a run, and where it ran."""
 _IDENTITY = re.compile(r"(?:\$\d+)?@[0-9a-f]+\b")
 """The identity of an object in the server, which follows the name of its class."""
 
@@ -396,21 +393,19 @@ _IDENTITY = re.compile(r"(?:\$\d+)?@[0-9a-f]+\b")
 def format_profile(shards: Any) -> Any:
     """Return the profile of each shard, without times of parts and identities of objects."""
     if isinstance(shards, Mapping):
-        return {
-            name: format_profile(value) for name, value in shards.items() if name != "breakdown"
-        }
+        return {n: format_profile(each) for n, each in shards.items() if n != "breakdown"}
     if isinstance(shards, list):
         return [format_profile(each) for each in shards]
     return _IDENTITY.sub("", shards) if isinstance(shards, str) else shards
 
 
 def shape_of_plan(shards: Any) -> str:
-    """Return the shape of what `format_profile` returns."""
+    """Return the shape of a profile that `format_profile` returned."""
     return shapes.of_json([{"shard": each} for each in shards], _FIGURES)
 
 
 def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
+    """Yield the names of indices in lists that fit into a path of at most 4,096 bytes."""
     some: list[str] = []
     for name in names:
         if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:

@@ -24,12 +24,12 @@ class Searches(JsonTexts):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The index, if it is only one; every search is in all indices of the table."""
+        """The index, if the table has only one; a search is in all indices of the table."""
         one = self.table.parts == 1
         return {"table": queries.index_name(self.table.name)} if one else {}
 
     def content_problem(self, content: Any) -> str:
-        """Return why a text's content is no body of a search; empty if it is one."""
+        """Return why a text's content is not the body of a search; empty if it is."""
         if not isinstance(content, dict):
             return 'expected the body of a _search, such as {"query": {...}, "aggs": {...}}'
         given = [name for name in (_SHORT, _LONG) if name in content]
@@ -56,19 +56,15 @@ class Searches(JsonTexts):
 def rows_from_replies(
     body: queries.Body, replies: Iterable[Any], columns: tuple[Output, ...]
 ) -> list[queries.Row]:
-    """Return the rows of the replies to a user's search; RunError if a column is not in them."""
+    """Return the rows of the replies to a user's search; RunError if a column is missing."""
     if _SHORT not in body and body.get("size") != 0:
         hits = [hit for reply in replies for hit in reply["hits"]["hits"]]
-        return queries.rows_from_groups(map(queries.hit_of, hits), columns)
-    groups = [group for reply in replies for group in queries.groups_of(reply)]
+        return queries.rows_from_groups(map(queries.read_hit, hits), columns)
+    groups = [group for reply in replies for group in queries.read_groups(reply)]
     found = {name for group in groups for name in group}
     absent = [each.name for each in columns if queries.escape_name(each.name) not in found]
-    if groups and absent and not _has_documents(body.get(_SHORT)):
+    # Documents among the buckets may lack any field.
+    if groups and absent and '"top_hits"' not in json.dumps(body.get(_SHORT)):
         known = ", ".join(sorted(found)) or "none"
         raise RunError(f"the answer has no column {absent[0]}; it has: {known}")
     return queries.rows_from_groups(groups, columns)
-
-
-def _has_documents(aggregations: Any) -> bool:
-    """Return whether there are documents among the buckets, which may lack any field."""
-    return '"top_hits"' in json.dumps(aggregations)

@@ -1,9 +1,9 @@
 """The vendor's client, without the two checks that keep it from OpenSearch.
 
-`elasticsearch.Elasticsearch` refuses a server that does not name itself Elasticsearch, and it asks
-for media types of its major version, which OpenSearch rejects. Both happen in one public
-method, `perform_request`. Everything else is the vendor's: transport, TLS, authentication, and a
-method for each API.
+`elasticsearch.Elasticsearch` refuses a server that does not name itself Elasticsearch, and asks for
+media types of its major version, which OpenSearch rejects. Both happen in `perform_request`, a
+public method. The vendor does everything else: transport, TLS, authentication, a method for each
+API.
 """
 
 import json
@@ -20,7 +20,9 @@ from typing_extensions import override
 
 from simulator.modules.shared.http.tls import socket_options
 
-_MEDIA_TYPES = {"accept": "application/json", "content-type": "application/json"}
+_JSON = {"accept": "application/json", "content-type": "application/json"}
+_LINES = {**_JSON, "content-type": "application/x-ndjson"}
+"""Headers of a request with a body of JSON lines, such as a bulk request."""
 
 
 class Client(Elasticsearch):
@@ -39,10 +41,13 @@ class Client(Elasticsearch):
         path_parts: Mapping[str, Any] | None = None,
     ) -> ApiResponse[Any]:
         """Make a request with plain media types; ApiError unless the answer is a success."""
+        query = urlencode({name: _format(value) for name, value in (params or {}).items()})
+        given = {name.lower(): value for name, value in (headers or {}).items()}
+        types = _LINES if "x-ndjson" in given.get("content-type", "") else _JSON
         meta, content = self.transport.perform_request(
             method,
-            f"{path}?{_query(params)}" if params else path,
-            headers={**self._headers, **_MEDIA_TYPES, **_lines_of(headers)},
+            f"{path}?{query}" if query else path,
+            headers={**self._headers, **types},
             body=body,
             request_timeout=self._request_timeout,
             max_retries=0,
@@ -51,13 +56,6 @@ class Client(Elasticsearch):
             kind = HTTP_EXCEPTIONS.get(meta.status, ApiError)
             raise kind(message=str(meta.status), meta=meta, body=content)
         return ObjectApiResponse(body=content, meta=meta)
-
-
-def _lines_of(headers: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the media type of a request with a body of JSON lines, such as a bulk request."""
-    given = {name.lower(): value for name, value in (headers or {}).items()}
-    lines = "x-ndjson" in given.get("content-type", "")
-    return {"content-type": "application/x-ndjson"} if lines else {}
 
 
 class _Node(Urllib3HttpNode):
@@ -82,10 +80,6 @@ def client(
         ssl_show_warn=False,
     )
     return Client([node], node_class=_Node, request_timeout=timeout_s, **credentials)
-
-
-def _query(parameters: Mapping[str, Any]) -> str:
-    return urlencode({name: _format(value) for name, value in parameters.items()})
 
 
 def _format(value: Any) -> str:
