@@ -4,9 +4,7 @@ The server is FerretDB. Replies that only a mongod gives are made up from MongoD
 """
 
 import json
-import os
 import re
-import signal
 import threading
 import time
 from contextlib import closing
@@ -53,7 +51,8 @@ from simulator.modules.mongodb import session as mongodb_session
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
 from simulator.modules.mongodb.query import DocumentFormat
 from simulator.modules.mongodb.session import commands
-from tests.contract.harness import Wideset, ask, count, created, refusal
+from tests.contract import harness
+from tests.contract.harness import Wideset, ask, count, created, refusal, send
 from tests.contract.targets import STORING
 from tests.servers.ferretdb import ADMIN
 
@@ -71,11 +70,12 @@ SAMPLES = Table(
     key=("site", "time"),
 )
 FIRST_MS = -86_400_001  # before 1970
+SEEN_MS = -62_135_596_800_000  # in the year 1
 MOST_CONNECTIONS = 100  # of FerretDB to its storage
 ROWS = [
     # time, site, number, level, seen
     (FIRST_MS, "north", 1, 7, 253_402_300_799_999),
-    (FIRST_MS + 1000, "Ost", 2, None, -62_135_596_800_000),
+    (FIRST_MS + 1000, "Ost", 2, None, SEEN_MS),
     (FIRST_MS + 3_600_000, "north", 3, -1, 0),
 ]
 
@@ -105,9 +105,8 @@ def mongodb(open_mongodb):
     return open_mongodb()
 
 
-def encoded(session, batch, rows, mode=BATCH):
-    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
-    return payload
+def encoded(session, batch, rows):
+    return harness.encoded(session, batch, BATCH, rows)
 
 
 def stored(database, name):
@@ -131,7 +130,7 @@ def pairs(**values):
     [
         (
             DocumentFormat.FLAT,
-            {"time": FIRST_MS + 1000, "site": "Ost", "number": 2, "seen": -62_135_596_800_000},
+            {"time": FIRST_MS + 1000, "site": "Ost", "number": 2, "seen": SEEN_MS},
         ),
         (
             DocumentFormat.KEY_PAIR,
@@ -139,17 +138,12 @@ def pairs(**values):
                 "time": FIRST_MS + 1000,
                 "number": 2,
                 "tags": pairs(site="Ost"),
-                "fields": pairs(level=None, seen=-62_135_596_800_000),
+                "fields": pairs(level=None, seen=SEEN_MS),
             },
         ),
         (
             DocumentFormat.TIMESERIES,
-            {
-                "time": FIRST_MS + 1000,
-                "tags": {"site": "Ost"},
-                "number": 2,
-                "seen": -62_135_596_800_000,
-            },
+            {"time": FIRST_MS + 1000, "tags": {"site": "Ost"}, "number": 2, "seen": SEEN_MS},
         ),
     ],
 )
@@ -197,7 +191,7 @@ def test_instants_are_asked_for_in_the_tables_unit(open_mongodb, layout, unit):
 
     assert rows == tuple(sorted(ROWS))
     assert buckets == ((-90_000_000, 1, 253_402_300_799_999), (-86_400_000, 2, 0))
-    assert between == ((1, -62_135_596_800_000),)
+    assert between == ((1, SEEN_MS),)
     assert newest == (("Ost", FIRST_MS + 1000), ("north", FIRST_MS + 3_600_000))
 
 
@@ -206,11 +200,7 @@ def test_a_name_that_a_query_cannot_address_is_refused(mongodb):
     table = Table("odd", (SAMPLES.columns[0], *columns), ())
     with pytest.raises(SetupError) as caught:
         mongodb.create([table], 1)
-    assert [n for n in ("a.b", "$c", "_id", "a$", "d") if f"column {n!r}" in str(caught.value)] == [
-        "a.b",
-        "$c",
-        "_id",
-    ]
+    assert re.findall(r"column '([^']+)'", str(caught.value)) == ["a.b", "$c", "_id"]
 
 
 def test_a_time_series_collection_is_created():
@@ -227,22 +217,15 @@ def test_a_time_series_collection_is_created():
 def test_a_tuned_query_is_a_command(mongodb):
     wide = Wideset(PrimaryKey.DB)
     wide.fill(mongodb)
-    query = AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),))
-    for text in (
-        '{"aggregate": "readings", "pipeline": [{"$count": "count"}]}',
-        (
-            '{"aggregate": "readings", "pipeline": [{"$match": {"time": {"$lt": {"$date": '
-            '{"$numberLong": "-1"}}}}}, {"$count": "count"}]}'
-        ),
-    ):
-        with mongodb.connect() as session:
-            found = ask(session, Statement(text, outputs(query), tuned=True)).rows
-        assert found == ((0 if "$match" in text else 300,),)
-    with (
-        mongodb.connect() as session,
-        pytest.raises(ValueError, match="expected a command in extended JSON"),
-    ):
-        session.run(Statement("db.readings.count()", outputs(query), tuned=True))
+    counted = outputs(AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),)))
+    early = {"$match": {"time": {"$lt": {"$date": {"$numberLong": "-1"}}}}}
+    with mongodb.connect() as session:
+        for stages, rows in (([], 300), ([early], 0)):
+            command = {"aggregate": "readings", "pipeline": [*stages, {"$count": "count"}]}
+            tuned = Statement(json.dumps(command), counted, tuned=True)
+            assert ask(session, tuned).rows == ((rows,),)
+        with pytest.raises(ValueError, match="expected a command in extended JSON"):
+            session.run(Statement("db.readings.count()", counted, tuned=True))
 
 
 @pytest.mark.parametrize("layout", [DocumentFormat.FLAT, DocumentFormat.TIMESERIES])
@@ -315,7 +298,7 @@ def test_the_stored_rows_of_a_partly_refused_batch_are_counted(open_mongodb, ord
     first = wide.batches[0]
     with database.connect() as session:
         for place in (2, 5, 6):
-            session.send(encoded(session, first.slice(place, place + 1), 1, SINGLE))
+            send(session, first.slice(place, place + 1), SINGLE, 1)
         with pytest.raises(BulkWriteError) as caught:
             session.send(encoded(session, first, 10))
         details = caught.value.details
@@ -359,9 +342,7 @@ def test_a_hanging_server_times_out(server, open_mongodb):
     with database.connect() as session:
         payload = encoded(session, wide.batches[0], 10)
         session.send(payload)
-        process = server._running["ferretdb"][1].pid
-        os.kill(process, signal.SIGSTOP)
-        try:
+        with server.paused("ferretdb"):
             start = time.monotonic()
             with pytest.raises(NetworkTimeout) as caught:
                 session.send(payload)
@@ -371,12 +352,20 @@ def test_a_hanging_server_times_out(server, open_mongodb):
             with pytest.raises(SetupError, match="check that the server runs"):
                 database.connect()
             assert time.monotonic() - start < 15
-        finally:
-            os.kill(process, signal.SIGCONT)
 
 
 def reported(code):
     return OperationFailure("reported", code, {"ok": 0, "code": code})
+
+
+def bulk(*codes, concern=(), inserted=0):
+    return BulkWriteError(
+        {
+            "writeErrors": [{"code": code} for code in codes],
+            "writeConcernErrors": [{"code": code} for code in concern],
+            "nInserted": inserted,
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -398,45 +387,18 @@ def reported(code):
         (reported(1), Failure.UNKNOWN),
         (DocumentTooLarge("too large"), Failure.FATAL),
         (OSError("whatever"), Failure.UNKNOWN),
+        (bulk(10107, 10107), Failure.NOT_APPLIED),
+        (bulk(10107, inserted=1), Failure.UNKNOWN),
+        (bulk(112), Failure.NOT_APPLIED),
+        (bulk(112, 121), Failure.FATAL),
+        (bulk(11600), Failure.UNKNOWN),
+        (bulk(concern=[64], inserted=2), Failure.UNKNOWN),  # stored, but by too few members
+        (bulk(inserted=1), Failure.UNKNOWN),  # fewer than were sent, without a reason
     ],
 )
 def test_what_the_drivers_errors_mean(mongodb, error, meaning):
     with mongodb.connect() as session:
         assert session.classify(error) is meaning
-
-
-@pytest.mark.parametrize(
-    ("codes", "concern", "inserted", "meaning"),
-    [
-        ([10107, 10107], [], 0, Failure.NOT_APPLIED),
-        ([10107], [], 1, Failure.UNKNOWN),
-        ([112], [], 0, Failure.NOT_APPLIED),
-        ([112, 121], [], 0, Failure.FATAL),
-        ([11600], [], 0, Failure.UNKNOWN),
-        ([], [64], 2, Failure.UNKNOWN),  # stored, but by fewer members than demanded
-        ([], [], 1, Failure.UNKNOWN),  # fewer than were sent, without a reason
-    ],
-)
-def test_what_a_bulk_reply_means(mongodb, codes, concern, inserted, meaning):
-    details = {
-        "writeErrors": [{"code": code} for code in codes],
-        "writeConcernErrors": [{"code": code} for code in concern],
-        "nInserted": inserted,
-    }
-    with mongodb.connect() as session:
-        assert session.classify(BulkWriteError(details)) is meaning
-
-
-def test_a_batch_larger_than_a_command_is_sent_in_several(mongodb, monkeypatch):
-    wide = Wideset(PrimaryKey.DB)
-    mongodb.create(wide.tables, 300)
-    monkeypatch.setattr(mongodb_session, "COMMAND_BYTES", 20_000)
-    with mongodb.connect() as session:
-        payload = encoded(session, wide.batches[0], 300)
-        assert len(payload.data[1]) > 3
-        session.send(payload)
-        found = ask(session, mongodb.render(RowsQuery(wide.tables[0])))
-        assert found == wide.answer(RowsQuery(wide.tables[0]))
 
 
 def test_a_batch_of_more_documents_than_a_command_takes(mongodb, monkeypatch):
@@ -536,26 +498,26 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
 # --- refused connections, and secrets ------------------------------------------------------------
 
 
-def test_a_missing_password_is_named(open_mongodb):
-    for message in refusal(open_mongodb(password=None)):
-        assert "A password is required; check user and password" in message
-
-
-def test_no_user_at_all(server, open_mongodb):
-    reach = f"mongodb://127.0.0.1:{server.port()}/"
+@pytest.mark.parametrize(
+    ("user", "words"),
+    [
+        (f"{ADMIN}@", "A password is required; check user and password"),
+        ("", "requires authentication; grant the user"),
+    ],
+)
+def test_a_missing_credential_is_named(server, open_mongodb, user, words):
+    reach = f"mongodb://{user}127.0.0.1:{server.port()}/"
     for message in refusal(open_mongodb(connection_string=reach, password=None)):
-        assert "requires authentication; grant the user" in message
+        assert words in message
 
 
 SECRET = "s3cret"
 UNREADABLE = [
     f"mongodb://ann:{SECRET}@127.0.0.1:1/",
-    f"mongodb://ann:p@{SECRET}@127.0.0.1:1/",
     f"mongodb://ann:pa/{SECRET}/ss@127.0.0.1:1/",
     f"mongodb://ann:%zz{SECRET}@127.0.0.1:1/",
     f"mongodb://ann@127.0.0.1:1/?tlsCertificateKeyFilePassword={SECRET}",
     f"mongodb://ann@127.0.0.1:1/?authMechanismProperties=AWS_SESSION_TOKEN:{SECRET}",
-    f"mongodb+srv://ann:{SECRET}@no-such-host.invalid/",
     f"mongo://ann:{SECRET}@127.0.0.1:1/",
 ]
 
@@ -567,17 +529,9 @@ def test_no_password_is_ever_shown(open_mongodb, reach):
     assert [words for words in texts if SECRET in words] == []
 
 
-@pytest.mark.parametrize(
-    ("reach", "shown"),
-    [
-        ("mongodb://u:p@h:1,i:2/d?w=1", "mongodb://u:***@h:1,i:2/d?w=1"),
-        ("mongodb+srv://u:p@h/d", "mongodb+srv://u:***@h/d"),
-        ("mongodb://u@h:27017/?replicaSet=rs", "mongodb://u@h:27017/?replicaSet=rs"),
-    ],
-)
-def test_a_connection_string_is_shown_without_its_password(reach, shown):
-    options = MongodbOptions(connection_string=reach)
-    assert options.public()["connection_string"] == shown
+def test_a_connection_string_is_shown_without_its_password():
+    options = MongodbOptions(connection_string="mongodb://u:p@h:1,i:2/d?w=1")
+    assert options.public()["connection_string"] == "mongodb://u:***@h:1,i:2/d?w=1"
 
 
 def test_a_certificate_is_verified_unless_insecure(server, open_mongodb):
@@ -585,13 +539,10 @@ def test_a_certificate_is_verified_unless_insecure(server, open_mongodb):
     authority = server.authority.read_text()
     for options in ({"ca_file": str(server.authority)}, {"ca": authority}, {"insecure": True}):
         assert open_mongodb(connection_string=reach, **options).describe().nodes == 1
-    for options in ({}, {"ca_file": "/etc/ssl/certs/ca-certificates.crt"}):
-        database = open_mongodb(
-            connection_string=f"{reach}&tls=true", connect_timeout_s=1, **options
-        )
-        for message in refusal(database):
-            assert "certificate verify failed" in message
-            assert "; name its authority's certificate in ca_file" in message
+    database = open_mongodb(connection_string=f"{reach}&tls=true", connect_timeout_s=1)
+    for message in refusal(database):
+        assert "certificate verify failed" in message
+        assert "; name its authority's certificate in ca_file" in message
     with pytest.raises(SetupError, match=r"nowhere\.pem"):
         open_mongodb(connection_string=reach, ca_file="/nowhere.pem").connect()
 
@@ -687,21 +638,17 @@ class MadeUp:
         return self._replies[name]
 
 
-MONGOD = {"version": "8.0.32", "versionArray": [8, 0, 32, 0]}
+MONGOD = {"version": "8.0.32"}
 MEMBERS = {"setName": "rs", "hosts": ["a", "b"], "passives": ["c"], "arbiters": ["d"]}
 
 
-def test_a_mongod_is_described(mongodb, monkeypatch):
+def test_a_mongod_is_described_and_refused_if_it_is_too_old(mongodb, monkeypatch):
     replies = {"buildInfo": MONGOD, "hello": MEMBERS, "replSetGetConfig": {"config": JOURNALS}}
     monkeypatch.setattr(mongodb, "connect", lambda: MadeUp(**replies))
     found = mongodb.describe()
     assert (found.version, found.nodes, found.durable) == ("MongoDB 8.0.32", 3, True)
     assert "journal on disk of a majority" in found.durability
-
-
-def test_a_mongod_that_is_too_old_is_refused(mongodb, monkeypatch):
-    old = {"version": "4.4.29", "versionArray": [4, 4, 29, 0]}
-    monkeypatch.setattr(mongodb, "connect", lambda: MadeUp(buildInfo=old, hello=MEMBERS))
+    replies["buildInfo"] = {"version": "4.4.29"}
     with pytest.raises(SetupError, match=r"the server is MongoDB 4\.4\.29, .* 5\.2 or newer"):
         mongodb.inspect()
 

@@ -1,6 +1,7 @@
-"""MongoDB, through pymongo and documents that are encoded as BSON before the driver gets them.
+"""MongoDB, through pymongo; this program encodes documents as BSON before the driver gets them.
 
-FerretDB, which speaks MongoDB's protocol and stores documents in PostgreSQL, is supported too.
+The module also supports FerretDB, which speaks MongoDB's protocol and stores documents in
+PostgreSQL.
 """
 
 import os
@@ -118,12 +119,12 @@ class MongodbOptions(IndexOptions, DriverOptions):
         return w
 
     def public(self) -> dict[str, Any]:
-        """Return the options without credentials, but with the address and the user."""
+        """Return the options with the address and the user, without credentials."""
         address, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": address}
 
     def list_hidden(self) -> set[str]:
-        """Return the credentials, also the passwords in connection_string."""
+        """Return the credentials, including the passwords in connection_string."""
         _, passwords = redact_address(self.connection_string.get_secret_value())
         return super().list_hidden() | passwords
 
@@ -188,7 +189,7 @@ class Mongodb(Signatures):
 
     @property
     def changes(self) -> Changes:
-        """Return how documents are changed; time series have the server's limits."""
+        """Return how documents are changed; a time series has the server's limits."""
         known, layout = super().changes, self.options.document_format
         if layout is DocumentFormat.FLAT:
             return known
@@ -212,7 +213,7 @@ class Mongodb(Signatures):
                 client = MongoClient(address, **self._driver_options(), **tls)
             concern = self._write_concern(client)
             name = options.database or client.get_default_database(_DATABASE).name
-            # Unlike a ping, this needs a login, and every user may do it.
+            # Unlike a ping, this command needs a login; every user may run it.
             client[name].command("listCollections", nameOnly=True, authorizedCollections=True)
         except (PyMongoError, OSError, ValueError) as error:
             if client is not None:
@@ -239,7 +240,7 @@ class Mongodb(Signatures):
 
     @contextmanager
     def _tls(self) -> Iterator[dict[str, Any]]:
-        """Yield the driver's options for TLS; the driver reads the files on construction."""
+        """Yield the driver's options for TLS; constructing the driver reads the files."""
         options = self.options
         if options.insecure:
             yield {"tls": True, "tlsAllowInvalidCertificates": True}
@@ -252,7 +253,7 @@ class Mongodb(Signatures):
             yield {"tls": True, "tlsCAFile": options.ca_file} if options.ca_file else {}
 
     def _write_concern(self, client: Any) -> dict[str, Any]:
-        """Return the write concern of the options, or else of the connection string."""
+        """Return the write concern of the options, or that of the connection string."""
         options = {"w": self.options.w, "j": self.options.j}
         chosen = {name: value for name, value in options.items() if value is not None}
         concern = {
@@ -267,7 +268,7 @@ class Mongodb(Signatures):
 
     @contextmanager
     def administration(self) -> Iterator["MongodbSession"]:
-        """Open a client for administration, with commands that may take as long as a query."""
+        """Open a client whose commands may take as long as a query."""
         import pymongo
 
         with super().administration() as session, pymongo.timeout(self.options.query_timeout_s):
@@ -285,15 +286,14 @@ class Mongodb(Signatures):
                     session.database.create_collection(name, **self._collection(table))
                     undo(session.database.drop_collection, name)
             if self.options.create_indices:
-                self._index(session, tables)
+                self.create_indices(tables)
 
     def _collection(self, table: Table) -> dict[str, Any]:
-        """Return the options of a collection."""
         layout = self.options.document_format
         if layout is not DocumentFormat.TIMESERIES:
             return {}
         documents = TableDocuments(table, layout)
-        fields = {"timeField": documents.time_field, "metaField": documents.meta_field}
+        fields = {"timeField": documents.time_field, "metaField": documents.tags_field}
         return {"timeseries": {**fields, "granularity": self.options.granularity}}
 
     def contents(self, name: str, found: Existing) -> Contents:
@@ -309,20 +309,17 @@ class Mongodb(Signatures):
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         with self.administration() as session:
-            self._index(session, tables)
-
-    def _index(self, session: "MongodbSession", tables: Sequence[Table]) -> None:
-        for table in tables:
-            indices = TableDocuments(table, self.options.document_format).indices()
-            for name in table.names:
-                for index, keys in indices.items():
-                    session.database[name].create_index(keys, name=index)
+            for table in tables:
+                indices = TableDocuments(table, self.options.document_format).indices()
+                for name in table.names:
+                    for index, keys in indices.items():
+                        session.database[name].create_index(keys, name=index)
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Write a checkpoint, which updates the storage sizes; on FerretDB, compact.
 
-        Acknowledged rows are queryable. WiredTiger has nothing to compact after inserts alone;
-        FerretDB's `compact` is PostgreSQL's VACUUM.
+        WiredTiger has nothing to compact after inserts; `compact` of FerretDB is a VACUUM of
+        PostgreSQL.
         """
         with self.administration() as session:
             if "ferretdb" in session.database.command("buildInfo"):
@@ -340,7 +337,7 @@ class Mongodb(Signatures):
     # --- the server
 
     def describe(self) -> Server:
-        """Return version, members, and what the effective write concern guarantees."""
+        """Return version, members, and the guarantee of the effective write concern."""
         with self.administration() as session:
             admin = session.client.admin
             build, hello = admin.command("buildInfo"), admin.command("hello")
@@ -348,13 +345,13 @@ class Mongodb(Signatures):
             settings = {name: str(value).lower() for name, value in concern.items()}
             settings["document_format"] = self.options.document_format.value
             if ferretdb := build.get("ferretdb"):
-                return self._ferretdb(ferretdb["version"].lstrip("v"), settings)
+                return self._describe_ferretdb(ferretdb["version"].lstrip("v"), settings)
             config = _if_permitted(session, "replSetGetConfig").get("config", {})
             durable, sentence = durability(concern, hello, config)
             nodes = members(session, hello)
             return Server(f"MongoDB {build['version']}", nodes, sentence, durable, settings)
 
-    def _ferretdb(self, version: str, settings: Mapping[str, str]) -> Server:
+    def _describe_ferretdb(self, version: str, settings: Mapping[str, str]) -> Server:
         version = f"FerretDB {version}"
         if self.options.document_format is DocumentFormat.TIMESERIES:
             version += ", which stores a time series in a plain collection"
@@ -371,14 +368,14 @@ class Mongodb(Signatures):
         return Pipelines(table, self.options.document_format, [self.name])
 
     def words(self, error: Exception) -> str:
-        """Return the server's message: of several write errors the first, with their number."""
+        """Return the server's message: the first of several write errors, with their number."""
         details = getattr(error, "details", None) or {}
         found = [*details.get("writeErrors", []), *details.get("writeConcernErrors", [])]
         words = str(found[0].get("errmsg")) if found else str(error)
         if len(found) > 1:
             words += f" ({details['nInserted']} rows were stored and {len(found)} errors reported,"
             words += " the first of which is shown)"
-        # After these the driver appends all that it knows of the servers, or the whole reply.
+        # Behind these words, the driver lists the servers or repeats the whole reply.
         words = re.split(r", (?:Timeout: \S+, Topology|full error:)", words)[0]
         return re.sub(r" \(configured timeouts: [^)]*\)", "", " ".join(words.split()))
 
@@ -395,7 +392,7 @@ def _if_permitted(session: "MongodbSession", command: str) -> Mapping[str, Any]:
 
 
 def members(session: "MongodbSession", hello: Mapping[str, Any]) -> int:
-    """Return how many members store data: of the replica set, or of all shards."""
+    """Return the number of members of the replica set, or of all shards, that store data."""
     if hello.get("msg") == "isdbgrid":
         shards = _if_permitted(session, "listShards").get("shards", [])
         return sum(len(shard["host"].split(",")) for shard in shards) or 1
@@ -407,8 +404,8 @@ def durability(
 ) -> tuple[bool | None, str]:
     """Return whether an acknowledged row survives a power cut, and the reason in a sentence.
 
-    `concern` is the client's write concern; `hello` and `config` (of replSetGetConfig) are the
-    server's replies; `config` is empty if the user may not read it.
+    `concern` is the client's write concern. `hello` and `config` (of replSetGetConfig) are replies
+    of the server; `config` is empty if the user may not read it.
     https://www.mongodb.com/docs/manual/reference/write-concern/#acknowledgment-behavior
     """
     w, j = concern["w"], concern.get("j")

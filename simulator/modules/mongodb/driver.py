@@ -22,8 +22,8 @@ _ABSENT = object()
 
 
 def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
-    """Return the encoder of a dict for each row, as these elements describe it."""
-    fields = [*dict.fromkeys(_fields(elements))]
+    """Return the encoder of rows as dicts with these elements."""
+    fields = [*dict.fromkeys(_list_fields(elements))]
     columns = [
         Objects(
             [field.column],
@@ -32,7 +32,7 @@ def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
         )
         for field in fields
     ]
-    read = _document(elements, {field: place for place, field in enumerate(fields)})
+    read = _make_reader(elements, {field: place for place, field in enumerate(fields)})
 
     def encode(block: Block, rows_per_batch: int) -> list[list[Any]]:
         cut = (column.encode(block, rows_per_batch) for column in columns)
@@ -44,22 +44,22 @@ def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
     return batches(name, encode)
 
 
-def _fields(elements: Sequence[Element]) -> Iterator[BsonField]:
+def _list_fields(elements: Sequence[Element]) -> Iterator[BsonField]:
     for element in elements:
         match element:
             case BsonField():
                 yield element
             case Embedded():
-                yield from _fields(element.elements)
+                yield from _list_fields(element.elements)
             case Constant():
                 pass
             case _:
                 assert_never(element)
 
 
-def _document(elements: Sequence[Element], places: _Places) -> _Read:
-    """Return the function that makes a dict of a row."""
-    reads = [(element.name, _value(element, places)) for element in elements]
+def _make_reader(elements: Sequence[Element], places: _Places) -> _Read:
+    """Return the function that turns a row into a dict."""
+    reads = [(element.name, _make_value_reader(element, places)) for element in elements]
 
     def read(row: _Row) -> dict[str, Any]:
         values = ((name, value(row)) for name, value in reads)
@@ -68,8 +68,7 @@ def _document(elements: Sequence[Element], places: _Places) -> _Read:
     return read
 
 
-def _value(element: Element, places: _Places) -> _Read:
-    """Return the function that takes an element's value from a row."""
+def _make_value_reader(element: Element, places: _Places) -> _Read:
     match element:
         case BsonField():
             place, absent = places[element], None if element.null else _ABSENT
@@ -77,6 +76,6 @@ def _value(element: Element, places: _Places) -> _Read:
         case Constant():
             return lambda _row: element.text
         case Embedded():
-            inner = _document(element.elements, places)
+            inner = _make_reader(element.elements, places)
             return (lambda row: [*inner(row).values()]) if element.array else inner
     assert_never(element)

@@ -1,9 +1,9 @@
 """MongoDB's documents, and the logical queries as aggregation pipelines over them.
 
 The document formats come from influxdb-comparisons' loader for MongoDB (-document-format). The
-pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; a wide
-sum is one of decimals, which have 34 digits; floats on a grid add up without rounding; $avg is that
-sum divided by the count.
+pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; wide
+sums are decimals, which have 34 digits; floats on a grid add up without rounding, and $avg divides
+that sum by the count.
 https://www.mongodb.com/docs/manual/reference/operator/aggregation/
 """
 
@@ -51,7 +51,7 @@ class DocumentFormat(StrEnum):
     FLAT = "flat"
     """Every column is a field of the document."""
     KEY_PAIR = "key-pair"
-    """Tags and fields are two arrays of {key, val}, in which a NULL is a null."""
+    """Tags and fields are two arrays of {key, val}; a NULL is a null."""
     TIMESERIES = "timeseries"
     """A time-series collection: the time is a Date, the tags are one embedded document."""
 
@@ -62,33 +62,28 @@ class TableDocuments:
     def __init__(self, table: Table, layout: DocumentFormat) -> None:
         self._table = table
         self._layout = layout
-        self._tags, self._fields, self._date = (
+        self.tags_field, self._fields, self._date = (
             table.find_unused(name) for name in ("tags", "fields", "date")
         )
 
     @property
     def time_field(self) -> str:
-        """The field that holds the row's instant, a Date in a time-series collection."""
+        """The field of a row's instant, which is a Date in a time-series collection."""
         name = self._table.time.name
         own = self._layout is not DocumentFormat.TIMESERIES or self._is_date(self._table.time)
         return name if own else self._date
 
     @property
-    def meta_field(self) -> str:
-        """The field that holds the tags."""
-        return self._tags
-
-    @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of a document."""
+        """Elements of a document."""
         tags, table = self._table.tags, self._table
         if self._layout is DocumentFormat.FLAT:
             return tuple(self._field(column) for column in table.columns)
         grouped = [*tags, *(table.fields if self._layout is DocumentFormat.KEY_PAIR else ())]
         apart = [self._field(column) for column in table.columns if column not in grouped]
         if self._layout is DocumentFormat.KEY_PAIR:
-            return (*apart, _pairs(self._tags, tags), _pairs(self._fields, table.fields))
-        meta = Embedded(self._tags, tuple(self._field(column) for column in tags))
+            return (*apart, _pairs(self.tags_field, tags), _pairs(self._fields, table.fields))
+        meta = Embedded(self.tags_field, tuple(self._field(column) for column in tags))
         date = (
             [BsonField(self._date, table.time, date=True)] if self.time_field == self._date else []
         )
@@ -98,7 +93,7 @@ class TableDocuments:
         return BsonField(_name(column), column, date=self._is_date(column))
 
     def _is_date(self, column: Column) -> bool:
-        """Return whether the column is stored as a Date, which counts milliseconds."""
+        """Return whether a column is stored as a Date, which counts milliseconds."""
         if self._table.time_unit is not TimeUnit.MILLISECOND:
             return False
         in_series = self._layout is DocumentFormat.TIMESERIES and column.role is Role.TIME
@@ -106,7 +101,7 @@ class TableDocuments:
         return in_series or (column.type is Type.TIMESTAMP and not in_pair)
 
     def value(self, name: str) -> Any:
-        """Return the expression for a value; an instant is an integer in the table's unit."""
+        """Return the expression of a column; an instant is an integer in the table's unit."""
         column = self._table.column(name)
         if self._is_date(column):
             return {"$toLong": f"${_name(column)}"}
@@ -115,15 +110,15 @@ class TableDocuments:
                 if column in columns:
                     return {"$arrayElemAt": [f"${group}.val", columns.index(column)]}
         if self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG:
-            return f"${self._tags}.{name}"
+            return f"${self.tags_field}.{name}"
         return f"${_name(column)}"
 
     def instant(self, value: int) -> Any:
-        """Return an instant as the rows' time is stored: a Date, or a number in its unit."""
+        """Return an instant in the form of the stored time: a Date, or a number in its unit."""
         return date(value) if self._is_date(self._table.time) else value
 
     def _groups(self) -> tuple[tuple[str, tuple[Column, ...]], ...]:
-        return ((self._tags, self._table.tags), (self._fields, self._table.fields))
+        return ((self.tags_field, self._table.tags), (self._fields, self._table.fields))
 
     def conditions(self, selection: Selection) -> list[dict[str, Any]]:
         """Return the conditions that select rows."""
@@ -151,17 +146,17 @@ class TableDocuments:
                 if column in columns:
                     return {group: {"$elemMatch": {"key": name, "val": wanted}}}
         is_meta = self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG
-        return {f"{self._tags}.{name}" if is_meta else _name(column): wanted}
+        return {f"{self.tags_field}.{name}" if is_meta else _name(column): wanted}
 
     def indices(self) -> dict[str, list[tuple[str, int]]]:
-        """Return the table's secondary indices: the fields that each of them sorts by."""
+        """Return the table's secondary indices: name -> fields with their order."""
         return {
             f"{index.name}_index": [(path, 1) for path in self._paths(index)]
             for index in self._table.indices
         }
 
     def _paths(self, index: Index) -> list[str]:
-        """Return the fields of an index; it can have one array, so it has the first of them."""
+        """Return the fields of an index, with only the first of several arrays."""
         found: dict[str, None] = {}
         arrays: dict[str, None] = {}
         for column in map(self._table.column, index.columns):
@@ -171,14 +166,14 @@ class TableDocuments:
                 if groups[0] == next(iter(arrays)):
                     found |= dict.fromkeys((f"{groups[0]}.key", f"{groups[0]}.val"))
             elif self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG:
-                found[f"{self._tags}.{column.name}"] = None
+                found[f"{self.tags_field}.{column.name}"] = None
             else:
                 found[self.time_field if column.role is Role.TIME else column.name] = None
         return [*found]
 
 
 def problems(table: Table) -> list[str]:
-    """Return the problems with the names of a table's columns, a sentence each."""
+    """Return a sentence for each name of a column that MongoDB cannot have."""
     return [
         f"column {column.name!r}: a query cannot address it, because in MongoDB a dot separates "
         "names, a dollar sign begins an operator and _id is the key; rename it"
@@ -196,7 +191,7 @@ def date(milliseconds: int) -> dict[str, Any]:
 
 
 def _name(column: Column) -> str:
-    """Return a column's field; a key that the client generates is the document's _id."""
+    """Return the field of a column; a key of the client is the document's _id."""
     return "_id" if column == ID else column.name
 
 
@@ -229,7 +224,7 @@ def _write_command(table: Table, conditions: Sequence[Stage], stages: Sequence[S
 
 
 def fields_of(columns: Sequence[Output]) -> list[str]:
-    """Return the fields of an answer's documents: the names of the columns, made unique."""
+    """Return unique names of the columns, which are the fields of an answer's documents."""
     names: list[str] = []
     for column in columns:
         name = column.name
@@ -331,11 +326,11 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: TableDocuments) 
 _WRITES = ("$out", "$merge")
 _EXPECTED = 'expected a list of stages, such as [{"$match": {...}}, {"$group": {...}}]'
 _VERBATIM = frozenset({"$match", "$literal"})
-"""Operators in which a text that begins with $ is only a text; in `$expr` it is a field."""
+"""Operators in which a text may begin with $; within `$expr` such a text names a field."""
 
 
 class Pipelines(JsonTexts):
-    """A user's pipelines in extended JSON over the documents of one table, all parts of it."""
+    """A user's pipelines in extended JSON over the documents of all parts of one table."""
 
     given_names = frozenset({"_id", "count"})
 
@@ -349,13 +344,15 @@ class Pipelines(JsonTexts):
 
     def content_problem(self, content: Any) -> str:
         """Return why a text's content is not a pipeline that only reads; empty if it is."""
-        if not isinstance(content, list) or not all(map(_is_stage, content)):
+        if not isinstance(content, list) or not all(
+            isinstance(stage, dict) and len(stage) == 1 and next(iter(stage)).startswith("$")
+            for stage in content
+        ):
             return _EXPECTED
         written = next((name for name in _WRITES if name in {*strings(content)}), "")
         return f"must only read, found {written!r}" if written else ""
 
     def instant(self, value: int) -> Any:
-        """Return an instant as documents have the time: a Date, or a number in its unit."""
         return self._documents.instant(value)
 
     def with_values(self, text: str, query: TextQuery) -> str:
@@ -382,7 +379,3 @@ class Pipelines(JsonTexts):
                 return {"$literal": value} if is_field else value
             case _:
                 return content
-
-
-def _is_stage(stage: Any) -> bool:
-    return isinstance(stage, dict) and len(stage) == 1 and next(iter(stage)).startswith("$")

@@ -1,6 +1,6 @@
 """A client of MongoDB: it sends encoded documents, reads answers, and classifies errors.
 
-This file imports the driver; database.py imports it on connecting.
+This file imports the driver, so database.py imports this file only to connect.
 """
 
 import re
@@ -82,7 +82,7 @@ class _Documents(RawBSONDocument):
     """Many encoded documents that the driver takes for one.
 
     The driver copies `raw` unchanged into the document sequence of an OP_MSG, which has no
-    separators, so a batch costs the driver as little as one document.
+    separators: a batch takes the driver no more time than one document.
     """
 
     __slots__ = ("_documents",)
@@ -152,35 +152,37 @@ class MongodbSession(Session):
         benchmark decides about retries and counts them.
         """
         self._stored = 0
-        if payload.mode == DRIVER:
-            self._insert_many(payload.data)
-            return
-        collection, inserts = payload.data
-        if payload.mode == CORRECT:
-            self._replace(collection, b"".join(documents for _, documents in inserts), payload.rows)
-            return
+        try:
+            if payload.mode == DRIVER:
+                self._insert_many(payload.data)
+                return
+            collection, inserts = payload.data
+            if payload.mode == CORRECT:
+                self._replace(collection, inserts, payload.rows)
+            else:
+                self._insert(collection, inserts)
+        except ConnectionFailure as error:
+            self.alive = isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
+            raise
+
+    def _insert(self, collection: str, inserts: Sequence[tuple[int, bytes]]) -> None:
         for rows, documents in inserts:
-            try:
-                reply = self.database.command(
-                    {"insert": collection, "documents": [_Documents(documents)], **self._write}
-                )
-            except ConnectionFailure as error:
-                self.alive = isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
-                raise
+            reply = self.database.command(
+                {"insert": collection, "documents": [_Documents(documents)], **self._write}
+            )
             self._stored += int(reply["n"])
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
-                raise self._not_acknowledged(reply, rows)
+                raise self._make_error(reply, rows)
 
     def _collection(self, name: str) -> "Collection[dict[str, Any]]":
         """Return a collection with the write concern of inserts."""
         concern = WriteConcern(**self._write["writeConcern"])
         return self.database.get_collection(name, write_concern=concern)
 
-    def _replace(self, collection: str, content: bytes, rows: int) -> None:
+    def _replace(self, collection: str, inserts: Sequence[tuple[int, bytes]], rows: int) -> None:
         """Replace the documents that have the same _id, with the driver."""
-        into = self._collection(collection)
-        documents = decode_all(content, _AS_BYTES)
-        found = into.bulk_write(
+        documents = decode_all(b"".join(content for _, content in inserts), _AS_BYTES)
+        found = self._collection(collection).bulk_write(
             [ReplaceOne({"_id": each["_id"]}, each) for each in documents],
             ordered=self._write["ordered"],
         )
@@ -213,14 +215,10 @@ class MongodbSession(Session):
     def _insert_many(self, batch: DriverBatch) -> None:
         """Insert documents with the driver, in as many commands as it needs."""
         into = self._collection(batch.into)
-        try:
-            found = into.insert_many(batch.rows, ordered=self._write["ordered"])
-        except ConnectionFailure as error:
-            self.alive = isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
-            raise
+        found = into.insert_many(batch.rows, ordered=self._write["ordered"])
         expect_rows(len(found.inserted_ids), len(batch.rows))
 
-    def _not_acknowledged(self, reply: Mapping[str, Any], rows: int) -> BulkWriteError:
+    def _make_error(self, reply: Mapping[str, Any], rows: int) -> BulkWriteError:
         """Return the error of a reply that does not acknowledge every row of its command."""
         concern = reply.get("writeConcernError")
         errors = reply.get("writeErrors", [])
@@ -237,11 +235,11 @@ class MongodbSession(Session):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        A batch is not a transaction: if the connection is lost, some rows may be stored. Nothing
-        is stored if the server reports an error for every row, or before the insert began. Rows
-        that too few members confirmed in time are stored but may be rolled back.
+        A batch is not a transaction: if the connection is lost, some rows may be stored. No row is
+        stored if the server reports an error for each row, or before the insert begins. Rows that
+        too few members confirmed in time are stored but may be rolled back.
         """
-        failure = _failure(error)
+        failure = _classify(error)
         if failure is Failure.NOT_APPLIED and self._stored:
             return Failure.UNKNOWN
         return failure
@@ -254,7 +252,7 @@ class MongodbSession(Session):
                 for portion in self.await_parts(portions(cursor, _PORTION_ROWS)):
                     rows += map(read, portion)
         if not rows and not statement.own and _has_one_group(command):
-            # $group returns no document if there are no rows; the answer still has one row.
+            # Without rows, $group returns no document, but the answer has one row.
             rows = [tuple(0 if c.name.startswith("count") else None for c in statement.outputs)]
         return rows
 
@@ -274,7 +272,7 @@ class MongodbSession(Session):
         if "aggregate" not in asked:
             del asked["cursor"]
         with pymongo.timeout(self._query_timeout_s):
-            reply = self.database.command(EXPLAIN, asked, verbosity=VERBOSITY)
+            reply = self.database.command("explain", asked, verbosity="executionStats")
         text = shapes.format_json(select_parts(reply))
         yield QueryPlan(statement.text, text, shape_of_plan(reply))
 
@@ -289,7 +287,6 @@ class MongodbSession(Session):
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """Return a statement as a command."""
     try:
         return dict(json_util.loads(text, json_options=_JSON))
     except (TypeError, ValueError) as error:
@@ -300,7 +297,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def commands(content: bytes, rows: int) -> list[tuple[int, bytes]]:
-    """Return documents as (rows, documents) of as many insert commands as they need, mostly one."""
+    """Cut documents into insert commands, mostly one; return rows and documents of each."""
     if len(content) <= COMMAND_BYTES and rows <= COMMAND_ROWS:
         return [(rows, content)]
     cut: list[tuple[int, bytes]] = []
@@ -314,26 +311,27 @@ def commands(content: bytes, rows: int) -> list[tuple[int, bytes]]:
     return [*cut, (count, content[first:])]
 
 
-def _failure(error: Exception) -> Failure:
+def _classify(error: Exception) -> Failure:
     if isinstance(error, BulkWriteError):
-        return _bulk_failure(error.details)
+        return _classify_bulk(error.details)
     if isinstance(error, ServerSelectionTimeoutError | WaitQueueTimeoutError):
         return Failure.NOT_APPLIED  # no server or no connection was available
     if isinstance(error, NotPrimaryError | OperationFailure):
-        no_storage = _FERRETDB_WITHOUT_STORAGE in str(error)
-        return Failure.NOT_APPLIED if no_storage else _code_failure(_code_of(error))
-    if isinstance(error, ConnectionFailure):
-        return Failure.UNKNOWN
-    if isinstance(error, ProtocolError):  # the driver closes the connection, and opens another one
+        if _FERRETDB_WITHOUT_STORAGE in str(error):
+            return Failure.NOT_APPLIED
+        details = getattr(error, "details", None) or {}
+        return _classify_code(getattr(error, "code", None) or details.get("code"))
+    # After a ProtocolError, the driver replaces the connection.
+    if isinstance(error, ConnectionFailure | ProtocolError):
         return Failure.UNKNOWN
     # The driver raises its other errors before it sends: document too large, not encodable.
     before_sending = isinstance(error, PyMongoError | BSONError)
     return Failure.FATAL if before_sending else Failure.UNKNOWN
 
 
-def _bulk_failure(details: Mapping[str, Any] | None) -> Failure:
+def _classify_bulk(details: Mapping[str, Any] | None) -> Failure:
     found = details or {}
-    meanings = {_code_failure(item.get("code")) for item in found.get("writeErrors", [])}
+    meanings = {_classify_code(item.get("code")) for item in found.get("writeErrors", [])}
     if Failure.FATAL in meanings:
         return Failure.FATAL
     if found.get("nInserted") or found.get("writeConcernErrors"):
@@ -341,12 +339,7 @@ def _bulk_failure(details: Mapping[str, Any] | None) -> Failure:
     return Failure.NOT_APPLIED if meanings == {Failure.NOT_APPLIED} else Failure.UNKNOWN
 
 
-def _code_of(error: Exception) -> int | None:
-    details = getattr(error, "details", None) or {}
-    return getattr(error, "code", None) or details.get("code")
-
-
-def _code_failure(code: int | None) -> Failure:
+def _classify_code(code: int | None) -> Failure:
     if code in _NOT_PRIMARY or code in _TRY_AGAIN:
         return Failure.NOT_APPLIED
     return Failure.FATAL if code in _FATAL else Failure.UNKNOWN
@@ -381,7 +374,6 @@ def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[An
 
 # --- query plans
 
-EXPLAIN, VERBOSITY = "explain", "executionStats"
 _PARTS = ("queryPlanner", "executionStats", "stages", "shards")
 """Parts of the answer to keep; the others describe server and command."""
 _FIGURES = re.compile(
@@ -390,13 +382,13 @@ _FIGURES = re.compile(
     r"|executionStats|executionStages|allPlansExecution|rejectedPlans|namespace|\w*Hash|\w*Key"
     r"|serverInfo|serverParameters|command|ok|spill\w*|usedDisk|seeks|dupsTested|dupsDropped"
 )
-"""Keys that are no part of the plan itself."""
+"""Keys that do not belong to the plan itself."""
 _LITERALS = ("parsedQuery", "indexBounds", "filter", "pipeline")
 """Keys below which texts are literals."""
 
 
 def select_parts(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parts of an answer that are about the query."""
+    """Return the parts of an answer that describe the query."""
     return {name: reply[name] for name in _PARTS if name in reply} or reply
 
 

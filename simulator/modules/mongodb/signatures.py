@@ -1,4 +1,4 @@
-"""The layout of our collections: the fields of their documents, and the types."""
+"""The layout of our collections: fields of their documents, with types."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession  # noqa: F401  # in a base
 
 _COMPARED = 100
-"""Documents of a collection that are read."""
+"""Number of documents that are read from a collection."""
 _ID = "_id"
 _KINDS = (bool, int, float, str, datetime)
 _SEVERAL = "several types"
@@ -26,7 +26,7 @@ _TYPES = {
 
 
 class Signatures(Database["MongodbSession"]):
-    """A database in which collections have no place for a text."""
+    """Recognizes collections by their documents, because they have no place for a signature."""
 
     declares_columns: ClassVar[bool] = False
 
@@ -56,7 +56,7 @@ class Signatures(Database["MongodbSession"]):
 
 
 def _declare(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
-    """Yield fields and their types; fields of embedded documents or pairs include its name."""
+    """Yield fields and their types; a field of a document or of pairs includes their name."""
     for element in elements:
         match element:
             case BsonField() if element.name != _ID:
@@ -91,7 +91,7 @@ def _prefix(name: str, columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str
 
 
 def _kind(value: Any) -> str:
-    """Return the type of a value; none of NULL."""
+    """Return the name of a value's type; empty for NULL."""
     if value is None:
         return ""
     known = (kind for kind in _KINDS if isinstance(value, kind))
