@@ -1,8 +1,8 @@
 """Apache IoTDB, by tablets of its table model.
 
-In the table model a batch of many devices is one tablet, and SQL groups by tags and by time. In the
-tree model each device has its own path: a batch would need a request for each device, and a NULL
-tag could not be part of a path.
+In the table model, a batch of many devices is one tablet, and SQL groups by tags and by time. In
+the tree model, each device has its own path: a batch would need a request for each device, and a
+NULL tag cannot be part of a path.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -145,49 +145,38 @@ class IotDb(Database["IotDbSession"]):
     # --- connecting
 
     def connect(self) -> "IotDbSession":
-        # The driver is imported only by a module that connects.
+        # These files import the driver.
         from simulator.modules.iotdb.session import IotDbSession
-        from simulator.modules.iotdb.wire import ConnectOptions, IotDbError, Link
+        from simulator.modules.iotdb.wire import IotDbError, Link
 
-        given, context = self.options, None
-        if given.tls:
-            context = tls_context(given.ca_file, given.ca, insecure=given.insecure)
-        options = ConnectOptions(
-            host=given.host,
-            port=given.port,
-            tls=context,
-            username=given.username,
-            password=given.password.get_secret_value(),
-            database=given.database,
-            timeout_s=given.timeout_s,
-            query_timeout_s=given.query_timeout_s,
-            fetch_rows=given.fetch_rows,
-        )
+        options, context = self.options, None
+        if options.tls:
+            context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
         try:
-            return IotDbSession(Link(options), self._driver)
+            return IotDbSession(Link(options, context), self._open_driver)
         except IotDbError as error:
             raise self.setup_error(error) from error
 
-    def _driver(self) -> "TableSession":
+    def _open_driver(self) -> "TableSession":
         """Open the vendor's session, with its defaults."""
         from iotdb.table_session import TableSession, TableSessionConfig
 
-        given = self.options
+        options = self.options
         return TableSession(
             TableSessionConfig(
-                node_urls=[f"{given.host}:{given.port}"],
-                username=given.username,
-                password=given.password.get_secret_value(),
-                database=given.database,
-                use_ssl=given.tls,
-                ca_certs=given.ca_file,
-                connection_timeout_in_ms=int(given.timeout_s * 1000),
+                node_urls=[f"{options.host}:{options.port}"],
+                username=options.username,
+                password=options.password.get_secret_value(),
+                database=options.database,
+                use_ssl=options.tls,
+                ca_certs=options.ca_file,
+                connection_timeout_in_ms=int(options.timeout_s * 1000),
             )
         )
 
     @contextmanager
     def administration(self) -> Iterator["IotDbSession"]:
-        """Open a session that uses no database, because it may not exist."""
+        """Open a session that uses no database, because the database may not exist."""
         anywhere = IotDb(self.options.model_copy(update={"database": ""}))
         with super(IotDb, anywhere).administration() as session:
             yield session
@@ -199,11 +188,10 @@ class IotDb(Database["IotDbSession"]):
 
     # --- tables
 
-    def _full(self, table: str) -> str:
+    def _name_full(self, table: str) -> str:
         return f"{quote(self.options.database)}.{quote(name_table(table))}"
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names tables or views of the database use."""
         from simulator.modules.iotdb.wire import ServerError
 
         with self.administration() as session:
@@ -217,9 +205,8 @@ class IotDb(Database["IotDbSession"]):
         return {name: Existing("table") for name in names if name_table(name) in known}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table; the time has a special name."""
         with self.administration() as session:
-            found = session.link.execute(f"DESC {self._full(name)}")
+            found = session.link.execute(f"DESC {self._name_full(name)}")
         return {str(column): str(kind) for column, kind, *_ in found}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
@@ -230,8 +217,7 @@ class IotDb(Database["IotDbSession"]):
             yield {"time": "TIMESTAMP", **typed}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows."""
-        some = f"SELECT 1 FROM {self._full(name)} LIMIT {MOST_COUNTED + 1}"
+        some = f"SELECT 1 FROM {self._name_full(name)} LIMIT {MOST_COUNTED + 1}"
         with self.administration() as session:
             ((rows,),) = session.link.execute(f"SELECT count(*) FROM ({some})")
         return Contents(int(rows))
@@ -244,16 +230,16 @@ class IotDb(Database["IotDbSession"]):
             link.execute(f"CREATE DATABASE IF NOT EXISTS {quote(self.options.database)}")
             for table in tables:
                 for name in table.names:
-                    link.execute(self._create(table, name, link.precision))
-                    undo(link.execute, f"DROP TABLE IF EXISTS {self._full(name)}")
+                    link.execute(self._define_table(table, name, link.precision))
+                    undo(link.execute, f"DROP TABLE IF EXISTS {self._name_full(name)}")
 
-    def _create(self, table: Table, name: str, precision: TimeUnit) -> str:
+    def _define_table(self, table: Table, name: str, precision: TimeUnit) -> str:
         columns = [f"{quote('time')} TIMESTAMP TIME"]
         for column in columns_of(table):
             kind = type_of(column, table.time_unit, precision)
             role = "TAG" if column.role is Role.TAG else "FIELD"
             columns.append(f"{quote(column.name)} {kind} {role}")
-        return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
+        return f"CREATE TABLE {self._name_full(name)} ({', '.join(columns)})"
 
     def drop(self, names: Collection[str]) -> None:
         from simulator.modules.iotdb.wire import ServerError
@@ -261,7 +247,7 @@ class IotDb(Database["IotDbSession"]):
         with self.administration() as session:
             for name in names:
                 try:
-                    session.link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
+                    session.link.execute(f"DROP TABLE IF EXISTS {self._name_full(name)}")
                 except ServerError as error:
                     if error.codes == {_NO_DATABASE}:
                         return
@@ -317,7 +303,7 @@ DURABILITY: dict[str, tuple[bool | None, str]] = {
 
 
 def wal_mode(link: "Link") -> str:
-    """Return the server's wal_mode; empty if it does not report it."""
+    """Return the server's wal_mode; empty if the server does not report it."""
     from simulator.modules.iotdb.wire import ServerError
 
     try:

@@ -1,8 +1,8 @@
 """IoTDB's table model: names, types, times, and the logical queries as SQL.
 
-The server sums integers as doubles, which are exact up to 2**53 only, and has no UNION. So integers
-are summed in pieces of 16 bits, each of which is exact, and each physical table is queried
-separately; the client combines pieces and tables.
+The server sums integers as doubles, which are exact up to 2**53 only, and has no UNION. So a query
+sums integers in pieces of 16 bits, which are exact, and has a statement for each physical table;
+the client combines pieces and tables.
 """
 
 import re
@@ -69,8 +69,8 @@ TYPE_CODES = {
 def name_table(name: str) -> str:
     """Return a table's name on the server.
 
-    A tablet's table is parsed as a path, in which a name with blanks, dots and the like needs
-    backquotes; the server stores the backquotes as part of the name.
+    The server parses the table of a tablet as a path, in which a name with blanks or dots needs
+    backquotes, and stores the backquotes as part of the name.
     """
     small = name.lower()
     return small if _PLAIN.fullmatch(small) else "`" + small.replace("`", "``") + "`"
@@ -113,41 +113,36 @@ class Clock:
 
     @property
     def finer(self) -> int:
-        """Return the server's units in one of the table's; 1 if the server's is coarser."""
+        """The number of server units in a table unit; 1 if the server's unit is coarser."""
         return max(self.precision.per_second // self.unit.per_second, 1)
 
     @property
     def coarser(self) -> int:
-        """Return the table's units in one of the server's; 1 if the server's is finer."""
+        """The number of table units in a server unit; 1 if the server's unit is finer."""
         return max(self.unit.per_second // self.precision.per_second, 1)
 
-    def make_converter(self, column: Column) -> Callable[[Array], Array]:
-        """Return the function that converts times for the server, or raises UnstorableError."""
-
-        def store(times: Array) -> Array:
-            if self.coarser > 1:
-                whole = times // self.coarser
-                odd = times[whole * self.coarser != times]
-                if len(odd):
-                    raise UnstorableError(
-                        f"column {column.name}: {odd[0]} {self.unit} is finer than the server's "
-                        f"timestamp_precision={self.precision}; use times in whole "
-                        f"{self.precision} (--tick-ms), or a server with "
-                        f"timestamp_precision={self.unit}"
-                    )
-                return whole
-            if self.finer > 1:
-                most = np.iinfo(np.int64).max // self.finer
-                odd = times[(times > most) | (times < -most)]
-                if len(odd):
-                    raise UnstorableError(
-                        f"column {column.name}: {odd[0]} {self.unit} is beyond the 64 bits in "
-                        f"which the server counts {self.precision}"
-                    )
-                return times * self.finer
-            return times
-
-        return store
+    def store(self, column: Column, times: Array) -> Array:
+        """Convert times of a column for the server; UnstorableError if it cannot store them."""
+        if self.coarser > 1:
+            whole = times // self.coarser
+            odd = times[whole * self.coarser != times]
+            if len(odd):
+                raise UnstorableError(
+                    f"column {column.name}: {odd[0]} {self.unit} is finer than the server's "
+                    f"timestamp_precision={self.precision}; use times in whole {self.precision} "
+                    f"(--tick-ms), or a server with timestamp_precision={self.unit}"
+                )
+            return whole
+        if self.finer > 1:
+            most = np.iinfo(np.int64).max // self.finer
+            odd = times[(times > most) | (times < -most)]
+            if len(odd):
+                raise UnstorableError(
+                    f"column {column.name}: {odd[0]} {self.unit} is beyond the 64 bits in which "
+                    f"the server counts {self.precision}"
+                )
+            return times * self.finer
+        return times
 
     def read(self, time: int | None) -> int | Decimal | None:
         """Convert a time of the server to the unit of the table."""
@@ -174,12 +169,12 @@ class IotDbTexts(SqlTexts):
 
     @property
     def places(self) -> Mapping[str, str]:
-        """The table, if its rows are in one table: there is no UNION."""
+        """The table, if it has one part: there is no UNION."""
         one = self.table.parts == 1
         return {"table": quote(name_table(self.table.name))} if one else {}
 
     def literal(self, value: Value) -> str:
-        """Return a value; an instant is a time of the server."""
+        """Return a value; an instant is in the server's unit."""
         if isinstance(value, Instant):
             return super().literal(self._clock.bound(value.value))
         return super().literal(value)
@@ -188,7 +183,7 @@ class IotDbTexts(SqlTexts):
         return super().with_values(text.rstrip().rstrip(";"), query)
 
     def statement(self, query: TextQuery) -> PlannedQuery:
-        """Return the text; the session adapts its instants to the server's precision."""
+        """Return the text, whose instants the session converts to the server's precision."""
         text = self.with_values(self.text_of(query), query)
         return PlannedQuery(text, query.outputs, (query,), own=True, fetches=(Fetch(text),))
 
@@ -196,7 +191,7 @@ class IotDbTexts(SqlTexts):
 def render(query: Query) -> PlannedQuery:
     """Return the query as SQL for a server with the table's unit as precision.
 
-    Its parameter is the query itself: the session adapts it to the server's precision.
+    Its parameter is the query, from which the session makes the SQL for its server's precision.
     """
     unit = query.table.time_unit
     return replace(plan_statements(query, Clock(unit, unit)), parameters=(query,))
@@ -208,7 +203,7 @@ def plan_statements(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
         case TextQuery():
             return IotDbTexts(query.table, clock).statement(query)
         case RowsQuery():
-            return _convert_stored_rows(query, clock)
+            return _render_rows(query, clock)
         case NewestQuery():
             return _newest(query, clock)
         case DistinctQuery():
@@ -217,7 +212,7 @@ def plan_statements(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
             return _aggregates(query, clock)
 
 
-def _convert_stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
+def _render_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
     table, where = query.table, _where(query, clock)
     if query.newest is None:
         return PlannedQuery.of(query, _rows(table, query.read, clock, where), Collected)
@@ -246,7 +241,7 @@ def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
 def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
     """Count the rows if the columns contain the key of the only table; else compare rows.
 
-    The client compares them: DISTINCT of 2.0.1-beta repeats some rows and runs out of memory.
+    The client compares rows, because DISTINCT of 2.0.1-beta repeats some and runs out of memory.
     """
     table = query.table
     key = {table.time.name, *(column.name for column in table.tags)}
@@ -261,13 +256,9 @@ def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
 def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Fetch]:
     """Return the statement for each physical table; `read` converts a row for the combiner."""
     return [
-        Fetch(f"{before} FROM {quote(name_table(name))}{behind}", partial(_convert, read))
+        Fetch(f"{before} FROM {quote(name_table(name))}{behind}", lambda rows: [*map(read, rows)])
         for name in table.names
     ]
-
-
-def _convert(read: Callable[[Row], Row], rows: Sequence[Row]) -> list[Row]:
-    return [read(row) for row in rows]
 
 
 def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
@@ -277,7 +268,7 @@ def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[
         if column is table.time:
             changes.append((place, clock.read))
         elif column.role is Role.TAG and column.type is not Type.TEXT:
-            changes.append((place, _number))
+            changes.append((place, lambda text: None if text is None else int(text)))
     if not changes:
         return tuple
 
@@ -288,10 +279,6 @@ def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[
         return cells
 
     return apply_changes
-
-
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text)
 
 
 # --- aggregates ----------------------------------------------------------------------------------
@@ -358,9 +345,9 @@ def _time(clock: Clock) -> str:
 
 
 def _bucket(width: int, clock: Clock) -> str:
-    """Return the start of a row's time bucket, as the server stores times.
+    """Return the start of a row's time bucket, in the server's unit.
 
-    Of hundreds of groups by an expression of integers, IoTDB 2.0.1 returns some twice.
+    Integers could express it, but IoTDB 2.0.1 then returns some of hundreds of groups twice.
     """
     if width % clock.coarser:
         raise Unsupported(
@@ -398,7 +385,7 @@ def _end(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
 
 
 def _number_of(column: Column) -> str:
-    """Return a column except the time, as a number unless it is text."""
+    """Return a column other than the time, as a number unless it is text."""
     name = quote(column.name)
     if column.type is Type.BOOL:
         return f"CAST({name} AS INT32)"
@@ -433,7 +420,7 @@ def _same(value: Any) -> Any:
 
 ANALYZE = "EXPLAIN ANALYZE"
 _NODE = re.compile(r"\[PlanNodeId \S+\]: (\w+)|^([A-Z]\w+)-\d+")
-"""A line that begins a node; the lines below it are figures of the run."""
+"""Line that begins a node; the lines below it are figures of the run."""
 
 
 def shape_of_plan(text: str) -> str:

@@ -1,13 +1,13 @@
 """A session with IoTDB: it sends tablets, runs queries, and classifies errors.
 
-This file imports the driver; database.py imports it on connecting.
+This file imports the driver, so database.py imports this file only to connect.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property, partial
+from typing import ClassVar, NamedTuple
 
 from iotdb.table_session import TableSession
 from iotdb.utils.exception import IoTDBConnectionException, StatementExecutionException
@@ -82,14 +82,13 @@ class IotDbSession(PlannedSession):
             _store(self.driver, payload.data)
             return
         target: _Target
-        tablet: Tablet
         target, tablet = payload.data
         self.link.insert(*target.into, tablet)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        The server splits a tablet by device and time, so it may refuse one piece and store others.
+        The server splits a tablet by device and time, and may refuse one piece and store others.
         """
         if isinstance(error, ConnectError):
             return Failure.NOT_APPLIED
@@ -135,13 +134,6 @@ class _Into(NamedTuple):
     categories: Sequence[int]
 
 
-class _BatchRows(NamedTuple):
-    """The rows of a batch, in the order of time, as the driver wants them."""
-
-    times: list[int]
-    values: list[list[Any]]
-
-
 class _Target:
     """A physical table, and the encoders of its rows."""
 
@@ -154,7 +146,7 @@ class _Target:
             [_TAG if column.role is Role.TAG else _FIELD for column in columns],
         )
         self._time = table.time.name
-        self._stored_times = Clock(unit, precision).make_converter(table.time)
+        self._stored_times = partial(Clock(unit, precision).store, table.time)
         self.tablets = Tablets(columns, self._stored_times)
         self._objects = Objects(columns, unit)
         self._numbers = [
@@ -170,21 +162,21 @@ class _Target:
         for rows in self._objects.encode(block, rows_per_batch):
             own = instants[start : start + len(rows)]
             start += len(rows)
-            # The driver sorts by time and then by the values, of which None cannot be compared.
+            # The driver would sort by time and then by values, and cannot compare None.
             order = sorted(range(len(rows)), key=own.__getitem__)
             values = [list(rows[place]) for place in order]
             for row in values if self._numbers else ():
                 for place in self._numbers:
                     row[place] = None if row[place] is None else str(row[place])
             times = [own[place] for place in order]
-            found.append(DriverBatch(self.into, _BatchRows(times, values)))
+            found.append(DriverBatch(self.into, (times, values)))
         return found
 
 
 def _store(session: TableSession, batch: DriverBatch) -> None:
-    """Send the rows with the driver; translate its errors to errors of the wire.
+    """Send the rows with the driver; translate its errors to those of `wire`.
 
-    It connects again by itself, and sends the rows again: the same rows replace themselves.
+    The driver may connect and send the rows again; rows that are sent twice replace themselves.
     """
     into: _Into = batch.into
     times, values = batch.rows

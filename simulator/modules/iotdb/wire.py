@@ -1,8 +1,8 @@
 """IoTDB's session protocol: Thrift in frames, a session of the table model, statements, tablets.
 
-Only the generated Thrift classes of the driver's package are used: rows are sent as the bytes that
-the encoder made, answers are read as blocks of columns, and every error can be classified. This
-file imports the driver; session.py imports it.
+This file uses only the generated Thrift classes of the driver's package. It sends rows as the bytes
+that the encoder made, reads answers as blocks of columns, and can classify every error. It imports
+the driver; session.py imports this file.
 """
 
 import socket
@@ -10,7 +10,7 @@ import ssl
 import struct
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from iotdb.thrift.rpc import ttypes as rpc
@@ -24,6 +24,9 @@ from simulator.data.schema import TimeUnit
 from simulator.encode.tablet import Tablet
 from simulator.modules.shared.http.tls import CONNECT_S, certificate_remedy, socket_options
 
+if TYPE_CHECKING:
+    from simulator.modules.iotdb.database import IotDbOptions
+
 _PROTOCOL = rpc.TSProtocolVersion.IOTDB_SERVICE_PROTOCOL_V3
 _TLS_HANDSHAKE_S = 10.0
 _BROKEN = (OSError, TException, EOFError)
@@ -32,7 +35,7 @@ _BROKEN = (OSError, TException, EOFError)
 
 
 class IotDbError(Exception):
-    """Base of the errors of this file: what failed, and what to try."""
+    """Base of the errors of this file; the text says what failed, and what to try."""
 
 
 class ConnectError(IotDbError):
@@ -51,7 +54,7 @@ class ServerStatus(NamedTuple):
 
 
 class ServerError(IotDbError):
-    """The server refused a request, or a part of it; codes are TSStatusCode."""
+    """The server refused a request, or a part of it; the codes are TSStatusCode."""
 
     GOOD: ClassVar[frozenset[int]] = frozenset({200, 400})
     """Success; and success with the hint that another node would have been nearer."""
@@ -76,31 +79,19 @@ def check(status: Any) -> None:
 # --- the connection ------------------------------------------------------------------------------
 
 
-class ConnectOptions(NamedTuple):
-    """Parameters of a connection."""
-
-    host: str
-    port: int
-    tls: ssl.SSLContext | None
-    username: str
-    password: str
-    database: str
-    """Empty: the session uses none."""
-    timeout_s: float
-    query_timeout_s: float
-    fetch_rows: int
-
-
 class Link:
     """An open session of the table model."""
 
-    def __init__(self, options: ConnectOptions) -> None:
-        """Connect and log in; ConnectError or ServerError on failure."""
+    def __init__(self, options: "IotDbOptions", tls: ssl.SSLContext | None) -> None:
+        """Connect and log in; ConnectError or ServerError on failure.
+
+        Without a database in the options, the session uses none.
+        """
         self.alive = True
         self.where = f"{options.host}:{options.port}"
         self._options = options
         self._socket = TSocket()
-        self._socket.setHandle(_connect(options, self.where))
+        self._socket.setHandle(_connect(options.host, options.port, tls))
         transport = TFramedTransport(self._socket)
         self._client = Client(TBinaryProtocolAccelerated(transport))
         configuration = {"version": "V_1_0", "sql_dialect": "table"}
@@ -110,7 +101,7 @@ class Link:
             client_protocol=_PROTOCOL,
             zoneId="UTC",
             username=options.username,
-            password=options.password,
+            password=options.password.get_secret_value(),
             configuration=configuration,
         )
         try:
@@ -233,27 +224,25 @@ class Link:
             raise
 
 
-def _connect(options: ConnectOptions, where: str) -> socket.socket:
+def _connect(host: str, port: int, tls: ssl.SSLContext | None) -> socket.socket:
     connection: socket.socket | None = None
     try:
-        connection = socket.create_connection((options.host, options.port), CONNECT_S)
+        connection = socket.create_connection((host, port), CONNECT_S)
         for option in socket_options():
             connection.setsockopt(*option)
-        if options.tls:
+        if tls:
             connection.settimeout(_TLS_HANDSHAKE_S)
-            connection = options.tls.wrap_socket(connection, server_hostname=options.host)
-    except OSError as error:
+            connection = tls.wrap_socket(connection, server_hostname=host)
+    except BaseException as error:  # also Ctrl-C: the socket is closed
         if connection:
             connection.close()
-        raise ConnectError(f"{where}: {_reason(error)}") from error
-    except BaseException:  # also Ctrl-C: the socket is closed
-        if connection:
-            connection.close()
+        if isinstance(error, OSError):
+            raise ConnectError(f"{host}:{port}: {_explain(error)}") from error
         raise
     return connection
 
 
-def _reason(error: OSError) -> str:
+def _explain(error: OSError) -> str:
     check_address = "check that the server runs, and host and port"
     match error:
         case ssl.SSLCertVerificationError():
@@ -279,8 +268,8 @@ def _fail_unanswered(where: str, error: BaseException, timeout_s: float) -> Unan
     return Unanswered(f"{where}: the connection was lost before an answer arrived ({shown})")
 
 
-# --- answers. A block (TsBlock) is the number of columns, their types, the number of rows, the
-# encoding of each column, and the columns, the time first; all numbers are big-endian.
+# --- answers. A block (TsBlock) has the number of columns, their types, the number of rows, the
+# encoding of each column, and the columns with the time first; all numbers are big-endian.
 
 _BYTES, _INT32S, _INT64S, _TEXTS, _REPEATED = range(5)
 _FLOATS = {3: ">f4", 4: ">f8"}
@@ -296,38 +285,36 @@ class TsBlock(NamedTuple):
     places: Sequence[int]
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return the rows."""
-        return decode_rows(self.content, self.places)
+        """Decode the block; return its rows with the columns that were asked for."""
+        block = self.content
+        (count,) = _LENGTH.unpack_from(block)
+        types = block[4 : 4 + count]
+        (rows,) = _LENGTH.unpack_from(block, 4 + count)
+        at = 8 + count
+        encodings = block[at : at + 1 + count]
+        at += 1 + count
+        columns = []
+        for kind, encoding in zip(b"\2" + types, encodings, strict=True):
+            values, at = _decode_column(block, at, kind, encoding, rows)
+            columns.append(values)
+        return list(zip(*(columns[1 + place] for place in self.places), strict=True))
 
 
-def decode_rows(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Return the rows of a block, with the columns at these places."""
-    (count,) = _LENGTH.unpack_from(block)
-    types = block[4 : 4 + count]
-    (rows,) = _LENGTH.unpack_from(block, 4 + count)
-    at = 8 + count
-    encodings = block[at : at + 1 + count]
-    at += 1 + count
-    columns = []
-    for kind, encoding in zip(b"\2" + types, encodings, strict=True):
-        values, at = _column(block, at, kind, encoding, rows)
-        columns.append(values)
-    return list(zip(*(columns[1 + place] for place in places), strict=True))
-
-
-def _column(block: bytes, at: int, kind: int, encoding: int, rows: int) -> tuple[list[Any], int]:
-    """Return a column's values, None for NULL, and where the next column begins."""
+def _decode_column(
+    block: bytes, at: int, kind: int, encoding: int, rows: int
+) -> tuple[list[Any], int]:
+    """Return a column's values, None for NULL, and the place of the next column."""
     if encoding == _REPEATED:
-        (value,), at = _column(block, at + 1, kind, block[at], 1)
+        (value,), at = _decode_column(block, at + 1, kind, block[at], 1)
         return [value] * rows, at
     has_nulls, at = block[at], at + 1
     nulls = None
     if has_nulls:
-        nulls, at = _bits(block, at, rows)
+        nulls, at = _unpack_bits(block, at, rows)
     present = rows if nulls is None else rows - int(nulls.sum())
     values: list[Any]
     if encoding == _BYTES:  # the only encoding that has a place for each NULL
-        bits, at = _bits(block, at, rows)
+        bits, at = _unpack_bits(block, at, rows)
         values = (bits if nulls is None else bits[~nulls]).tolist()
     elif encoding == _TEXTS:
         values = []
@@ -346,7 +333,7 @@ def _column(block: bytes, at: int, kind: int, encoding: int, rows: int) -> tuple
     return [None if null else next(given) for null in nulls.tolist()], at
 
 
-def _bits(block: bytes, at: int, rows: int) -> tuple[Any, int]:
+def _unpack_bits(block: bytes, at: int, rows: int) -> tuple[Any, int]:
     size = (rows + 7) // 8
     packed = np.frombuffer(block, np.uint8, size, at)
     return np.unpackbits(packed, count=rows).view(np.bool_), at + size
