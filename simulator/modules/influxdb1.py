@@ -105,7 +105,7 @@ class Influxdb1(Influxdb):
     def create_container(self, session: InfluxSession, name: str, *, signed: bool) -> None:
         span_s = self.options.shard_group_s
         span = f" SHARD DURATION {span_s}s" if span_s else ""
-        # "autogen" is the name of the policies that the server creates itself.
+        # "autogen" is the name that the server gives to policies of its own.
         policy = f'DURATION INF REPLICATION 1{span} NAME "autogen"'
         _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
 
@@ -119,22 +119,22 @@ class Influxdb1(Influxdb):
     # --- the server
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Wait until files are compacted; rows can be queried as soon as they are acknowledged.
+        """Wait until files are compacted.
 
         This server writes its cache after ten minutes without writes, and not on request.
         """
         with self.administration() as session:
-            wait_until_compacted(lambda: not any(self._compactions(session, tables)))
+            wait_until_compacted(lambda: not any(self._count_compactions(session, tables)))
 
-    def _compactions(self, session: InfluxSession, tables: Sequence[Table]) -> Iterator[int]:
+    def _count_compactions(self, session: InfluxSession, tables: Sequence[Table]) -> Iterator[int]:
         """Yield how many compactions run or wait, by shard and kind."""
-        for chunk in _statistics(session, "tsm1_engine", self.buckets(tables)):
+        for chunk in _read_statistics(session, "tsm1_engine", self.buckets(tables)):
             for name, values in chunk.columns.items():
                 if name.endswith(("CompactionsActive", "CompactionsQueue", "CompactionQueue")):
                     yield from values
 
     def sum_sizes(self, session: InfluxSession, names: Sequence[str]) -> int:
-        shards = _statistics(session, "shard", names)
+        shards = _read_statistics(session, "shard", names)
         return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
 
     def describe(self) -> Server:
@@ -164,7 +164,9 @@ class Influx1Session(InfluxSession):
                 raise QueryFailed(failed)
 
 
-def _statistics(session: InfluxSession, component: str, databases: Sequence[str]) -> list[Chunk]:
+def _read_statistics(
+    session: InfluxSession, component: str, databases: Sequence[str]
+) -> list[Chunk]:
     found = _ask(session, f"SHOW STATS FOR {literal(component)}")
     return [chunk for chunk in found if chunk.shared.get("database") in databases]
 

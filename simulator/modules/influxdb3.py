@@ -1,8 +1,8 @@
 """InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL.
 
-https://docs.influxdata.com/influxdb3/core/api/. Each table has its own database, in which its
-parts are tables; their time column is called `time` and counts nanoseconds. The vendor's client for
-InfluxDB 2 has no method for this API, so that every request is made here.
+https://docs.influxdata.com/influxdb3/core/api/. Each table has its own database, whose tables are
+the parts; their time column is called `time` and counts nanoseconds. The vendor's client for
+InfluxDB 2 has no method for this API, so this file makes every request.
 """
 
 import json
@@ -89,7 +89,7 @@ class _Dialect(sql.Dialect):
     types: ClassVar[dict[Type, str]] = {}
 
     def name(self, identifier: str) -> str:
-        """Return an identifier in quotes, which keep its upper-case letters."""
+        """Return an identifier in quotes, because others lose their upper-case letters."""
         return sql.quote(identifier)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
@@ -97,7 +97,7 @@ class _Dialect(sql.Dialect):
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         name, function = self.name(column.name), "last_value" if last else "first_value"
-        # InfluxDB's SQL has no FILTER: what is not NULL comes first, or last.
+        # InfluxDB's SQL has no FILTER, so sort NULL last for the first value, and conversely.
         some = f"{name} IS {'NOT ' if last else ''}NULL, " if column.nullable else ""
         return f"{function}({name} ORDER BY {some}{time})"
 
@@ -105,7 +105,7 @@ class _Dialect(sql.Dialect):
         return _as_number(column, self.name(column.name))
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column; a sum of 64-bit integers would overflow without an error."""
+        """Return the sum of a column, as a decimal where 64 bits would overflow silently."""
         number = self.number(column, unit)
         wide = column.type in (Type.INT64, Type.TIMESTAMP)
         return f"sum(CAST({number} AS DECIMAL(38, 0)))" if wide else f"sum({number})"
@@ -123,16 +123,14 @@ class _Dialect(sql.Dialect):
 
 
 class _Lines(lineprotocol.LineDialect):
-    """Line protocol in which a backslash can be escaped, and a tag has no tab."""
+    """Line protocol with escaped backslashes and without tabs in tags."""
 
     def tag(self, column: Column) -> ValueStyle:
-        """Return the style of a tag's values."""
-        return replace(
-            super().tag(column), special=b",= \\\n\r\t", escape=partial(_tag, column.name)
-        )
+        escape = partial(_escape_tag, column.name)
+        return replace(super().tag(column), special=b",= \\\n\r\t", escape=escape)
 
 
-def _tag(column: str, text: bytes) -> bytes:
+def _escape_tag(column: str, text: bytes) -> bytes:
     """Return a tag's value; UnstorableError for one that InfluxDB 3 cannot read."""
     shown, limit = text.decode(errors="replace"), ""
     if any(byte in text for byte in (b"\n", b"\r", b"\t")):
@@ -233,7 +231,7 @@ class Influxdb3(Influxdb):
         return {f"{table}.{column}": _API.get(kind, kind) for table, column, kind in kinds}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return nothing: the server reports files, without the rows that are only in its log."""
+        """Return nothing: the server's sizes of files lack rows that are only in its log."""
         return Contents()
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -249,8 +247,10 @@ class Influxdb3(Influxdb):
         with self.administration() as session:
             for table in tables:
                 name = self.bucket(table)
-                for part in table.names:  # so that a query finds it while it is empty
-                    body = json.dumps({"db": name, "table": part, **_columns(table)}).encode()
+                for part in table.names:  # a query fails without the table, also without rows
+                    body = json.dumps(
+                        {"db": name, "table": part, **_define_columns(table)}
+                    ).encode()
                     session.http.request("POST", "/api/v3/configure/table", body, _JSON)
 
     # --- the server
@@ -259,7 +259,7 @@ class Influxdb3(Influxdb):
         """Do nothing: Core writes its files by itself and merges none."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the server reports files, without the rows that are only in its log."""
+        """Return None: the server's sizes of files lack rows that are only in its log."""
         return None
 
     def describe(self) -> Server:
@@ -278,7 +278,7 @@ class Influxdb3(Influxdb):
     # --- queries
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL with columns c0, c1, ...: the JSON of an answer omits NULLs."""
+        """Return the query as SQL with columns c0, c1, ..., because answers omit NULLs."""
         asked = sql.render(_DIALECT, with_innermost(query, _as_stored)).text
         columns = outputs(query)
         names = ", ".join(f"c{place}" for place in range(len(columns)))
@@ -312,22 +312,18 @@ _OF_A_RUN = re.compile(
     r"(?:file_groups|chunks|files|metrics|partition_sizes)=(?:\{.*?\}|\[.*?\]|\w+),? ?"
 )
 """Parts of a plan that differ by run: the files and parts that are read."""
-
-
 _JSON = {"Content-Type": "application/json"}
-
-
 _COLUMNS = (
     "SELECT table_name AS c0, column_name AS c1, data_type AS c2 FROM information_schema.columns "
     "WHERE table_schema = 'iox' AND column_name <> 'time'"
 )
 _API = {"Boolean": "bool"}
-"""Types of columns in the schema -> in the API, where they differ in more than case."""
+"""Type in the schema -> type in the API, where they differ in more than case."""
 _COLUMN = (Output("table", Type.TEXT, TimeUnit.SECOND),) * 3
 
 
-def _columns(table: Table) -> dict[str, Any]:
-    """Return a table's columns as the server's API describes them."""
+def _define_columns(table: Table) -> dict[str, Any]:
+    """Return a table's columns in the form of the server's API."""
     fields = {c.name: _TYPES[c.type] for c in (*table.fields, *table.with_role(Role.KEY))}
     fields.setdefault(marker(table), "bool")
     return {
@@ -337,7 +333,7 @@ def _columns(table: Table) -> dict[str, Any]:
 
 
 class Influx3Session(InfluxSession):
-    """A connection over which lines are sent as bytes and queries are asked in SQL."""
+    """A connection for lines as bytes and for queries in SQL."""
 
     def greet(self) -> None:
         self.http.request("GET", "/api/v3/configure/database?format=json")
@@ -359,7 +355,7 @@ class Influx3Session(InfluxSession):
     def _rows(self, statement: Statement) -> Iterator[Sequence[Any]]:
         columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
         for row in self._answers(statement):
-            yield [_value(output, row.get(name)) for name, output in columns]
+            yield [_convert(output, row.get(name)) for name, output in columns]
 
     def _answers(self, statement: Statement) -> Iterator[dict[str, Any]]:
         if not statement.parameters:
@@ -375,8 +371,8 @@ def _no_client() -> NoReturn:
     raise NotImplementedError("influxdb-client has no method for the API of InfluxDB 3")
 
 
-def _value(output: Output, value: Any) -> Any:
-    """Convert a value to its column's type: tags and instants are returned as texts."""
+def _convert(output: Output, value: Any) -> Any:
+    """Convert a value to its column's type: the server returns tags and instants as texts."""
     if not isinstance(value, str) or output.type is Type.TEXT:
         return value
     if _NUMBER.fullmatch(value):
@@ -385,7 +381,7 @@ def _value(output: Output, value: Any) -> Any:
 
 
 def _as_stored(query: Query) -> Query:
-    """Return a query for the table as stored, with other types and another name of the time."""
+    """Return a query for the stored table, which has other types and another name of the time."""
     table = query.table
     renamed = {table.time.name: _TIME}
 

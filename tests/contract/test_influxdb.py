@@ -1,6 +1,5 @@
 """What is InfluxDB's own, 2 and 1: texts of queries, errors and what they mean, secrets."""
 
-import threading
 from functools import partial
 
 import numpy as np
@@ -98,26 +97,6 @@ def test_a_statement_that_fails_inside_an_answer_of_success_is_an_error(open_inf
     assert database.explain(caught.value) == "database not found: nowhere; run an insert first"
 
 
-@ONLY_2
-def test_rows_are_those_that_the_vendors_client_reads(open_influxdb, server):
-    database = open_influxdb()
-    database.create([TABLE], 10)
-    with database.connect() as session:
-        session.send(encoded(session, readings(rows=3, temperature=20.25)))
-    bucket = f"{database.options.prefix}events"
-    pivoted = (
-        f'from(bucket: "{bucket}") |> range(start: 2023-11-14, stop: 2023-11-15)'
-        ' |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")'
-    )
-    with InfluxDBClient(url=server.url, token=server.token, org="benchmark") as client:
-        (table,) = client.query_api().query(pivoted)
-        found = [
-            (r.get_time().timestamp(), r["device_id"], r["sequence_number"], r["temperature"])
-            for r in table.records
-        ]
-    assert found == [(1_700_000_000.0 + n, "d1", n, 20.25) for n in range(3)]
-
-
 # --- what an error means for the rows ------------------------------------------------------------
 
 
@@ -196,26 +175,6 @@ def test_a_full_cache_means_not_applied(own_server):
             with pytest.raises(Refused, match="cache-max-memory-size exceeded") as caught:
                 session.send(payload)
             assert session.classify(caught.value) is Failure.NOT_APPLIED
-
-
-@BOTH
-def test_a_session_writes_while_another_asks(open_influxdb):
-    database = open_influxdb()
-    database.create([TABLE], 10)
-    done = threading.Event()
-
-    def ask():
-        while not done.is_set():
-            stored(database)
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    with database.connect() as session:
-        for first in range(0, 200, 5):
-            session.send(encoded(session, readings(first=first)))
-    done.set()
-    asking.join()
-    assert stored(database) == 200
 
 
 # --- being refused -------------------------------------------------------------------------------

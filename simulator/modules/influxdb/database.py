@@ -1,7 +1,7 @@
 """InfluxDB 2, by HTTP: rows are written as line protocol and queried with Flux and InfluxQL.
 
-Each table, or group of tables that are written together, has its own bucket. A table's parts
-are measurements, its tags are tags and all other columns are fields.
+Each table, or group of tables that are written together, has its own bucket. The parts of a table
+are measurements, its tags are tags, and all other columns are fields.
 https://docs.influxdata.com/influxdb/v2/api/
 """
 
@@ -58,7 +58,7 @@ OWN_MODES = {
     SINGLE: "one request with one line",
     BATCH: "one request with a line for each row, of all tables of a group",
 }
-"""Insert mode -> how this program sends a batch."""
+"""Insert mode -> how a batch is sent by this program."""
 
 
 class InfluxOptions(HttpOptions, DriverOptions):
@@ -97,7 +97,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         Type.BOOL: "boolean",
         Type.TEXT: "string",
     }
-    """The types of fields, as the server lists them."""
+    """Type of a column -> type of its field in the server's list."""
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),
         modes={
@@ -185,7 +185,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     """Kind of object that holds the measurements of a table, or of a group of tables."""
 
     def find_containers(self, session: InfluxSession, names: Collection[str]) -> set[str]:
-        """Return which of these containers exist, whatever they contain."""
+        """Return which containers of these names exist."""
         return {name for name in names if session.client.bucket_id(name)}
 
     def create_container(self, session: InfluxSession, name: str, *, signed: bool) -> None:
@@ -229,7 +229,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
             yield found
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the size of a container's files and logs."""
         with self.administration() as session:
             return Contents(None, self.sum_sizes(session, [name]))
 
@@ -258,15 +257,14 @@ class Influxdb(HttpDatabase[InfluxSession]):
     # --- the server
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Make the server write its cache to files, and wait until they are compacted.
+        """Make the server write its cache to files, and wait until the files are compacted.
 
-        Rows can be queried as soon as they are acknowledged. Without a snapshot the server writes
-        its cache after ten minutes without writes.
+        Without a snapshot, the server writes its cache after ten minutes without writes.
         """
         with self.administration() as session:
             buckets = _bucket_ids(session, self.buckets(tables))
             for shard in shard_metrics(session, ("storage_shard_disk_size",), buckets):
-                # Refused to tokens that are not an operator's, and while the server does the same.
+                # Only an operator's token may do it, and not during a snapshot of the server's own.
                 with suppress(Refused):
                     session.client.snapshot(int(shard.labels["id"]))
             busy = ("storage_compactions_active", "storage_compactions_queued")
@@ -275,7 +273,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
             )
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the shards: their files and logs, without the index of the series."""
+        """Return the size of the shards' files and logs, without the index of the series."""
         with self.administration() as session:
             return self.sum_sizes(session, self.buckets(tables))
 
@@ -286,7 +284,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
-        """Describe the server; SetupError if its InfluxQL reads other buckets under our names."""
+        """Describe the server; SetupError if InfluxQL reads other buckets under our names."""
         with self.administration() as session:
             if mapped := session.client.find_foreign_mappings(self.options.prefix):
                 raise SetupError(
@@ -326,9 +324,8 @@ _SETTINGS = (
 
 
 def _bucket_ids(session: InfluxSession, names: Iterable[str]) -> list[str]:
-    """Return the server's identifiers of those buckets that exist."""
-    found = map(session.client.bucket_id, names)
-    return [identifier for identifier in found if identifier]
+    """Return the server's identifiers of the buckets that exist."""
+    return [*filter(None, map(session.client.bucket_id, names))]
 
 
 def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = False) -> "Client":
@@ -342,10 +339,9 @@ def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = Fal
 
 
 def durability(settings: dict[str, str]) -> tuple[str, bool]:
-    """Return the meaning of an acknowledgement.
+    """Return the meaning of an acknowledgement, and whether rows are durable.
 
-    No setting makes InfluxDB answer before it has synced: a delay gathers writes into one sync, and
-    they wait for it.
+    InfluxDB always syncs before it answers: writes during a delay wait for one common sync.
     """
     delays = [f" ({n}={v})" for n, v in settings.items() if n.endswith("wal-fsync-delay")]
     return f"an acknowledged row is in the write-ahead log on disk{''.join(delays[:1])}", True
@@ -369,6 +365,6 @@ def wait_until_compacted(done: Callable[[], bool]) -> None:
 def shard_metrics(
     session: InfluxSession, names: Sequence[str], buckets: Sequence[str]
 ) -> list[MetricSample]:
-    """Return metrics of the shards of some buckets."""
+    """Return metrics of all shards of these buckets."""
     samples = Metrics.parse(session.client.metrics()).of(*names)
     return [sample for sample in samples if sample.labels.get("bucket") in buckets]

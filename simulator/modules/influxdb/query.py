@@ -1,8 +1,8 @@
 """Flux queries, their answers and plans, and the plans of InfluxQL (EXPLAIN).
 
-https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. Texts and whole rows are left to
-InfluxQL: Flux answers in CSV, and its writer changes the line ends inside a text. So are
-comparisons of fields, for which Flux has to make rows of all points before (`pivot`).
+https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. InfluxQL reads texts and whole
+rows, because Flux answers in CSV, whose writer changes line ends inside a text. InfluxQL also
+compares fields, because Flux would have to make rows of all points first (`pivot`).
 """
 
 import csv
@@ -69,7 +69,7 @@ class FluxTexts(StatementLanguage):
 
 
 def plan(query: Query, bucket: str) -> PlannedQuery:
-    """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
+    """Return the query as Flux, with InfluxQL where Flux cannot; Unsupported if neither can."""
     match query:
         case AggregateQuery() if not query.selection.compared:
             return chunks.plan_aggregates(query, [*_aggregates(query, bucket)])
@@ -84,7 +84,7 @@ def plan(query: Query, bucket: str) -> PlannedQuery:
 
 
 def literal(text: str) -> str:
-    """Return a text in quotes, in which ${ would begin an expression."""
+    """Return a text in quotes; escape ${, which would begin an expression."""
     for letter, escaped in _ESCAPES.items():
         text = text.replace(letter, escaped)
     return f'"{text}"'
@@ -94,13 +94,13 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "${": "\\${", "\n": "\\n", "\r": "\\r", "\
 
 
 def moment(instant_ns: int) -> str:
-    """Return an instant with nanoseconds, which Python's datetime would lose."""
+    """Return an instant with nanoseconds, which a datetime of Python does not have."""
     seconds, fraction = divmod(instant_ns, SECOND_NS)
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
 
 
 def _read(query: AggregateQuery | NewestQuery, bucket: str, conditions: Iterable[str]) -> str:
-    """Return the first steps of a pipeline, which read a table."""
+    """Return the first steps of a pipeline, which read the table."""
     since, until = influxql.limits_ns(query)
     begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until
     measurements = [f"r._measurement == {literal(name)}" for name in query.table.names]
@@ -169,7 +169,7 @@ def _total(query: AggregateQuery, function: str, tags: Sequence[str] | None = No
     window = f"every: {query.bucket * unit_ns(query.table)}ns, fn: {function}"
     steps = [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
     if function in (Function.MIN, Function.MAX):
-        # Those keep all columns of a row: the server fails where series have different tags.
+        # min and max keep all columns of a row, and fail where series have different tags.
         kept = map(literal, ("_start", "_stop", "_time", "_value", *by))
         steps.insert(1, f"keep(columns: [{', '.join(kept)}])")
     if query.newest is not None:
@@ -223,7 +223,7 @@ def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subqu
 
 
 def read_chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
-    """Yield the chunks of an answer in CSV with data types, each with the name of the yield."""
+    """Yield the chunks of an answer in CSV with data types, each with the name of its yield."""
     kinds: list[str] = []
     names: list[str] = []
     rows: list[list[str]] = []
@@ -248,7 +248,7 @@ def read_chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
 def _chunk(
     kinds: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> Iterator[tuple[str, Chunk]]:
-    """Yield one chunk of rows of one yield, or none; `_value` is called after the yield."""
+    """Yield a chunk of rows of one yield, if there are any; `_value` gets the yield's name."""
     if not rows:
         return
     result = rows[0][0]
@@ -288,27 +288,18 @@ _CONVERT: dict[str, Callable[[str], Any]] = {
 
 EXPLAIN = "EXPLAIN"
 PROFILED = 'import "profiler"\noption profiler.enabledProfilers = ["query"]\n'
-"""Before a statement in Flux; then its answer has a table about it."""
+"""Text before a statement in Flux that adds a table about the statement to the answer."""
 _PLAN = "flux/query-plan"
-"""A column of that table."""
+"""Column of that table."""
 _STAMPS = re.compile(r"_(\d+)\b")
 """Flux numbers the nodes of a plan."""
 
 
 def plan_of_flux(lines: Iterable[str]) -> str:
-    """Return the plan in the answer to a profiled statement, which is CSV."""
-    names: list[str] = []
-    for row in csv.reader(lines):
-        if not row or row[0].startswith("#"):
-            names = []
-        elif not names:
-            names = row
-            if names[1:3] == ["error", "reference"]:
-                continue
-        elif names[1:3] == ["error", "reference"]:
-            raise QueryFailed(row[1])
-        elif _PLAN in names:
-            return row[names.index(_PLAN)]
+    """Return the plan in the answer to a profiled statement."""
+    for _, chunk in read_chunks(lines):
+        if _PLAN in chunk.columns:
+            return str(chunk[_PLAN][0])
     raise QueryFailed("the answer has no table of the profiler")
 
 

@@ -1,4 +1,4 @@
-"""A session with InfluxDB: lines are sent as bytes, queries are asked in Flux and InfluxQL."""
+"""A session with InfluxDB: it sends lines as bytes, and queries in Flux and InfluxQL."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from simulator.modules.contract import (
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment
 from simulator.modules.shared import shapes
-from simulator.modules.shared.client.driver import DriverBatch, batches
+from simulator.modules.shared.client.driver import batches
 from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
 from simulator.modules.shared.http.client import (
     Http,
@@ -139,7 +139,7 @@ class InfluxSession(PlannedSession, HttpSession):
             self.client.delete(self._write.prefix + table.container, name, moment(last_ns))
 
     def _path(self, table: Table) -> str:
-        """Return where the lines of a table, and of all that share its container, are posted."""
+        """Return the path for lines of a table and of all tables in its container."""
         database = quote(self._write.prefix + table.container, safe="")
         precision = self._write.precisions[table.time_unit]
         return self._write.path.format(database=database, precision=precision)
@@ -147,12 +147,15 @@ class InfluxSession(PlannedSession, HttpSession):
     def send(self, payload: Payload) -> None:
         """Post the lines and return once all of them are acknowledged.
 
-        PartialWrite if the server refused some rows. InfluxDB 1 stores the valid lines of a request
-        with a line that it cannot read, and reports 0 dropped rows.
+        PartialWrite if the server refused some rows. If InfluxDB 1 cannot read a line of a request,
+        it stores the others and reports 0 dropped rows.
         """
         try:
             if payload.mode == DRIVER:
-                self._write_by_driver(payload.data)
+                table: Table = payload.data.into
+                bucket = self._write.prefix + table.container
+                precision = self._write.precisions[table.time_unit]
+                self.client.write(bucket, precision, payload.data.rows)
                 return
             path, body = payload.data
             reply = self.http.request("POST", path, body, self._headers)
@@ -163,19 +166,14 @@ class InfluxSession(PlannedSession, HttpSession):
                     f"{dropped[1]} of {payload.rows} rows were dropped: {error.words}"
                 ) from error
             raise
-        if reply.status != _STORED:  # a server that has stored lines answers nothing else
+        if reply.status != _STORED:  # the only answer of a server that has stored all lines
             raise NoAnswer(f"expected status 204, got {reply.status}: {reply.body[:200]!r}")
-
-    def _write_by_driver(self, batch: DriverBatch) -> None:
-        table: Table = batch.into
-        bucket = self._write.prefix + table.container
-        self.client.write(bucket, self._write.precisions[table.time_unit], batch.rows)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        A PartialWrite leaves some rows stored: UNKNOWN. Where every row was dropped (a field type
-        conflict, an instant beyond the retention period), none will ever be stored: FATAL.
+        After a PartialWrite, some rows are stored: UNKNOWN. If every row was dropped (a field type
+        conflict, an instant beyond the retention period), a retry cannot store them: FATAL.
         """
         if isinstance(error, Refused) and _CACHE_FULL in error.words:
             # Rows of other shards may be stored; sending them again replaces them.
@@ -185,7 +183,7 @@ class InfluxSession(PlannedSession, HttpSession):
     # --- queries
 
     def plan(self, statement: Statement) -> PlannedQuery:
-        """Return the plan; the columns of an own text's answer have the names of the query's."""
+        """Return the plan; the answer to a user's text has columns with the query's names."""
         if isinstance(statement, PlannedQuery):
             return statement
         read = read_named_columns(statement.outputs)
@@ -198,15 +196,17 @@ class InfluxSession(PlannedSession, HttpSession):
         in_flux = {fetch.name: fetch for fetch in fetches if fetch.language is Language.FLUX}
         in_influxql = [fetch for fetch in fetches if fetch.language is Language.INFLUXQL]
         if in_flux:
-            for name, chunk in self._flux("\n".join(each.text for each in in_flux.values())):
-                yield in_flux.get(name, fetches[0]), chunk  # an own text names its answers itself
+            text = "\n".join(each.text for each in in_flux.values())
+            with closing(self.client.flux(text)) as pieces:
+                for name, chunk in flux.read_chunks(lines(self.await_parts(pieces))):
+                    yield in_flux.get(name, fetches[0]), chunk  # a user's text has other names
         if in_influxql:
             text = "; ".join(each.text for each in in_influxql)
             for number, chunk in self.influxql(text, rows or influxql.CHUNK_ROWS):
                 yield in_influxql[min(number, len(in_influxql) - 1)], chunk
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of each statement that answers a query; those in Flux are run."""
+        """Yield the plan of each statement that answers a query; statements in Flux are run."""
         for fetch in self.plan(statement).fetches:
             assert isinstance(fetch, Subquery)
             if fetch.language is Language.FLUX:
@@ -217,20 +217,16 @@ class InfluxSession(PlannedSession, HttpSession):
                 found = self.influxql(f"{flux.EXPLAIN} {fetch.text}")
                 columns = (column for _, chunk in found for column in chunk.columns.values())
                 text = "\n".join(str(line) for column in columns for line in column)
-                # EXPLAIN only adds how much each part reads, and leaves out one or another of many.
+                # EXPLAIN only adds how much each part reads, and omits some of many parts.
                 shape = shapes.without_values(fetch.text)
             yield QueryPlan(fetch.text, text, shape)
 
     def influxql(
         self, text: str, chunk_rows: int = influxql.CHUNK_ROWS
     ) -> Iterator[tuple[int, Chunk]]:
-        """Run statements of InfluxQL and yield the answer of each, with its number."""
+        """Run statements of InfluxQL and yield the chunks of each answer, with its number."""
         with closing(self.client.influxql(text, chunk_rows)) as pieces:
             yield from influxql.read_chunks(lines(self.await_parts(pieces)))
-
-    def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
-        with closing(self.client.flux(text)) as pieces:
-            yield from flux.read_chunks(lines(self.await_parts(pieces)))
 
 
 # --- rows through influxdb-client's write_api
@@ -238,7 +234,7 @@ class InfluxSession(PlannedSession, HttpSession):
 
 
 def _encode_points(table: Table, name: str) -> Encoder:
-    """Return the encoder of a dict for each point, without NULLs."""
+    """Return the encoder of rows as dicts without NULLs."""
     columns, tags = table.columns, table.tags
     time = columns.index(table.time)
     tagged = [(columns.index(column), column.name) for column in tags]
@@ -277,7 +273,7 @@ def _encode_points(table: Table, name: str) -> Encoder:
 
 
 def _check_tags(column: str, texts: Array) -> None:
-    """Raise UnstorableError for a tag that the client, or line protocol, would change."""
+    """Raise UnstorableError for a tag that the client or line protocol would change."""
     for text in texts.tolist():
         if b"\t" in text:
             raise UnstorableError(

@@ -1,15 +1,15 @@
 """The vendor's client, influxdb-client, set up for a target.
 
-It makes every request except the timed send: by its methods, and for InfluxQL, for which it has no
-method, by `call_api`, on which its methods are built. Its errors are translated to the errors of
-shared/http/client.py.
+It makes every request except the timed send. For InfluxQL, for which it has no method, it uses
+`call_api`, on which its methods are built. Its errors become errors of shared/http/client.py.
 
-The timed send keeps its own connection (shared/http/client.py). On InfluxDB 2.7.12 with prepared
-lines, alternating by batch, the client's transport (`rest_client.request`) reached 0.69 of the rate
-with 1 row, 0.85 with 100, 0.89 with 1,000 and 0.90 with 5,000 (medians); its urllib3 pool, used
-directly, 0.75, 0.88, 0.89 and 0.99. The client takes 0.3 ms more processor time for each request.
+The timed send has a connection of its own (shared/http/client.py), because the client takes 0.3 ms
+more processor time for each request. On InfluxDB 2.7.12 with prepared lines, alternating by batch,
+the client's transport (`rest_client.request`) reached 0.69 of the rate with 1 row, 0.85 with 100,
+0.89 with 1,000 and 0.90 with 5,000 (medians); its urllib3 pool, used directly, reached 0.75, 0.88,
+0.89 and 0.99.
 
-This file is imported inside functions only: importing the client takes 0.6 s.
+Import this file inside functions only: importing the client takes 0.6 s.
 """
 
 import ssl
@@ -54,7 +54,7 @@ _BEYOND_ALL = "2262-04-11T00:00:00Z"
 
 
 class Client:
-    """A connection to one server, with a method for each thing that the modules ask of it."""
+    """A connection to one server, with a method for each request of the modules."""
 
     def __init__(
         self,
@@ -106,12 +106,12 @@ class Client:
         return str(MetricsService(self._api.api_client).get_metrics())
 
     def snapshot(self, shard: int) -> None:
-        """Make the server write a shard's cache to files, by a backup of none of its rows."""
+        """Make the server write a shard's cache to files, by a backup without rows."""
         service = BackupService(self._api.api_client)
         reply = service.get_backup_shard_id(
             shard, since=_BEYOND_ALL, _preload_content=False, _request_timeout=self._long_ms
         )
-        for _ in self._pieces(reply):
+        for _ in self._read_pieces(reply):
             pass
 
     # --- buckets
@@ -131,12 +131,12 @@ class Client:
         return str(found[0].id) if found else None
 
     def description(self, name: str) -> str | None:
-        """Return the description of a bucket, which exists."""
+        """Return the description of a bucket that exists."""
         found = self._api.buckets_api().find_buckets(org=self._org, name=name).buckets
         return found[0].description if found else None
 
     def find_foreign_mappings(self, prefix: str) -> list[str]:
-        """Return the databases of InfluxQL, named like our buckets, that are other buckets."""
+        """Return InfluxQL's databases with names of our buckets that read other buckets."""
         try:
             found = DBRPsService(self._api.api_client).get_dbr_ps(org=self._org).content or ()
         except Refused as error:
@@ -173,7 +173,7 @@ class Client:
     # --- points
 
     def write(self, bucket: str, precision: str, points: Sequence[Mapping[str, Any]]) -> None:
-        """Write points and return once they are acknowledged; Refused if not all of them are."""
+        """Write points and return once all of them are acknowledged; Refused if any is not."""
         self._writes.write(bucket, self._org, points, precision)  # type: ignore[arg-type]  # a text
 
     # --- queries
@@ -190,7 +190,7 @@ class Client:
             _preload_content=False,
             _request_timeout=self._long_ms,
         )
-        yield from self._pieces(reply)
+        yield from self._read_pieces(reply)
 
     def influxql(self, text: str, chunk_rows: int) -> Generator[bytes]:
         """Run InfluxQL and yield the answer, lines of JSON, in pieces as they arrive."""
@@ -204,14 +204,14 @@ class Client:
             _return_http_data_only=True,
             _request_timeout=self._long_ms,
         )
-        yield from self._pieces(reply)
+        yield from self._read_pieces(reply)
 
-    def _pieces(self, reply: urllib3.HTTPResponse) -> Generator[bytes]:
+    def _read_pieces(self, reply: urllib3.HTTPResponse) -> Generator[bytes]:
         try:
             yield from reply.stream(_PIECE_BYTES)
             reply.release_conn()
         except HTTPError as error:
-            raise _as_ours(self._where, error) from error
+            raise _translate(self._where, error) from error
         finally:
             reply.close()
 
@@ -229,15 +229,15 @@ class _Rest(RESTClientObject):
         try:
             return super().request(method, url, *arguments, **options)  # type: ignore[no-untyped-call]
         except (ApiException, HTTPError) as error:
-            raise _as_ours(self._where, error) from error
+            raise _translate(self._where, error) from error
 
 
-def _as_ours(where: str, error: Exception) -> HttpError:
+def _translate(where: str, error: Exception) -> HttpError:
     """Return an error of the client as one of shared/http/client.py."""
     if isinstance(error, ApiException) and error.status:
         body = error.body.encode() if isinstance(error.body, str) else bytes(error.body or b"")
         return Refused(where, HttpReply(error.status, HTTPMessage(), body))
-    cause = _system_error(error)
+    cause = _find_cause(error)
     unsent = (ApiException, NewConnectionError, ConnectTimeoutError, SSLError)
     if isinstance(error, unsent):  # an ApiException without a status is one of TLS
         return not_connected(where, cause)
@@ -247,8 +247,8 @@ def _as_ours(where: str, error: Exception) -> HttpError:
     )
 
 
-def _system_error(error: Exception) -> Exception:
-    """Return the error of the system or of TLS that led to this one, or the first of all."""
+def _find_cause(error: Exception) -> Exception:
+    """Return the error of the system or of TLS that caused this one, or else its first cause."""
     while not isinstance(error, OSError):
         cause = error.__cause__ or error.__context__
         if not isinstance(cause, Exception):
