@@ -9,7 +9,7 @@ import pytest
 
 from simulator.data.block import Block, Coded
 from simulator.data.query import Aggregate, AggregateQuery, Function, Statement, outputs
-from simulator.errors import SetupError, UnstorableError
+from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
@@ -17,13 +17,12 @@ from simulator.modules.graphite.session import PICKLE
 from simulator.modules.graphite.wire import Carbon, CarbonError, NothingSent
 from tests.contract import devices
 from tests.contract.devices import QUERIES, TABLE, encoded, stored
-from tests.contract.harness import ask, drop
+from tests.contract.harness import ask
 from tests.contract.targets import TARGETS
 from tests.servers import free_port
 from tests.standins.web import Response, Web
 
 SERVER = pytest.mark.server("graphite")
-HOUR_S = 3600
 
 
 @pytest.fixture
@@ -36,9 +35,9 @@ def graphite(open_graphite):
     return open_graphite()
 
 
-def readings(rows=5, first=0, device=b"d1", ago_s=HOUR_S, odd_ms=0):
+def readings(rows=5, first=0, device=b"d1"):
     """Rows of one device, a second apart, the first of them an hour ago."""
-    start_ms = (int(time.time()) - ago_s) * 1000 + odd_ms
+    start_ms = (int(time.time()) - 3600) * 1000
     return devices.readings(rows, first, device=device, start_ms=start_ms)
 
 
@@ -100,33 +99,6 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
     with graphite.connect() as session:
         found = session.run(graphite.render(QUERIES["temperature-stats-per-device"]))
     assert sorted(found) == [(device, 1499.5, 2999 / 4, 0.0) for device in ("lines", "pickles")]
-
-
-@SERVER
-@pytest.mark.parametrize(
-    ("odd", "reported"),
-    [
-        ({"odd_ms": 1}, "is not a whole second, .*--tick-ms 1000 and a --start-time"),
-        ({"ago_s": -60}, r"is in the future, .*use a --start-time"),
-        ({"ago_s": 13 * HOUR_S}, r"is longer ago than retention_s=43200"),
-    ],
-)
-def test_times_that_it_cannot_hold_or_show_are_refused(graphite, odd, reported):
-    graphite.create([TABLE], 10)
-    with graphite.connect() as session, pytest.raises(UnstorableError, match=reported):
-        encoded(session, readings(**odd))
-
-
-@SERVER
-def test_a_table_made_again_has_none_of_the_old_rows(graphite):
-    for rows in (50, 30):
-        drop(graphite, [TABLE])
-        graphite.create([TABLE], 10)
-        assert stored(graphite) == 0
-        with graphite.connect() as session:
-            session.send(encoded(session, readings(rows)))
-        graphite.visible([TABLE])
-        assert stored(graphite) == rows
 
 
 @SERVER

@@ -19,7 +19,6 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, Failure, Payload
 from simulator.modules.shared.http.client import NoAnswer, Refused
@@ -62,15 +61,6 @@ def fill(database, *batches):
 
 
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_parts_are_added_up_by_the_server():
-    database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
-    table = EVENTS.stored(PrimaryKey.DB, 4)
-    query = AggregateQuery(table, (Aggregate(Function.COUNT),))
-    (expression,) = database.render(query).text.splitlines()[1:]
-    assert '__name__=~"events0_sequence_number|events1_sequence_number|' in expression
-    assert 'benchmark_table=~"events0|events1|events2|events3"' in expression
 
 
 def test_buckets_that_a_range_cuts_are_asked_apart():
@@ -339,12 +329,7 @@ def test_a_row_sent_twice_is_two_rows_of_which_one_is_distinct(victoria):
 
 
 @SERVER
-def test_an_acknowledged_row_can_be_found_once_visible(victoria):
-    victoria.create([TABLE], 10)
-    with victoria.connect() as session:
-        session.send(encoded(session, readings(1000)))
-    victoria.visible([TABLE])
-    assert stored(victoria) == 1000
+def test_durability_and_settings_are_those_of_the_server(victoria):
     reported = victoria.describe()
     assert reported.durable is False
     assert "within 5s (-inmemoryDataFlushInterval)" in reported.durability
@@ -445,15 +430,6 @@ def test_a_server_that_is_something_else(status):
             database.connect()
 
 
-@SERVER
-def test_the_dummy_that_answers_influxql_is_never_asked(victoria):
-    """The server answers /query by what looks like a success, whatever is asked."""
-    with victoria.connect() as session:
-        assert b"results" in session.http.request("GET", "/query?q=SHOW+DATABASES").body
-        statements = [victoria.render(query).text for query in QUERIES.values()]
-    assert all(text.startswith("/api/v1/") for text in statements)
-
-
 @pytest.mark.parametrize(
     ("settings", "reported"),
     [
@@ -487,12 +463,3 @@ def test_a_password_is_asked_for_and_never_shown():
         with pytest.raises(SetupError, match="-deleteAuthKey"):
             drop(database, [TABLE])
         assert "right-one" not in repr(options)
-
-
-@SERVER
-def test_a_server_that_is_stopped_politely_keeps_what_it_acknowledged(server, victoria):
-    victoria.create([TABLE], 10)
-    with victoria.connect() as session:
-        session.send(encoded(session, readings(1000)))
-    server.restart()
-    assert stored(victoria) == 1000

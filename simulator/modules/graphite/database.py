@@ -1,8 +1,8 @@
 """Graphite: points are sent to carbon by TCP, queries to graphite-web by HTTP.
 
 A point is a path, a number and a second. Paths are TABLE.GENERATION.TAG. ... .FIELD. Neither carbon
-nor graphite-web can delete points: a table that is created again is another generation of paths.
-Points of the paths TABLE.created.GENERATION and TABLE.dropped.GENERATION mark which exist.
+nor graphite-web can delete points, so a table that is created again is another generation of paths.
+Points of TABLE.created.GENERATION and TABLE.dropped.GENERATION mark which generations exist.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -124,20 +124,20 @@ class Graphite(HttpDatabase[GraphiteSession]):
         options = self.options
         return GraphiteSession(
             Http(options),
-            self._carbon,
+            self._open_carbon,
             self.render,
             prefix=options.prefix,
             retention_s=options.retention_s,
         )
 
-    def _carbon(self, *, pickle: bool) -> Carbon:
+    def _open_carbon(self, mode: str) -> Carbon:
         options = self.options
         host = options.carbon_host or (urlsplit(options.url).hostname or "")
-        port = options.pickle_port if pickle else options.line_port
+        port = options.pickle_port if mode == PICKLE else options.line_port
         return Carbon(host, port, options.timeout_s)
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names of tables, and of other metrics, which cannot be dropped."""
+        """Return which names tables use, or other metrics, which cannot be dropped."""
         found = {}
         with self.administration() as session:
             for name in names:
@@ -148,7 +148,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         return found
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return True for all tables: no other program marks a generation as created."""
+        """Return True for all tables, because only this program marks generations."""
         return dict.fromkeys(names, True)
 
     def contents(self, name: str, found: Existing) -> Contents:
@@ -178,7 +178,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
             )
 
     def _mark(self, session: GraphiteSession, kind: str, generations: dict[str, int]) -> None:
-        """Send markers and wait until graphite-web finds them; SetupError on timeout."""
+        """Send markers and wait until graphite-web finds them; SetupError after a minute."""
         wanted = {
             queries.marker(self.options.prefix, name, kind, generation)
             for name, generation in generations.items()
@@ -196,8 +196,8 @@ class Graphite(HttpDatabase[GraphiteSession]):
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until no new points appear; SetupError on timeout.
 
-        carbon has read all points when the sessions are closed, but it creates files at a limited
-        rate, and a point can be found only once its file exists.
+        Once the sessions are closed, carbon has read all points. But it creates files at a limited
+        rate, and graphite-web finds a point only once its file exists.
         """
         with self.administration() as session:
             is_stable = wait_until_stable(

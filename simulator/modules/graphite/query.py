@@ -39,12 +39,6 @@ def marker(prefix: str, table: str, kind: str, generation: int | str) -> str:
     return f"{prefix}{table}.{kind}.{generation}"
 
 
-def generation_of(marked: str) -> tuple[str, str, int]:
-    """Return table, kind and generation of a marker, given its path without the prefix."""
-    table, kind, number = marked.split(".")
-    return table, kind, int(number)
-
-
 def render(prefix: str, retention_s: int, query: Query) -> Statement:
     """Return a query as a statement."""
     table = query.table
@@ -61,14 +55,14 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
         targets = [
             _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
-            for rollup in render_summarize(wanted)
+            for rollup in select_known(wanted)
         ]
     span = span_of(table, retention_s, selection)
     return Statement("\n".join([span, *targets]), outputs(query), (query,))
 
 
-def render_summarize(wanted: Iterable[Rollup]) -> list[Rollup]:
-    """Return the rollups that the server knows: `summarize` has no first value."""
+def select_known(wanted: Iterable[Rollup]) -> list[Rollup]:
+    """Return the rollups that the server knows; `summarize` has no first value."""
     return [rollup for rollup in wanted if rollup.function is not Function.FIRST]
 
 
@@ -95,7 +89,7 @@ def _nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
 
 
 def span_of(table: Table, retention_s: int, selection: Selection) -> str:
-    """Return a half-open span as Graphite writes it: from the second before the first."""
+    """Return a half-open span in Graphite's form, which begins a second earlier."""
     since, until = selection.since, selection.until
     begin = f"-{retention_s}s" if since is None else str(_up(since, table) - 1)
     end = "now" if until is None else str(_up(until, table) - 1)
@@ -110,7 +104,7 @@ def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rol
     tags = _nodes(query.table, query.selection.one_of)
     series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
-        # One bucket that begins with the span and is wider than the retention.
+        # A single bucket, which begins with the span and is wider than the retention.
         return f'summarize({series},"{2 * retention_s}s","{rollup.function}",true)'
     width, odd = divmod(query.bucket, query.table.time_unit.per_second)
     if odd:
@@ -125,7 +119,7 @@ def roll_up(
     prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
 ) -> RolledUp:
     """Yield the rollups of a reply with items (number of the target, series)."""
-    wanted = render_summarize(wanted)
+    wanted = select_known(wanted)
     second = query.table.time_unit.per_second
     for number, item in reply:
         rollup = wanted[number % len(wanted)]
@@ -149,6 +143,6 @@ def series(
 
 
 def tags_of(prefix: str, table: Table, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tags of a series: the nodes of its path between generation and field."""
+    """Return the tags of a series, which are the nodes between generation and field."""
     nodes = str(item["tags"]["name"]).removeprefix(prefix).split(".")[2:-1]
     return {tag.name: tag_value(tag, node) for tag, node in zip(table.tags, nodes, strict=True)}

@@ -1,9 +1,9 @@
-"""A session with Graphite: points are sent to carbon, queries to graphite-web."""
+"""A session with Graphite: it sends points to carbon, and queries to graphite-web."""
 
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import numpy as np
@@ -79,27 +79,24 @@ def check_span(table: Table, times: NDArray[np.int64], retention_s: int) -> None
 
 
 class Generations:
-    """The generations of all tables with a prefix, by the points that mark them.
-
-    They are as graphite-web last listed them.
-    """
+    """The generations of all tables with a prefix, as graphite-web last listed their markers."""
 
     def __init__(self, ask: Callable[[str], Any], prefix: str) -> None:
         """Store the function that returns graphite-web's answer to a path."""
         self._ask = ask
         self._prefix = prefix
         self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
-        """The newest generation of each table that was created, and dropped."""
+        """Kind of marker -> table -> its newest generation."""
 
     def learn(self) -> set[str]:
-        """Read which generations of which tables exist; return the paths that mark them."""
+        """Read the generations of all tables; return the paths of their markers."""
         kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
         asked = urlencode({"query": f"{self._prefix}*.{kinds}.*", "leavesOnly": 1})
         paths = {str(path) for path in self._ask(f"/metrics/expand?{asked}")["results"]}
         for path in paths:
-            name, kind, generation = queries.generation_of(path.removeprefix(self._prefix))
+            name, kind, generation = path.removeprefix(self._prefix).split(".")
             newest = self._marked[kind]
-            newest[name] = max(newest.get(name, 0), generation)
+            newest[name] = max(newest.get(name, 0), int(generation))
         return paths
 
     def newest(self, name: str) -> int:
@@ -107,35 +104,28 @@ class Generations:
         return self._marked[queries.CREATED].get(name, 0)
 
     def exists(self, name: str) -> bool:
-        """Return whether a physical table was created and not dropped since."""
+        """Return whether a physical table was created and not dropped afterwards."""
         return self.newest(name) > self._marked[queries.DROPPED].get(name, 0)
 
     def of(self, name: str) -> int:
         """Return the generation of a table; SetupError if the table does not exist."""
         if not self.exists(name):
-            self.learn()  # it may have been created since
+            self.learn()  # the table may be new
         if not self.exists(name):
             raise SetupError(f"graphite: table {name} does not exist; {MISSING}")
         return self.newest(name)
 
     def has_path(self, name: str) -> bool:
-        """Return whether there is a metric, or a folder of metrics, at the path of a table."""
-        return bool(self._nodes(f"{self._prefix}{name}"))
+        """Return whether the path of a table is that of a metric or a folder of metrics."""
+        return bool(self._find_nodes(f"{self._prefix}{name}"))
 
     def paths_below(self, name: str) -> int:
-        """Return how many nodes are below the path of a table, or of other metrics."""
+        """Return the number of nodes below the path of a table or of other metrics."""
         generation = [str(self.newest(name))] if self.newest(name) else []
-        return len(self._nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
+        return len(self._find_nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
 
-    def _nodes(self, path: str) -> list[Any]:
+    def _find_nodes(self, path: str) -> list[Any]:
         return list(self._ask(f"/metrics/find?{urlencode({'query': path})}"))
-
-
-class OpenCarbon(Protocol):
-    """Opens a connection to carbon."""
-
-    def __call__(self, *, pickle: bool) -> Carbon:
-        """Open the port for pickles, or for lines."""
 
 
 class GraphiteSession(MetricSession):
@@ -148,24 +138,24 @@ class GraphiteSession(MetricSession):
     def __init__(
         self,
         web: Http,
-        open_carbon: OpenCarbon,
+        open_carbon: Callable[[str], Carbon],
         render: Callable[[Query], Statement],
         *,
         prefix: str,
         retention_s: int,
     ) -> None:
+        """Store, as `open_carbon`, the function that opens carbon's port for an insert mode."""
         super().__init__(web, render)
         self._prefix = prefix
         self._retention_s = retention_s
         self._open_carbon = open_carbon
         self._carbon: Carbon | None = None
-        self.generations = Generations(self._answer, prefix)
+        self.generations = Generations(self._get, prefix)
 
     def greet(self) -> None:
         self.generations.learn()
 
-    def _answer(self, path: str) -> Any:
-        """Return graphite-web's answer to a GET."""
+    def _get(self, path: str) -> Any:
         with self.waiting():
             return self.http.request("GET", path).json()
 
@@ -182,12 +172,12 @@ class GraphiteSession(MetricSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         check = make_checks(table, name)
-        path = self._path(name)
+        path = self._name_path(name)
         in_pickles = mode == PICKLE
         points = pickles(table, path) if in_pickles else lines(table, path)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
-            instead = self._seconds(check, block)
+            instead = self._read_seconds(check, block)
             if not in_pickles:
                 return [line for (line,) in points.encode(block, rows_per_batch, instead=instead)]
             instead[LENGTH] = path_lengths(block)
@@ -200,26 +190,25 @@ class GraphiteSession(MetricSession):
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         checks = [make_checks(table, table.name) for table in tables]
-        mixed = MixedPoints([lines(table, self._path(table.name)) for table in tables], LINES)
+        mixed = MixedPoints([lines(table, self._name_path(table.name)) for table in tables], LINES)
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[bytes]:
-            instead = list(map(self._seconds, checks, blocks))
+            instead = list(map(self._read_seconds, checks, blocks))
             return [line for (line,) in mixed.encode(blocks, edges, instead=instead)]
 
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return the envelope that adds prefix and generation of its table to each path."""
-        paths = {table.name.encode(): self._path(table.name).encode() for table in tables}
+        paths = {table.name.encode(): self._name_path(table.name).encode() for table in tables}
         names = b"|".join(map(re.escape, paths))
         begins = re.compile(rb"^(?:%s)(?=\.)" % names, re.MULTILINE)
         return lambda lines, _rows: begins.sub(lambda name: paths[name[0]], lines)
 
-    def _path(self, name: str) -> str:
-        """Return the start of the paths of a physical table."""
+    def _name_path(self, name: str) -> str:
         return queries.path(self._prefix, name, self.generations.of(name))
 
-    def _seconds(self, check: Checked, block: Block) -> dict[str, Array]:
+    def _read_seconds(self, check: Checked, block: Block) -> dict[str, Array]:
         """Return the times of rows in seconds; UnstorableError for rows that it cannot store."""
         times = check.times(block)
         check_span(block.table, times, self._retention_s)
@@ -228,7 +217,7 @@ class GraphiteSession(MetricSession):
     def send(self, payload: Payload) -> None:
         """Send the points; return once the kernel has taken them."""
         if self._carbon is None:
-            self._carbon = self._open_carbon(pickle=payload.mode == PICKLE)
+            self._carbon = self._open_carbon(payload.mode)
         self._carbon.send(payload.data)
 
     def classify(self, error: Exception) -> Failure:
@@ -252,7 +241,7 @@ class GraphiteSession(MetricSession):
         return reply.json()
 
     def _resolve(self, target: str) -> str:
-        """Return a target with the generation of its table in it."""
+        """Return a target with the generation of its table instead of the placeholder."""
         pattern = rf"{re.escape(self._prefix)}([\w-]+)\.{queries.GENERATION}\b"
         begin = self._prefix
         return re.sub(
@@ -265,7 +254,7 @@ class GraphiteSession(MetricSession):
         return queries.roll_up(self._prefix, query, wanted, reply)
 
     def find_undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns with aggregates that only the points show, first values included."""
+        """Return the columns with aggregates that only the points show, such as first values."""
         first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
         table, doubtful = groups.query.table, super().find_undecided(groups)
         return doubtful + [c for c in table.columns if c.name in first and c not in doubtful]
@@ -283,9 +272,9 @@ class GraphiteSession(MetricSession):
         return queries.series(prefix, table, columns, self.render_series(span, targets))
 
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run targets from config.yaml: each fills a column of the answer.
+        """Run targets from config.yaml; each fills a column of the answer.
 
-        An additional column in front is the name of the series (`aliasByNode`).
+        An additional first column is the name of the series (`aliasByNode`).
         """
         span, *targets = statement.text.splitlines()
         grouped = len(statement.outputs) > len(targets)
@@ -303,7 +292,7 @@ class GraphiteSession(MetricSession):
         """Send points that mark generations."""
         now = int(time.time())  # noqa: TID251
         marks = "".join(f"{path} 1 {now}\n" for path in paths)
-        carbon = self._open_carbon(pickle=False)
+        carbon = self._open_carbon(BATCH)
         carbon.send(marks.encode())
         carbon.close()
 

@@ -22,7 +22,7 @@ from simulator.modules.shared.metrics.points import fields
 MESSAGE_BYTES = 1 << 20
 """The longest pickle that carbon accepts."""
 LENGTH = "length of the path"
-"""Name of the values that `pickles` requires in addition to the columns: see `path_lengths`."""
+"""Name of the values of `path_lengths`, which `pickles` requires in addition to the columns."""
 LINES = Frame(b"", b"", b"")
 _BUFFER_BYTES = 1 << 17
 _CHUNK = 1 << 16
@@ -49,7 +49,7 @@ class Carbon:
             raise NothingSent(f"{self.where}: {reason}") from error
         for level, name, value in socket_options():
             self._socket.setsockopt(level, name, value)
-        # Bytes that wait here count as sent: keep them few.
+        # Bytes in this buffer count as sent, so keep it small.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
         self._socket.settimeout(timeout_s)
         self._readable = select.poll()  # select() takes no descriptor above 1,023
@@ -57,7 +57,8 @@ class Carbon:
 
     def send(self, content: bytes) -> None:
         """Return once the kernel has taken the bytes: carbon does not answer."""
-        if not self.alive or self._is_closed():
+        # Carbon sends nothing: the socket is readable only after carbon has closed the connection.
+        if not self.alive or self._readable.poll(0):
             self.alive = False
             raise NothingSent(f"{self.where}: carbon has closed the connection")
         try:
@@ -65,10 +66,6 @@ class Carbon:
         except OSError as error:
             self.alive = False
             raise CarbonError(f"{self.where}: the connection was lost: {error}") from error
-
-    def _is_closed(self) -> bool:
-        """Return whether carbon has closed the connection: it never sends anything else."""
-        return bool(self._readable.poll(0))
 
     def close(self) -> None:
         """End the connection, and wait until carbon has read everything."""
@@ -83,18 +80,11 @@ class Carbon:
 def lines(table: Table, begin: str) -> Points:
     """Return the encoder of `path value time` lines."""
     pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
-    time_piece = pieces[table.time.name]
+    time = pieces[table.time.name]
     points = [
         PointFormat(
             field,
-            [
-                *_path(table, begin, field, pieces),
-                b" ",
-                pieces[field.name],
-                b" ",
-                time_piece,
-                b"\n",
-            ],
+            [*_path(table, begin, field, pieces), b" ", pieces[field.name], b" ", time, b"\n"],
         )
         for field in fields(table)
     ]
@@ -115,8 +105,8 @@ def _path(
 def pickles(table: Table, begin: str) -> Points:
     """Return the encoder of lists of (path, (time, value)), in opcodes of pickle's protocol 2.
 
-    https://docs.python.org/3/library/pickletools.html: X is a text after its length, J an integer
-    of 4 bytes, G a double, and the byte 134 a tuple of two.
+    https://docs.python.org/3/library/pickletools.html: X begins a length and a text, J an integer
+    of 4 bytes, G a double; the byte 134 makes a tuple of two.
     """
     pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
     when = PointPiece(table.time.name, _binary("<i4"))
@@ -152,5 +142,5 @@ def path_lengths(block: Block) -> NDArray[np.int64]:
 
 
 def frame(messages: Sequence[bytes]) -> bytes:
-    """Return pickles as they are sent, each after its length."""
+    """Return pickles with their lengths before them, as carbon reads them."""
     return b"".join(struct.pack("!L", len(message)) + message for message in messages)

@@ -1,8 +1,8 @@
 """VictoriaMetrics, a single node, by HTTP: a row is stored as points, one for each field.
 
-https://docs.victoriametrics.com/: a point is a metric, labels, a millisecond and a number. Metrics
-are called TABLE_FIELD, and their label `benchmark_table` is the table. A table exists while the
-metric `benchmark_table` has a point with that label.
+https://docs.victoriametrics.com/: a point has a metric, labels, a millisecond and a number. The
+metric is TABLE_FIELD, and the label `benchmark_table` is the table. A table exists while the metric
+`benchmark_table` has a point with that label.
 """
 
 import time
@@ -118,7 +118,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         """The server's counters of dropped rows when the tables were created."""
 
     def check_rows(self, block: Block) -> None:
-        """Raise UnstorableError for rows that it cannot store, whatever the server's retention."""
+        """Raise UnstorableError for rows that it cannot store with any retention."""
         Checks(block.table, block.name, self.options.decimals, (0, LAST_MS)).times(block)
 
     def open(self) -> VictoriaMetricsSession:
@@ -134,14 +134,14 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         )
 
     def objects(self, table: Table) -> list[str]:
-        """Return the tables, which are values of a label, and the names of the metrics."""
+        """Return the values of the tables' label, and the names of the metrics."""
         prefix, columns = self.options.prefix, fields(table)
         metrics = (metric(prefix, n, c.name) for n in table.names for c in columns)
         return [*(prefix + name for name in table.names), *metrics]
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         with self.administration() as session:
-            session.api.flush()  # only what is visible to queries is found
+            session.api.flush()  # queries find only visible points
             tables = session.api.tables() & {*names}
             metrics = session.api.foreign_metrics(names)
             strange = {name: session.api.foreign_labels(name) for name in tables}
@@ -154,7 +154,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         return {name: found[name] for name in names if name in found}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether a series marks the tables as created: others may use the label, too."""
+        """Return whether a series marks the tables as created: others may use the label."""
         with self.administration() as session:
             return {name: bool(session.api.now(queries.marks(name))) for name in names}
 
@@ -165,10 +165,10 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         return Contents(int(points or 0), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Mark the tables as existing; metrics are created by their first points."""
+        """Mark the tables as existing; their first points create the metrics."""
         names = [self.options.prefix + name for name in names_of(tables)]
         with self.administration() as session:
-            self._check(session.api.page)
+            self._expect_exact(session.api.page)
             for table in tables:
                 for name in table.names:
                     Checks(table, name, self.options.decimals, session.api.page.span_ms())
@@ -182,7 +182,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             session.api.flush()
             self._dropped = session.api.learn().count_dropped()
 
-    def _check(self, page: MetricsPage) -> None:
+    def _expect_exact(self, page: MetricsPage) -> None:
         """Raise SetupError if the server changes or drops rows by its settings."""
         if page.flag("precisionBits") not in ("", "64"):
             raise SetupError(
@@ -197,7 +197,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             )
 
     def drop(self, names: Collection[str]) -> None:
-        """Delete all series of the tables, of any field; other series are never deleted."""
+        """Delete all series of the tables, of any field, and no others."""
         if not names:
             return
         with self.administration() as session:
@@ -212,10 +212,10 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Wait until all parts of the storage are merged, which also removes deleted rows.
 
-        A storage that holds series of others is left as it is: a merge would rewrite those, too.
+        A storage with series of others is not merged, because that would rewrite them, too.
 
-        SetupError if the server has dropped rows since the tables were created: its answers to
-        writes do not report that, and its counters do a second later.
+        SetupError if the server has dropped rows since `create`: only its counters report that,
+        about a second later.
         """
         with self.administration() as session:
             if not session.api.has_others:
@@ -241,7 +241,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             )
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of everything that the server stores, data and index."""
+        """Return the size of all data and indices on the server."""
         with self.administration() as session:
             return int(session.api.page.total("vm_data_size_bytes"))
 

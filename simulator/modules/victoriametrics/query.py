@@ -1,8 +1,8 @@
 """Queries in MetricsQL, and their replies as rollups.
 
-A statement is a path with parameters, and below it an expression in each line. The server merges
-series, also of several physical tables; a span of time is the window (time - window, time] of the
-instant that is queried. Buckets that a range of time cuts are separate statements.
+A statement is a path with parameters and, below it, a line for each expression. The server merges
+series, including those of several physical tables. A span of time is the window (time - window,
+time] of the queried instant. Buckets that a range of time cuts are separate statements.
 """
 
 import json
@@ -45,7 +45,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
 
 
 def _span(query: AggregateQuery) -> tuple[str, int]:
-    """Return path and parameters for a query's range of time as one window, and its width in ms."""
+    """Return path and parameters for a query's range as one window, and its width in ms."""
     table, since, until = query.table, query.selection.since, query.selection.until
     last = LAST_MS if until is None else ms(table, until) - 1
     first = 0 if since is None else max(ms(table, since), 0)
@@ -55,7 +55,7 @@ def _span(query: AggregateQuery) -> tuple[str, int]:
 
 
 def width_ms(query: AggregateQuery) -> int:
-    """Return a bucket's width."""
+    """Return the width of a query's buckets; Unsupported unless it is in whole milliseconds."""
     table, bucket = query.table, query.bucket or 0
     factor = max(table.time_unit.per_second // 1000, 1)
     if bucket % factor:
@@ -81,7 +81,7 @@ def selector(
     columns: Sequence[Column] | None,
     one_of: Iterable[OneOf] = (),
 ) -> str:
-    """Return the selector of the series of some fields, or of all, in every part of a table."""
+    """Return the selector of the series of fields (None: all) in every part of a table."""
     names = [prefix + name for name in table.names]
     wanted = [_match(TABLE_LABEL, names)]
     if columns is not None:
@@ -102,12 +102,12 @@ def _quote(text: str) -> str:
 
 
 def _literally(text: str) -> str:
-    """Return a regular expression (RE2) that matches only this text."""
+    """Return a regular expression (RE2) that matches this text only."""
     return "".join(c if c.isalnum() or c == "_" else f"\\x{{{ord(c):x}}}" for c in text)
 
 
 def identifier(name: str) -> str:
-    """Return the name of a label for MetricsQL, with special letters escaped."""
+    """Return a label's name for MetricsQL, with special characters escaped."""
     first = f"\\x{ord(name[0]):02x}" if name[0].isascii() and not name[0].isalpha() else ""
     rest = name[1:] if first else name
     escaped = "".join(c if c.isalnum() or c == "_" or not c.isascii() else f"\\{c}" for c in rest)
@@ -115,9 +115,9 @@ def identifier(name: str) -> str:
 
 
 def of_table(name: str, *, ours: bool = True, without: Iterable[str] = ()) -> str:
-    """Return the selector of a physical table's series, given with the prefix: of any field.
+    """Return the selector of all series of a physical table, whose name has the prefix.
 
-    Not `ours`: of series that others gave the label. `without`: labels that ours do not have.
+    Not `ours`: series to which others gave the label. `without`: labels that ours do not have.
     """
     metrics = _quote(f"{TABLE_LABEL}|{_literally(name)}_.*")
     lacking = "".join(f',{identifier(label)}=""' for label in without)
@@ -128,7 +128,7 @@ EVERY_SERIES = '{__name__!=""}'
 
 
 def of_no_table(metrics: Sequence[str]) -> str:
-    """Return the selector of series that this program has not made, of some metrics or of all."""
+    """Return the selector of series of others with these metrics, or with any."""
     names = _match("__name__", metrics) if metrics else '__name__!=""'
     return f'{{{names},{TABLE_LABEL}=""}}'
 
@@ -146,7 +146,7 @@ def mark(name: str) -> str:
 
 
 def marks(name: str) -> str:
-    """Return the expression for how often a table was marked as existing."""
+    """Return the expression that counts the marks of a table."""
     return f"count_over_time({mark(name)}[{LAST_MS + 1}ms])"
 
 

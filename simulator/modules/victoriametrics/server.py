@@ -1,4 +1,4 @@
-"""The server apart from rows and queries: its page /metrics, its tables and their marks."""
+"""Requests other than rows and queries: the page /metrics, tables and their marks."""
 
 import json
 import re
@@ -28,9 +28,9 @@ _UNITS_S = {
     "y": 365 * _DAY_S,
 }
 _MARGIN_S = 3600
-"""Rows nearer than this to the end of the retention might be dropped before verification."""
+"""The server might drop rows that are nearer to the end of the retention before verification."""
 _DROPPED = {"vm_rows_ignored_total": "reason", "vm_rows_invalid_total": "type"}
-"""Counters of rows that are dropped although the request succeeds, and the label of the reason."""
+"""Counter of rows that are dropped though the request succeeds -> label of the reason."""
 
 
 class MetricsPage(Metrics):
@@ -38,7 +38,7 @@ class MetricsPage(Metrics):
 
     @property
     def is_victoriametrics(self) -> bool:
-        """True if it is the page of a server that stores rows."""
+        """True if the page is that of a server that stores rows."""
         return "vm_app_version" in self and bool(self.flag("retentionPeriod"))
 
     @property
@@ -54,7 +54,7 @@ class MetricsPage(Metrics):
         return next(values, "")
 
     def count_dropped(self) -> dict[str, float]:
-        """Return how many rows the server has dropped, by reason."""
+        """Return reason -> how many rows the server has dropped."""
         return {
             f"{name}: {sample.labels.get(label, '')}": sample.value
             for name, label in _DROPPED.items()
@@ -81,9 +81,9 @@ class Api:
     """Requests to the server over one connection."""
 
     def __init__(self, http: Http, waiting: Callable[[], AbstractContextManager[None]]) -> None:
-        """Store the connection, and the context in which time is the database's."""
+        """Store the connection, and the context that counts time as the database's."""
         self.page = MetricsPage({})
-        """The page /metrics when it was last read."""
+        """The page /metrics as last read."""
         self._http = http
         self._waiting = waiting
 
@@ -99,11 +99,11 @@ class Api:
             return self._http.query("POST", path, urlencode(form or {}).encode(), _FORM).body
 
     def ask(self, head: str, expression: str, **more: str) -> Any:
-        """Return the result of an expression, with the path and parameters of a statement."""
+        """Return the result of an expression; `head` is path and parameters of its statement."""
         return self._read_answer(head, expression, more)["data"]["result"]
 
     def trace(self, head: str, expression: str, **more: str) -> Any:
-        """Return the server's account of how it answered an expression."""
+        """Return the server's trace of its answer to an expression."""
         return self._read_answer(head, expression, {**more, "trace": "1"})["trace"]
 
     def _read_answer(self, head: str, expression: str, more: Mapping[str, str]) -> Any:
@@ -126,20 +126,20 @@ class Api:
         return self._http.stream("POST", "/api/v1/export", urlencode(form).encode(), _FORM)
 
     def tables(self, *, ours: bool = True) -> set[str]:
-        """Return the tables that have series like ours, with the prefix; else, like others'."""
-        labels = self._values(wire.TABLE_LABEL, queries.EVERY_SERIES)
-        return {n for n in labels if self._values("__name__", queries.of_table(n, ours=ours))}
+        """Return the tables with series of ours, or else with series of others."""
+        labels = self._list_values(wire.TABLE_LABEL, queries.EVERY_SERIES)
+        return {n for n in labels if self._list_values("__name__", queries.of_table(n, ours=ours))}
 
     def foreign_metrics(self, names: Collection[str] = ()) -> set[str]:
-        """Return the metrics, of these or of all, that have series without a table."""
-        return self._values("__name__", queries.of_no_table([*names]))
+        """Return which of these metrics, or of all, have series without a table."""
+        return self._list_values("__name__", queries.of_no_table([*names]))
 
     def foreign_labels(self, name: str) -> list[str]:
-        """Return the labels of a table's series that ours do not have; none if that is unknown.
+        """Return the labels of a table's series that ours do not have.
 
-        Marks of earlier versions do not name the tags.
+        Empty if that is unknown, because marks of earlier versions do not name the tags.
         """
-        marked = self._values(wire.TAGS_LABEL, queries.mark(name))
+        marked = self._list_values(wire.TAGS_LABEL, queries.mark(name))
         if not marked:
             return []
         ours = {"__name__", wire.TABLE_LABEL, wire.TAGS_LABEL}
@@ -155,16 +155,16 @@ class Api:
         )
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete the series of tables, of any field; not those that others gave their label."""
+        """Delete our series of tables, of any field."""
         for name in names:
             ours = queries.of_table(name, without=self.foreign_labels(name))
             self.call("/api/v1/admin/tsdb/delete_series", {"match[]": ours})
 
-    def _values(self, label: str, chosen: str) -> set[str]:
+    def _list_values(self, label: str, chosen: str) -> set[str]:
         return self._list(f"label/{label}/values", chosen)
 
     def _list(self, what: str, chosen: str) -> set[str]:
-        since_ms = 1000  # the server takes a start of 0 for none at all
+        since_ms = 1000  # for the server, a start of 0 means no start
         form = {"match[]": chosen, "start": wire.iso(since_ms), "end": wire.iso(wire.LAST_MS)}
         return set(json.loads(self.call(f"/api/v1/{what}", form))["data"])
 

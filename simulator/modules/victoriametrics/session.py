@@ -1,4 +1,4 @@
-"""A session with VictoriaMetrics: rows are posted, queries are asked in MetricsQL."""
+"""A session with VictoriaMetrics: it posts rows, and asks queries in MetricsQL."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 from simulator.protocol.records import RecordFormat
 
 _STEPS = 10_000
-"""Buckets of one request; the server returns up to 30,000 (-search.maxPointsPerTimeseries)."""
+"""Buckets of one request, of at most 30,000 (-search.maxPointsPerTimeseries)."""
 _STORED = 204
 _UNPROCESSABLE = 422
 _LIMITS = ("-search.maxSamplesPerSeries", "-search.maxSamplesPerQuery")
@@ -76,7 +76,6 @@ class VictoriaMetricsSession(MetricSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of requests: paths, and bodies in the shorter format."""
         checks = Checks(table, name, self._decimals, self.api.page.span_ms())
         bodies = Bodies(self._prefix, table, name)
 
@@ -110,7 +109,7 @@ class VictoriaMetricsSession(MetricSession):
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has them in memory.
 
-        The answer has no count: `compact` compares the counters of dropped rows.
+        The answer has no count, so `compact` compares the counters of dropped rows.
         """
         path, body = payload.data
         reply = self.http.request("POST", path, body)
@@ -120,7 +119,7 @@ class VictoriaMetricsSession(MetricSession):
     # --- queries
 
     def gave_up(self, error: Exception) -> bool:
-        """Return whether a limit ended a query, by default 30 million points of a series."""
+        """Return whether a limit ended a query, such as 30 million points of a series."""
         return (
             isinstance(error, Refused)
             and error.status == _UNPROCESSABLE
@@ -140,7 +139,7 @@ class VictoriaMetricsSession(MetricSession):
                 yield QueryPlan(expression, trace, shape_of_plan(trace))
 
     def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
-        """Yield the parts of a statement, and the first span of time that each is asked for."""
+        """Yield each part of a statement, with the first span of time of its requests."""
         query = statement.parameters[0] if statement.parameters else None
         if not isinstance(query, AggregateQuery | NewestQuery | DistinctQuery):
             yield {}, statement.text
@@ -163,18 +162,15 @@ class VictoriaMetricsSession(MetricSession):
                 yield from queries.roll_up(query, rollup, result)
 
     def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
-        """Yield the first and the last window of each request; windows end where buckets do."""
+        """Yield the first and the last window of each request; a window ends with its bucket."""
         width = queries.width_ms(query)
         first, last = self._ends(query, width)
         for start in range(first // width * width, last + 1, _STEPS * width):
             stop = min(start + (_STEPS - 1) * width, last // width * width)
-            yield {
-                "start": wire.iso(start + width - 1),
-                "end": wire.iso(stop + width - 1),
-            }
+            yield {"start": wire.iso(start + width - 1), "end": wire.iso(stop + width - 1)}
 
     def _ends(self, query: AggregateQuery, width: int) -> tuple[int, int]:
-        """Return the first and the last instant of a query's range that may have points."""
+        """Return the first and the last instant with points in a query's range, or around them."""
         table, since, until = query.table, query.selection.since, query.selection.until
         first = None if since is None else max(wire.ms(table, since), 0)
         last = None if until is None else wire.ms(table, until) - 1
@@ -204,9 +200,9 @@ class VictoriaMetricsSession(MetricSession):
         return queries.series(self._prefix, table, lines(self.await_parts(pieces)))
 
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
-        """Return how many combinations there are, without reading all rows where possible.
+        """Return the number of distinct combinations, without reading all rows where possible.
 
-        Rows of a series that all differ in one of the columns are all distinct.
+        Rows of a series are distinct if they all differ in one of the columns.
         """
         table = query.table
         columns = [c for c in fields(table) if c.name in query.columns and not c.nullable]
@@ -221,11 +217,10 @@ class VictoriaMetricsSession(MetricSession):
         return super()._distinct(text, query)
 
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run expressions from config.yaml: each fills a column, after the columns of the groups.
+        """Run expressions from config.yaml; each fills a column behind the columns of the groups.
 
-        A group is a tag with the name of the answer's column, or the start of a `bucket`, which is
-        the instant of its window. The first line may be a path with parameters, as in the
-        statements of this module.
+        A group is a tag with the name of the column, or a `bucket`, the instant of its window. The
+        first line may be a path with parameters, as in the statements of this module.
         """
         head, *expressions = statement.text.strip().splitlines()
         if not head.startswith("/"):
@@ -247,11 +242,11 @@ class VictoriaMetricsSession(MetricSession):
 _EVALUATED = re.compile(
     r"[\d.]+ ms: ((?:eval|aggregate|transform|(?:instant )?rollup|subquery)\b.*)"
 )
-"""Steps of the expression; how the server finds its series depends on what is in caches."""
+"""Steps of the expression; the search for its series depends on caches."""
 
 
 def format_trace(trace: Mapping[str, Any]) -> str:
-    """Return a trace as a text."""
+    """Return a trace as a text, with a line for each step."""
     return "\n".join(_lines(trace, 0))
 
 

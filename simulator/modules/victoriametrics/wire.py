@@ -20,11 +20,11 @@ from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import fields
 
 TABLE_LABEL = "benchmark_table"
-"""A label of every series; it distinguishes tables with names that start alike."""
+"""Label of every series with the table, because the names of tables may begin alike."""
 TAGS_LABEL = "benchmark_tags"
-"""A label of the point that marks a table as existing: the names of its tags, as JSON."""
+"""Label of the point that marks a table as existing, with the names of its tags as JSON."""
 LAST_MS = 9_000_000_000_000
-"""2255-03-14: the end of every query without an end; the server's clock ends in 2262."""
+"""2255-03-14: end of queries without an end; the server's clock ends in 2262."""
 _LIMITS = Limits(
     product="VictoriaMetrics",
     letters=None,
@@ -38,7 +38,7 @@ _LIMITS = Limits(
 """The length of tags is the default of -maxLabelValueLen."""
 _LONGEST_NAME = 256
 _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.\0"
-"""Letters that need no escape anywhere; NUL pads texts in an array."""
+"""Letters that need no escape; NUL pads texts in an array."""
 _FEW_ROWS = 4
 """A payload with fewer rows of each series is sent as lines."""
 _IMPORT = "/api/v1/import"
@@ -82,9 +82,9 @@ class Bodies:
     """Encodes the rows of a physical table as requests.
 
     With many rows of each series in a payload, one line of JSON for each series is the shortest
-    format, and the server takes a third less time for it. With few, line protocol is: it names the
-    tags once for all fields of a row. It is used for plain names and tags, and for times after 0,
-    which it cannot distinguish from no time.
+    format, and takes the server a third less time. With few rows, line protocol is shorter, because
+    it names the tags once for all fields of a row. It is used only with plain names and tags, and
+    with times after 0, because 0 means no time.
     """
 
     def __init__(self, prefix: str, table: Table, name: str) -> None:
@@ -119,7 +119,7 @@ class Bodies:
 
 
 def lines_path(prefix: str, table: Table, name: str) -> str:
-    """Return where lines of InfluxDB's protocol are posted, with the label of their table."""
+    """Return the path for lines of InfluxDB's protocol, with the label of their table."""
     label = urlencode({"extra_label": f"{TABLE_LABEL}={prefix}{name}"})
     return f"{_write(table)}&{label}"
 
@@ -127,7 +127,7 @@ def lines_path(prefix: str, table: Table, name: str) -> str:
 class MixedBodies:
     """Encodes the rows of several tables as requests, in the format that suits all of them.
 
-    A line names its table by a label, which is a parameter of the request where all have one table.
+    Each line has the label of its table, which is a parameter of requests for a single table.
     """
 
     def __init__(self, prefix: str, tables: Sequence[Table]) -> None:
@@ -154,7 +154,7 @@ class MixedBodies:
 
 
 def _write(table: Table) -> str:
-    """Return where lines in the table's unit of time are posted."""
+    """Return the path for lines in the table's unit of time."""
     return f"/write?precision={table.time_unit}"
 
 
@@ -186,13 +186,8 @@ class Checks(Checked):
         for column, inexact in self._floats:
             if problem := inexact.problem(block.data[column.name]):
                 raise UnstorableError(f"column {column.name}: {problem}")
-        if len(times):
-            self._check_span(int(times.min()), int(times.max()))
-        return times
-
-    def _check_span(self, least: int, most: int) -> None:
         first, last = self._span_ms
-        for instant in (least, most):
+        for instant in (int(times.min()), int(times.max())) if len(times) else ():
             if first <= instant <= last:
                 continue
             shown = iso(instant) if 0 <= instant <= LAST_MS else f"{instant} ms"
@@ -203,29 +198,30 @@ class Checks(Checked):
                 f"drop the row silently; start it with a longer {flag} (such as 100y), or use "
                 "another --start-time"
             )
+        return times
 
 
 class Inexact:
     """Finds floats that the server would return changed.
 
-    The server stores the numbers of a series as integers with one common power of ten. It finds the
-    power of a fraction by multiplying it by 100, up to 10**12. A number that is whole before that
-    limit is stored exactly, also next to others like it.
+    The server stores the numbers of a series as integers with a common power of ten. It finds the
+    power by multiplying a fraction by 100 until it is whole, up to 10**12. Numbers that are whole
+    before that limit are stored exactly.
     """
 
     LIMIT = 9 * 10**11
 
     def __init__(self, decimals: int) -> None:
         self._decimals = decimals
-        self._of_levels = LevelCache(self._of)
+        self._of_levels = LevelCache(self._find_problem)
 
     def problem(self, data: ColumnData) -> str:
-        """Return the problem; empty if there is none."""
+        """Return why the server might change a number; empty if it does not."""
         if isinstance(data, Coded):
             return self._of_levels(data.levels)
-        return self._of(data.present())
+        return self._find_problem(data.present())
 
-    def _of(self, values: Array) -> str:
+    def _find_problem(self, values: Array) -> str:
         power = 10.0**self._decimals
         wide = values.astype(np.float64)
         with np.errstate(over="ignore"):
