@@ -188,16 +188,6 @@ def test_documents_are_an_insert_mode_of_batches_only():
     assert problem == "client=driver and documents exclude each other; choose one"
 
 
-def test_a_single_duplicate_is_refused(filled):
-    database = filled(points(table=KEYED))
-    with database.connect() as session:
-        first, *_ = session.encode(points(table=KEYED), SINGLE, 1)
-        with pytest.raises(Exception, match=r"409: unique constraint violated") as found:
-            session.send(first)
-        assert session.classify(found.value) is Failure.FATAL
-    assert "run with --clean" in database.explain(found.value)
-
-
 def failed(status, number):
     body = {"error": True, "code": status, "errorNum": number, "errorMessage": "..."}
     return lambda _: Response(status, json.dumps(body).encode())

@@ -1,6 +1,5 @@
 """What is OpenTSDB's own: texts of queries, requests and their limits, and what errors mean."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
 from tests.contract.devices import QUERIES, TABLE, encoded, readings, stored
-from tests.contract.harness import ask, count, drop
+from tests.contract.harness import ask, count
 from tests.standins.web import Response, Web
 
 SERVER = pytest.mark.server("opentsdb")
@@ -129,18 +128,6 @@ def test_a_refused_point_is_no_stored_row(opentsdb, mode):
         session.send(good)
 
 
-@SERVER
-def test_a_batch_of_which_the_server_stores_a_part_is_no_success(opentsdb):
-    opentsdb.create([TABLE], 10)
-    with opentsdb.connect() as session:
-        (body,) = encoded(session, readings(3)).data
-        bad = Payload(3, BATCH, [body.replace(b'"d1"', b'"not a tag"', 2)])  # both of one row
-        with pytest.raises(PutError, match="2 points were not stored") as caught:
-            session.send(bad)
-        assert session.classify(caught.value) is Failure.UNKNOWN
-    assert stored(opentsdb) == 2
-
-
 def of_two_tables(rows):
     """Two tables, the block of each, and edges of one batch with all their rows."""
     tables = [replace(TABLE, name=name) for name in ("one", "other")]
@@ -228,21 +215,6 @@ def test_times_that_it_would_take_for_others_are_refused(instant):
 
 
 # --- tables --------------------------------------------------------------------------------------
-
-
-@SERVER
-def test_dropping_deletes_the_points_of_every_field(opentsdb):
-    opentsdb.create([TABLE], 10)
-    with opentsdb.connect() as session:
-        session.send(encoded(session, readings(100)))
-    assert stored(opentsdb) == 100
-    drop(opentsdb, [TABLE])
-    opentsdb.create([TABLE], 10)
-    assert stored(opentsdb) == 0
-    with opentsdb.connect() as session:  # the same rows, of which nothing deleted may be left
-        session.send(encoded(session, readings(50)))
-    time.sleep(1)
-    assert stored(opentsdb) == 50
 
 
 @SERVER

@@ -281,16 +281,10 @@ def test_the_collectors_words_come_with_a_remedy(splunk):
     assert "let the token write to every index" in splunk.explain(found.value)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"search_token": "swordfish"}, "401.*not properly authenticated.*check the credentials"),
-        ({"search_token": None, "username": "ann", "password": "swordfish"}, "401"),
-    ],
-)
-def test_credentials_are_never_shown(synthetic_splunk, wrong, words):
-    wrong = options(synthetic_splunk.url, **wrong)
-    with pytest.raises(SetupError, match=words) as found:
+def test_credentials_are_never_shown(synthetic_splunk):
+    given = {"search_token": None, "username": "ann", "password": "swordfish"}
+    wrong = options(synthetic_splunk.url, **given)
+    with pytest.raises(SetupError, match="401") as found:
         Splunk(wrong).connect()
     shown = str(found.value) + str(wrong.public()) + repr(wrong)
     assert "swordfish" not in shown
@@ -396,10 +390,3 @@ def test_describe_reports_what_an_acknowledgement_means(synthetic_splunk, acknow
     server = Splunk(options(synthetic_splunk.url, acknowledge=acknowledge)).describe()
     assert (server.version, server.nodes, server.durable) == ("Splunk 10.2.0", 1, durable)
     assert server.settings == {"indexer acknowledgement": str(acknowledge).lower()}
-
-
-def test_every_row_is_read_back_from_its_own_text(filled):
-    database = filled(points())
-    with database.connect() as session:
-        found = ask(session, database.render(RowsQuery(POINTS)))
-    assert found.rows[1] == ("a", START_MS, 1, None)

@@ -1,11 +1,10 @@
 """ArangoDB over HTTP: documents in arrays, queries in AQL.
 
 https://docs.arango.ai/arangodb/3.12/develop/http-api/. Written from the vendor's documentation and
-not run against the server. The vendor's client does everything but the timed send, and the tests
-compare the timed send with the client's own requests. The timed send does not use the client,
-because the client takes 0.4 to 0.6 ms more CPU for each request: against a server that answers at
-once it reached 0.16 of the requests/s with single rows and batches of 1,000 rows, and 0.35 with
-batches of 5,000 rows (medians of 9 pairs).
+not run against the server. The vendor's client does everything but the timed send, because it takes
+0.4 to 0.6 ms more CPU for each request: against a server that answers at once it reached 0.16 of
+the requests/s with single rows and batches of 1,000 rows, and 0.35 with batches of 5,000 rows
+(medians of 9 pairs). The tests compare the timed send with the client's own requests.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -130,7 +129,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         return [*map(queries.collection, table.names)]
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that collections or views use."""
         with self.administration() as session:
             collections = cast("list[dict[str, Any]]", session.db.collections())
             views = cast("list[dict[str, Any]]", session.db.views())
@@ -139,7 +137,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         return {name: found[name] for name in names if name in found}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether collections bear their signature, in a schema that checks nothing."""
+        """Return whether collections have their signature, in a schema that checks nothing."""
         with self.administration() as session:
             found = {name: session.db.collection(name).properties() for name in names}
         schemas = {name: cast("dict[str, Any]", each).get("schema") for name, each in found.items()}
@@ -169,7 +167,9 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                         key_generator=_KEYS.get(table.primary_key, "traditional"),
                         shard_count=self.options.shard_count,
                         replication_factor=self.options.replication_factor,
-                        schema=_make_signature(name) if table.signed else None,
+                        schema={**_CHECKS_NOTHING, "message": signature(name)}
+                        if table.signed
+                        else None,
                     )
                     undo(session.db.delete_collection, name)
 
@@ -179,7 +179,6 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                 session.db.delete_collection(name, ignore_missing=True)
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Compact the collections; an acknowledged row is queryable at once."""
         if self.options.compact:
             with self.administration() as session:
                 for name in map(queries.collection, names_of(tables)):
@@ -197,10 +196,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     # --- the server -------------------------------------------------------------------------------
 
     def describe(self) -> Server:
-        """Return version and nodes, and what an acknowledgement means with these options.
-
-        waitForSync is a property of each collection, which `create` sets.
-        """
+        """Describe the server; its durability is that of collections that `create` makes."""
         nodes = 1
         with self.administration() as session:
             version = cast("dict[str, Any]", session.db.version(details=True))
@@ -238,8 +234,5 @@ _REMEDIES = {
     1429: "bring the followers back, or use a lower replication_factor",
 }
 """The server's number of an error (errorNum) -> what to try."""
-
-
-def _make_signature(name: str) -> dict[str, Any]:
-    """Return a schema that checks no document; its message is the collection's signature."""
-    return {"rule": {"type": "object"}, "level": "none", "message": signature(name)}
+_CHECKS_NOTHING = {"rule": {"type": "object"}, "level": "none"}
+"""Schema of a collection; its message is the collection's signature."""

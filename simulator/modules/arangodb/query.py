@@ -2,8 +2,8 @@
 
 A line with a semicolon separates several queries; their rows are concatenated. AQL calculates in
 doubles (https://docs.arango.ai/arangodb/3.12/aql/), compares texts by a language's collation, and
-sums no rows to 0. So a query returns what AQL calculates exactly, and an element of its rows may be
-an object from which `finished` calculates the value:
+returns 0 as the sum of no rows. So a query returns only exact numbers, and an element of its rows
+may be an object from which `finish_row` calculates the value:
 {hex}: a text, ordered by its bytes · {sum, n}: a sum of n numbers, or their mean with {mean: true}
 · {pieces, n, least, greatest}: the same of integers, summed in pieces of 18 bits.
 """
@@ -36,7 +36,7 @@ BETWEEN = "\n;\n"
 """Separates the queries of a statement."""
 
 _PIECE = 2**18
-"""34 billion pieces sum to less than 2**53; three pieces hold an integer of 53 bits."""
+"""The sum of 34 billion pieces is below 2**53; three pieces hold an integer of 53 bits."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -55,7 +55,7 @@ def key(text: bytes) -> str:
 
 
 def attribute(column: str) -> str:
-    """Return a column of the document `doc`."""
+    """Return the expression of a column of the document `doc`."""
     if column == ID.name:
         return "doc._key"
     return f"doc.`{column}`" if _PLAIN.fullmatch(column) else f"doc[{_literal(column)}]"
@@ -131,7 +131,7 @@ def _group(
 ) -> str:
     """Return the query that groups by `keys` (k0, ...) and aggregates (a0, ...) over collections.
 
-    Several collections are aggregated one by one, and then their results. `latest` sorts groups and
+    It aggregates each of several collections, and then their results. `latest` sorts the groups and
     limits their number.
     """
     if len(of) == 1:
@@ -194,9 +194,9 @@ def _filters(query: Query) -> str:
 
 
 def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
-    """Return an aggregate's element of a row; add the partial aggregates to `wanted`."""
+    """Return an aggregate's element of a row; add its partial aggregates to `wanted`."""
 
-    # Without groups there is a row even if no document matches: a sum of no values is NULL.
+    # Without groups there is a row even if no document matches; its sum of no values is NULL.
     def a(function: str, expression: str) -> str:
         if (function, expression) not in wanted:
             wanted.append((function, expression))
@@ -237,7 +237,7 @@ def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> 
 
 
 def _pieces(column: Column) -> list[str]:
-    """Return an integer in pieces with exact sums; each has the integer's sign."""
+    """Return pieces of an integer, with its sign, whose sums are exact."""
     value, piece = attribute(column.name), _PIECE
     if column.type in (Type.BOOL, Type.INT16):
         return [f"TO_NUMBER({value})"]
@@ -279,7 +279,7 @@ def _finish(element: dict[str, Any]) -> Any:
 
 
 def finish_rows(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
-    """Return rows with finished values, and the client's keys as they were sent."""
+    """Return rows with finished values, and with the client's keys as sent."""
     if ID.name not in columns:
         return [finish_row(row) if any(type(v) is dict for v in row) else row for row in found]
     place = columns.index(ID.name)

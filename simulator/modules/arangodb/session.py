@@ -1,4 +1,4 @@
-"""A session of ArangoDB: rows in, rows out, and what an error means."""
+"""A session of ArangoDB: it sends rows, reads answers and classifies errors."""
 
 import json
 import re
@@ -52,9 +52,9 @@ KEY = ValueStyle(
 _TRY_AGAIN = frozenset({18, 1200})
 """Lock timeout, conflict with another writer."""
 _NOT_STARTED = frozenset({503, 21003, 21004})
-"""Causes of a 503: the server is starting or overloaded, or its queue is full."""
+"""Causes of a 503 before any work: the server starts or is overloaded, or its queue is full."""
 _REFUSED = frozenset({1210, 1221, 1222, 1227, 1620})
-"""Causes for which a document is refused again: key exists or is illegal, type, schema."""
+"""Causes that a retry cannot help: key exists or is illegal, type, schema."""
 
 
 def number_of(error: Exception) -> int:
@@ -93,10 +93,10 @@ class ArangodbSession(HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of blocks as a path and documents.
 
-        Paths and parameters equal the vendor's `insert(silent=True)`, `insert_many(silent=True)`
-        and `import_bulk`.
+        Paths and parameters are those of the vendor's `insert(silent=True)`, `import_bulk` and
+        `insert_many(silent=True)`.
         """
-        text, objects = _text(table, mode), _encode_objects(table, name)
+        text, objects = _make_encoder(table, mode), _encode_objects(table, name)
         collection = quote(queries.collection(name))
         if mode in (SINGLE, DOCUMENTS):
             path = f"document/{collection}?returnNew=0&silent=1&overwrite=0&returnOld=0"
@@ -117,8 +117,8 @@ class ArangodbSession(HttpSession):
         """Send the documents and return once every one is stored.
 
         An import is `complete`: it fails as a whole if a document cannot be stored. Its answer
-        counts the documents; that to a single document is its status. A header of the answer to
-        an array of DOCUMENTS counts those that were refused: "1210:2,1221:1".
+        counts the documents. The answer to a single document is its status. A header of the answer
+        to an array of DOCUMENTS counts refused documents: "1210:2,1221:1".
         """
         self._mode, self._causes = payload.mode, frozenset()
         if payload.mode == DRIVER:
@@ -147,7 +147,7 @@ class ArangodbSession(HttpSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        On a cluster, shards may keep their rows of an import that failed on another shard.
+        On a cluster, a shard may keep its rows of an import that failed on another shard.
         """
         number, status = number_of(error), getattr(error, "http_code", None)
         if status is not None:  # of the vendor's client
@@ -173,10 +173,10 @@ class ArangodbSession(HttpSession):
         """Run a statement and yield its rows in portions, from a cursor that the server keeps."""
         columns = [output.name for output in statement.outputs]
         for text in statement.text.split(queries.BETWEEN):
-            for found in self.await_parts(self._portions(text, rows)):
+            for found in self.await_parts(self._fetch_portions(text, rows)):
                 yield queries.finish_rows(found, columns)
 
-    def _portions(self, text: str, rows: int) -> Iterator[Sequence[Any]]:
+    def _fetch_portions(self, text: str, rows: int) -> Iterator[Sequence[Any]]:
         found = self.db.aql.execute(
             text, batch_size=rows, ttl=_KEEP_S, stream=True, fail_on_warning=True
         )
@@ -197,10 +197,10 @@ class ArangodbSession(HttpSession):
 
 
 _STORED = (201, 202)
-"""Statuses of a stored document: synced to disk, and not yet."""
+"""Statuses of a stored document: synced to disk, or not yet synced."""
 
 
-def _text(table: Table, mode: str) -> TextEncoder:
+def _make_encoder(table: Table, mode: str) -> TextEncoder:
     row = []
     for place, column in enumerate(table.columns):
         style, name = (KEY, _KEY) if column == ID else (JSON, column.name)

@@ -1,6 +1,6 @@
 """The vendor's client, over connections with this project's TLS and socket options.
 
-python-arango takes both from an HTTP client that its user may replace.
+python-arango takes both from an HTTP client that a caller may replace.
 """
 
 import ssl

@@ -1,8 +1,8 @@
 """OpenTSDB 2, by HTTP: a row is stored as points, one for each field.
 
-http://opentsdb.net/docs/build/html/api_http/index.html: a point is a metric, an instant, a number
+http://opentsdb.net/docs/build/html/api_http/index.html: a point has a metric, an instant, a number
 and tags. Metrics are called TABLE.FIELD. A table exists while the metric TABLE has a point, because
-names cannot be deleted over HTTP, but points can.
+HTTP requests can delete points but not names.
 """
 
 import time
@@ -145,7 +145,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return queries.metric(self.options.prefix, name, field)
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the metrics: of the table itself, and of each field."""
+        """Return the names of the metrics of the table itself and of its fields."""
         columns = ["", *(column.name for column in fields(table))]
         return [self._metric(name, column) for name in table.names for column in columns]
 
@@ -157,13 +157,13 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             return {name: Existing("metric") for name in used}
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the metrics of tables have our points; fields are not signed."""
+        """Return whether metrics of tables have our points; metrics of fields have no signature."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
             return {n: bool(session.ask(queries.marks(n, {queries.TABLE_TAG: "*"}))) for n in roots}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of points of a metric, without those that mark a table as existing."""
+        """Return the number of points of a metric, without marks of an existing table."""
         with self.administration() as session:
             every, marking = (
                 sum(value for item in session.ask(body) for _, value in item["dps"])
@@ -183,14 +183,8 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 if session.ask(queries.marks(name)):
                     raise self.already_exists(f"metric {name}")
             for table in tables:
-                session.assign(
-                    [
-                        self._metric(name, column.name)
-                        for name in table.names
-                        for column in fields(table)
-                    ],
-                    [tag.name for tag in table.tags],
-                )
+                metrics = [self._metric(n, c.name) for n in table.names for c in fields(table)]
+                session.assign(metrics, [tag.name for tag in table.tags])
             session.mark([self._metric(name) for name in names], int(time.time() * 1000))  # noqa: TID251
 
     def drop(self, names: Collection[str]) -> None:
@@ -203,7 +197,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                         f"{self.name}: {', '.join(metrics)}: points remain after {_DELETIONS} "
                         "deletions; look at the log of the TSD"
                     )
-                # Repeated: the TSD writes back a row that it is compacting.
+                # A row that the TSD is compacting may come back after its deletion.
                 for metric in metrics:
                     session.ask(queries.deletion(metric))
                 # Deletes still buffered in the TSD would also remove rows written later.
@@ -211,14 +205,11 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
 
     @property
     def late(self) -> str:
-        """Rows in the TSD's buffers are not seen."""
+        """The reason, without `sync`, that queries miss rows in the TSD's buffers."""
         return "" if self.options.sync else "sync=false: the TSD writes its buffers later"
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Wait until the TSD has written its buffers, which synchronous sends leave empty.
-
-        HBase cannot be flushed or compacted over HTTP.
-        """
+        """Wait until the TSD has written its buffers, which are empty after synchronous sends."""
         if self.options.sync:
             return
         with self.administration() as session:
@@ -241,7 +232,9 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             durable = False
             delays = (config.get(name, "1000") for name in queries.FLUSHES)
             meaning = f"is in the TSD's memory, for up to {max(map(int, delays))} ms (sync=false)"
-        return Server(_version(version), 1, f"an acknowledged row {meaning}", durable, settings)
+        return Server(
+            _format_version(version), 1, f"an acknowledged row {meaning}", durable, settings
+        )
 
     def translate(self, query: Query) -> Statement:
         return queries.render(self.options.prefix, query)
@@ -261,8 +254,8 @@ _SETTINGS = (
 )
 
 
-def _version(found: dict[str, str]) -> str:
-    """Return the version; builds from Maven report only a revision and a day."""
+def _format_version(found: dict[str, str]) -> str:
+    """Return the version, or revision and day, because builds from Maven report no version."""
     version = found["version"]
     if version[:1].isdigit():
         return f"OpenTSDB {version}"

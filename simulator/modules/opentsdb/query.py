@@ -1,13 +1,13 @@
 """Queries as requests to /api/query, and their replies as rollups.
 
 A statement is the request as text: `POST /api/query?arrays` and, below it, the body. It has a
-sub-query for each rollup and physical table, which downsamples the points of each series to one and
-merges these without interpolation (zimsum, mimmin, mimmax). Buckets that a range of time cuts are
-separate requests.
+sub-query for each rollup and physical table, which downsamples the points of each series to one
+point, and merges these points without interpolation (zimsum, mimmin, mimmax). Buckets that a range
+of time cuts are separate requests.
 
-A span of time has special rules: a bucket that begins before the query's start is left out, the
-bucket that contains its end is whole; without buckets, a point at the end itself is left out, but
-not in a query for points.
+Spans of time have special rules. An answer omits a bucket that begins before the query's start, and
+has the whole bucket that contains its end. An answer without buckets omits a point at the end
+itself, unless the query is for points.
 """
 
 import json
@@ -34,15 +34,15 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_/"
 FIRST_MS = 10**10
 """The first instant that is read as milliseconds everywhere: ten digits are read as seconds."""
 LAST = {1: 4_294_000_000, 1000: 4_294_000_000_000}
-"""The last instant, in 2106, by the number of instants in a second: the keys of HBase's rows have
-seconds in 32 bits, and the end of a query must not exceed them."""
+"""Number of instants in a second -> the last instant, in 2106: keys of HBase's rows have seconds in
+32 bits, which the end of a query must not exceed."""
 TABLE_TAG = "table"
-"""The tag of points without another tag: OpenTSDB requires one."""
+"""Tag of points without another tag, because OpenTSDB requires one."""
 FLUSHES = ("hbase.rpcs.buffered_flush_interval", "tsd.storage.flush_interval")
-"""Settings for how long points wait in the TSD, in ms; which one applies depends on the version."""
+"""Settings of how long points wait in the TSD, in ms; the version decides which one applies."""
 
 _UNLIMITED_BYTES = 8192
-"""Every server accepts requests of this length, which arrive in one chunk."""
+"""Length of requests that every server accepts, because they arrive in one chunk."""
 _AGGREGATORS = {"count": "zimsum", "sum": "zimsum", "min": "mimmin", "max": "mimmax"}
 _PATH = "POST /api/query?arrays"
 
@@ -53,12 +53,12 @@ def metric(prefix: str, table: str, field: str = "") -> str:
 
 
 def per_second(table: Table) -> int:
-    """Return the unit of times as sent: seconds if the table counts seconds, else milliseconds."""
+    """Return the unit of sent times: seconds if the table counts seconds, else milliseconds."""
     return 1 if table.time_unit is TimeUnit.SECOND else 1000
 
 
 def largest_request(config: Mapping[str, str]) -> int:
-    """Return the longest request that this server accepts, in bytes."""
+    """Return the size in bytes of the longest request that a server accepts."""
     if config.get("tsd.http.request.enable_chunked") != "true":
         return _UNLIMITED_BYTES
     return max(int(config.get("tsd.http.request.max_chunk", 0)), _UNLIMITED_BYTES)
@@ -67,14 +67,14 @@ def largest_request(config: Mapping[str, str]) -> int:
 def render(prefix: str, query: Query) -> Statement:
     """Return a query as a statement."""
     if isinstance(query, RowsQuery):
-        text = _text(points(prefix, query.table, fields(query.table), query.selection))
+        text = _write_statement(points(prefix, query.table, fields(query.table), query.selection))
     else:
         asked, wanted = plan(query)
-        text = in_pieces(asked, lambda piece: _text(_aggregates(prefix, piece, wanted)))
+        text = in_pieces(asked, lambda piece: _write_statement(_aggregates(prefix, piece, wanted)))
     return Statement(text, outputs(query), (query,))
 
 
-def _text(body: Mapping[str, Any]) -> str:
+def _write_statement(body: Mapping[str, Any]) -> str:
     return f"{_PATH}\n{json.dumps(body)}"
 
 
@@ -88,7 +88,9 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
     finest = per_second(table)
     down = "0all"
     if query.bucket is not None:
-        width = _coarser(query.bucket, table)
+        width, odd = divmod(query.bucket, max(table.time_unit.per_second // finest, 1))
+        if odd:
+            raise Unsupported("a bucket must be of whole milliseconds")
         down = f"{width}ms" if finest == 1000 else f"{width}s"
     span = _span(table, query.selection)
     if query.bucket is None:
@@ -106,14 +108,6 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
     return {**span, "msResolution": finest == 1000, "showQuery": True, "queries": asked}
 
 
-def _coarser(bucket: int, table: Table) -> int:
-    """Return a bucket's width in the unit of the points."""
-    factor = max(table.time_unit.per_second // per_second(table), 1)
-    if bucket % factor:
-        raise Unsupported("a bucket must be of whole milliseconds")
-    return bucket // factor
-
-
 def _span(table: Table, selection: Selection) -> dict[str, int]:
     since, until = selection.since, selection.until
     finest = per_second(table)
@@ -126,7 +120,7 @@ def _span(table: Table, selection: Selection) -> dict[str, int]:
 
 
 def _up(instant: int, table: Table) -> int:
-    """Return the first instant of a point at or after this one."""
+    """Return the first instant of points at or after an instant of the table."""
     return -(-instant * per_second(table) // table.time_unit.per_second)
 
 
@@ -143,7 +137,7 @@ def _where(one: OneOf) -> dict[str, Any]:
 
 
 def without(body: dict[str, Any], value: str) -> dict[str, Any] | None:
-    """Return a query with lists without a tag's value; None if that empties one of them."""
+    """Return a query without a value in its lists; None if a list has no other value."""
     asked = []
     for each in body["queries"]:
         filters = []
@@ -160,7 +154,7 @@ def without(body: dict[str, Any], value: str) -> dict[str, Any] | None:
 def points(
     prefix: str, table: Table, columns: Iterable[Column], selection: Selection
 ) -> dict[str, Any]:
-    """Return the body that queries the points of some fields that a selection has."""
+    """Return the body that queries the selected points of some fields."""
     where = [*map(_where, selection.one_of)]
     asked = [
         {"metric": metric(prefix, name, column.name), "aggregator": "none", "filters": where}
@@ -168,13 +162,13 @@ def points(
         for column in columns
     ]
     span, fine = _span(table, selection), per_second(table) == 1000
-    if span["start"] == span["end"]:  # which the server refuses; `series` leaves out the rest
+    if span["start"] == span["end"]:  # the server refuses it; `series` omits earlier points
         span["start"] -= 1
     return {**span, "msResolution": fine, "showQuery": True, "queries": asked}
 
 
 def marks(name: str, tags: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the body that queries whether a metric has points, of all tags or of some."""
+    """Return the body that counts the points of a metric with any tags, or with these."""
     asked: dict[str, Any] = {"metric": name, "aggregator": "zimsum", "downsample": "0all-count"}
     asked |= {"tags": tags} if tags else {}
     return {"start": 1, "end": LAST[1000], "queries": [asked]}
@@ -201,7 +195,7 @@ def roll_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any
 def series(
     table: Table, columns: Sequence[Column], reply: Iterable[Any], since: int | None = None
 ) -> Iterator[PointSeries]:
-    """Yield a reply's points, from an instant on."""
+    """Yield a reply's points from the instant `since` on."""
     for item in reply:
         column = columns[item["query"]["index"] % len(columns)]
         tags = tuple(tag_value(tag, item["tags"][tag.name]) for tag in table.tags)

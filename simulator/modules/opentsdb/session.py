@@ -1,4 +1,4 @@
-"""A session with OpenTSDB: rows are sent as points, queries are asked as JSON."""
+"""A session with OpenTSDB: it sends rows as points, and asks queries as JSON."""
 
 import json
 import re
@@ -39,17 +39,15 @@ _LIMITS = Limits(
     finer="the workload iot has whole milliseconds",
 )
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")
-"""Errors about a point itself; all others are about storing it."""
+"""Beginnings of errors about a point itself; other errors are about storing it."""
 _THROTTLED = re.compile(r"Please throttle|\d+ RPCs waiting on .* to come back online", re.DOTALL)
-"""Points that HBase's client refuses while a region moves or splits, and takes later."""
+"""Errors of points that HBase's client refuses while a region moves or splits."""
 _UNKNOWN_TAG = "No such name for 'tagv'"
 _UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
 _PUT = Frame(b"[", b",", b"]")
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
-
-
 _TAGS = 8
 """Tags that a server allows by default."""
 
@@ -70,7 +68,7 @@ class PutError(HttpError):
         self.refused = wrong and not reply.get("success")
         """True if all points are wrong and none was stored: a retry cannot succeed."""
         self.throttled = bool(errors) and all(map(_THROTTLED.search, errors))
-        """True if all are to be sent again: a point of the same time replaces the stored one."""
+        """True if a retry can store all points; a point replaces another of its time."""
 
 
 class OpenTsdbSession(MetricSession):
@@ -140,25 +138,25 @@ class OpenTsdbSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that cuts lines of points, with the prefix, into accepted bodies."""
+        """Return the envelope that adds the prefix and cuts lines into accepted bodies."""
         begin = _POINT + b'"'
         named = begin + self._prefix.encode()
-        return lambda lines, _rows: list(self._bodies(lines.replace(begin, named)))
+        return lambda lines, _rows: list(self._cut(lines.replace(begin, named)))
 
-    def _bodies(self, lines: bytes) -> Iterator[bytes]:
+    def _cut(self, lines: bytes) -> Iterator[bytes]:
         most_bytes = self.limit_bytes or len(lines) + len(_PUT.between)
         most_points = self._request_points or len(lines)
         begin = stop = points = 0
         while stop < len(lines):
             end = lines.index(b"\n", stop) + 1
             if points == most_points or (points and end - begin >= most_bytes):
-                yield _body(lines[begin:stop])
+                yield _wrap(lines[begin:stop])
                 begin, points = stop, 0
             stop, points = end, points + 1
-        yield _body(lines[begin:])
+        yield _wrap(lines[begin:])
 
     def _limit_rows(self, tables: Sequence[Table]) -> int | None:
-        """Return how many rows of these tables a request may have."""
+        """Return the largest number of rows of these tables in a request."""
         limit = self._request_points
         return None if limit is None else max(limit // max(len(fields(t)) for t in tables), 1)
 
@@ -171,7 +169,7 @@ class OpenTsdbSession(MetricSession):
         try:
             reply = self.http.request("POST", self._put, body)
         except Refused as refused:
-            if refused.status == _BAD_REQUEST and (found := _count(refused.reply.body)):
+            if refused.status == _BAD_REQUEST and (found := _parse_counts(refused.reply.body)):
                 raise PutError(found) from refused
             raise
         found = reply.json()
@@ -182,14 +180,14 @@ class OpenTsdbSession(MetricSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        The server stores the other points of a request that it refuses in part, and only errors
-        about the points themselves are certain to occur again.
+        The server may store some points of a request and refuse others. Only errors about the
+        points themselves are certain to occur again.
         """
-        if isinstance(error, PutError) and error.throttled:
+        if not isinstance(error, PutError):
+            return classify(error)
+        if error.throttled:
             return Failure.NOT_APPLIED
-        if isinstance(error, PutError):
-            return Failure.FATAL if error.refused else Failure.UNKNOWN
-        return classify(error)
+        return Failure.FATAL if error.refused else Failure.UNKNOWN
 
     # --- queries
 
@@ -199,7 +197,7 @@ class OpenTsdbSession(MetricSession):
         return self.http.query(method, path, content).json()
 
     def ask(self, body: Any) -> Any:
-        """Run a query; a metric or tag that is not in use yet has no points."""
+        """Run a query; an unknown metric or tag has no points."""
         return self._ask(json.dumps(body), "No such name for")
 
     def _ask(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
@@ -210,7 +208,7 @@ class OpenTsdbSession(MetricSession):
         except Refused as refused:
             if nothing not in refused.words:
                 raise
-            # A value that no point has fails the query; others in its list may have points.
+            # An unknown value fails the query, although others in its list may have points.
             unknown, asked = _UNKNOWN_VALUE.search(refused.words), json.loads(body)
             left = queries.without(asked, unknown[1]) if unknown else None
             return [] if left in (None, asked) else self._ask(json.dumps(left), nothing)
@@ -231,9 +229,9 @@ class OpenTsdbSession(MetricSession):
         return queries.series(table, columns, reply, selection.since)
 
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a body from config.yaml: each sub-query fills a column, after the groups' columns.
+        """Run a body from config.yaml; each sub-query fills a column behind those of the groups.
 
-        A group is a tag with the name of the answer's column, or the start of a `bucket`.
+        A group is a tag with the name of the column, or the start of a `bucket`.
         """
         body = json.loads(queries.body_of(statement.text))
         names = [output.name for output in statement.outputs]
@@ -253,7 +251,7 @@ class OpenTsdbSession(MetricSession):
         body = {"metric": metrics, "tagk": tags or [queries.TABLE_TAG]}
         try:
             self.call("POST", "/api/uid/assign", body)
-        except Refused as refused:  # also where some have UIDs already
+        except Refused as refused:  # also if a name has a UID already
             found = refused.reply.json()
             problems = {**found.get("metric_errors", {}), **found.get("tagk_errors", {})}
             if "error" in found or any("already exists" not in p for p in problems.values()):
@@ -270,7 +268,7 @@ class OpenTsdbSession(MetricSession):
             raise PutError(reply)
 
     def list_metrics(self, beginning: str, limit: int) -> list[str]:
-        """Return the metrics with names that start like this."""
+        """Return the metrics whose names have this beginning."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]
 
@@ -294,7 +292,7 @@ def json_points(prefix: str, table: Table, name: str, payload: Frame = _PUT) -> 
     return Points(points, payload)
 
 
-def _body(lines: bytes) -> bytes:
+def _wrap(lines: bytes) -> bytes:
     return _PUT.before + lines[:-1].replace(b"\n", _PUT.between) + _PUT.after
 
 
@@ -305,8 +303,8 @@ def _instants(check: Checked, block: Block) -> dict[str, Array]:
     return {block.table.time.name: times}
 
 
-def _count(body: bytes) -> Any:
-    """Return the counts of stored and failed points in a refusal, or None if it has none."""
+def _parse_counts(body: bytes) -> Any:
+    """Return the counts of stored and failed points in a refusal, or None."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -128,7 +128,6 @@ class QuasarDb(Database[QuasarSession]):
         return found
 
     def connect(self) -> QuasarSession:
-        """Open a connection; SetupError if that fails."""
         driver = _driver()
         options, secrets = self.options, self.options.secrets()
         try:
@@ -146,17 +145,16 @@ class QuasarDb(Database[QuasarSession]):
             raise self.setup_error(error) from error
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that tables or other entries of the cluster use."""
         with self.administration() as session:
             return {n: Existing("entry") for n in names if session.cluster.table(n).exists()}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table; none of another entry."""
+        """Return the columns of a table; none of an entry of another type."""
         driver = _driver()
         with self.administration() as session:
             try:
                 found = session.cluster.table(name).list_columns()
-            except driver.Error:  # of another type of entry
+            except driver.Error:  # the entry is no table
                 return {}
         return {c.name: str(c.type) for c in found if not c.name.startswith("$")}
 
@@ -166,7 +164,6 @@ class QuasarDb(Database[QuasarSession]):
             yield {c.name: str(_type(types, c.type)) for c in list_columns(table)}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows of a table."""
         with self.administration() as session:
             ((rows,),) = session.run(self.render(AggregateQuery(Table(name, (), ()), COUNT_ROWS)))
         return Contents(int(rows))
@@ -182,8 +179,7 @@ class QuasarDb(Database[QuasarSession]):
                     raise self.already_exists(f"table {name}")
             for table in tables:
                 columns = [
-                    driver.ColumnInfo(_type(types, column.type), column.name)
-                    for column in list_columns(table)
+                    driver.ColumnInfo(_type(types, c.type), c.name) for c in list_columns(table)
                 ]
                 for name in table.names:
                     session.cluster.table(name).create(columns, size)
@@ -197,15 +193,12 @@ class QuasarDb(Database[QuasarSession]):
 
     @property
     def late(self) -> str:
-        """Rows in pipelines are not seen."""
-        return (
-            "push=async: the server writes its pipelines later"
-            if self.options.push == ASYNC
-            else ""
-        )
+        """The reason, with push=async, that queries miss rows in pipelines."""
+        is_async = self.options.push == ASYNC
+        return "push=async: the server writes its pipelines later" if is_async else ""
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Wait until the pipelines of asynchronous pushes are written."""
+        """Wait until the server has written the pipelines of asynchronous pushes."""
         if self.options.push != ASYNC:
             return
         queries = [self.render(AggregateQuery(table, COUNT_ROWS)) for table in tables]
@@ -254,21 +247,20 @@ class QuasarDb(Database[QuasarSession]):
 
 
 def _driver() -> Any:
-    """Return the client's library."""
     import quasardb
 
     return quasardb
 
 
 def _type(types: Any, kind: Type) -> Any:
-    """Return the type that holds every value of a column; instants are numbers in its unit."""
+    """Return the type that holds all values; instants are numbers in the table's unit."""
     if kind is Type.TEXT:
         return types.String
     return types.Double if kind in FLOATS else types.Int64
 
 
 def _find(tree: Any, key: str) -> Any:
-    """Return the first value of a key at any depth."""
+    """Return the first value of a key at any depth of a tree; None if there is none."""
     if not isinstance(tree, Mapping):
         return None
     if key in tree:

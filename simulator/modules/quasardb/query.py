@@ -1,7 +1,7 @@
 """Queries in QuasarDB's SQL, one statement for each physical table, and answers as columns.
 
-https://doc.quasar.ai/master/queries/: the server returns partial aggregates of each table, which
-the session merges; a mean is a sum and a count, which are exact.
+https://doc.quasar.ai/master/queries/: the server returns partial aggregates of each table, and the
+session merges them. A mean comes from a sum and a count, which are exact.
 """
 
 import re
@@ -39,8 +39,8 @@ def render(query: Query) -> PlannedQuery:
     combiner: Callable[[], Combiner] = Collected
     match query:
         case AggregateQuery():
-            wanted, combiner = aggregate_parts(query), partial(Merged, query)
-            read = partial(_partials, query, wanted)
+            wanted, combiner = _list_rollups(query), partial(Merged, query)
+            read = partial(_read_partials, query, wanted)
             fetches = [Fetch(line, read) for line in _aggregates(query, wanted)]
         case NewestQuery(table=table):
             wanted = newest_rollups(query)
@@ -49,7 +49,7 @@ def render(query: Query) -> PlannedQuery:
             groups = AggregateQuery(table, (), by=query.tags, selection=query.selection)
             fetches = [Fetch(line) for line in _aggregates(groups, wanted)]
         case RowsQuery():
-            fetches = [Fetch(line, partial(_in_unit, query)) for line in _rows(query)]
+            fetches = [Fetch(line, partial(_read_rows, query)) for line in _rows(query)]
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
     return PlannedQuery.of(query, fetches, combiner, parameters=(query,))
@@ -66,8 +66,7 @@ def _rows(query: RowsQuery) -> Iterator[str]:
         yield f"SELECT {columns} FROM {name(each)}{_select(table, query.selection)}{newest}"
 
 
-def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
-    """Return the partial aggregates that a query needs."""
+def _list_rollups(query: AggregateQuery) -> list[Rollup]:
     if query.bucket is not None:
         raise Unsupported("where the intervals of GROUP BY begin is not documented")
     table = query.table
@@ -87,7 +86,7 @@ def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup]) -> Iterator[str
 
 
 def _select(table: Table, selection: Selection) -> str:
-    """Return the range of time and the conditions, which follow the name of a table."""
+    """Return the range of time and the conditions, for the text behind a table's name."""
     conditions = []
     for one in selection.one_of:
         equal = [f"{name(one.column)} = {_text(value)}" for value in one.values]
@@ -125,7 +124,7 @@ def name(identifier: str) -> str:
 
 
 def check_names(tables: Sequence[Table]) -> None:
-    """Raise UnstorableError with every name that is not of the form that the vendor documents."""
+    """Raise UnstorableError with every name that the vendor's documentation does not allow."""
     names.check_names("QuasarDB", tables, _UNDOCUMENTED, _UNDOCUMENTED)
 
 
@@ -138,10 +137,10 @@ def _text(value: str) -> str:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def _partials(
+def _read_partials(
     query: AggregateQuery, wanted: Sequence[Rollup], rows: Sequence[Row]
 ) -> list[tuple[Key, Partial, Any]]:
-    """Return the partial aggregates in the rows of one statement."""
+    """Return the partial aggregates of one statement's rows."""
     keys = len(query.by)
     return [
         (tuple(row[:keys]), *partial_of(query.table, rollup, value))
@@ -151,7 +150,7 @@ def _partials(
     ]
 
 
-def _in_unit(query: RowsQuery, columns: Sequence[Array]) -> list[Row]:
+def _read_rows(query: RowsQuery, columns: Sequence[Array]) -> list[Row]:
     """Return the rows of columns, with their times in the table's unit."""
     factor = 10**9 // query.table.time_unit.per_second
     values = [column.tolist() for column in columns]

@@ -19,7 +19,7 @@ FAST, ASYNC = "fast", "async"
 """Insert modes in addition to single and batch."""
 _PUSHES = {SINGLE: "Transactional", BATCH: "Transactional", FAST: "Fast", ASYNC: "Async"}
 _NULL_INTEGER = np.iinfo(np.int64).min
-"""The client library writes it in place of a NULL, so no value can be it."""
+"""The client library's placeholder of NULL, so no value can equal it."""
 
 
 class QuasarSession(PlannedSession):
@@ -41,7 +41,7 @@ class QuasarSession(PlannedSession):
     # --- rows
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of blocks as columns; a batch is a view of them."""
+        """Return the encoder of blocks as columns; a batch is a view of the columns."""
         encoded = MaskedColumns(table).encode
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Array, list[Any]]]:
@@ -72,8 +72,8 @@ class QuasarSession(PlannedSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
 
-        A push can span several shards, so one that was refused temporarily may be stored in part in
-        any mode: the vendor documents only the names of the errors.
+        The vendor documents only the names of the errors. A push can span several shards, so a
+        server that refuses it for a moment may have stored a part of it, in any mode.
         """
         driver = self._driver
         wrong = (
@@ -91,7 +91,7 @@ class QuasarSession(PlannedSession):
     # --- queries
 
     def plan(self, statement: Statement) -> PlannedQuery:
-        """Return the plan; an own text has a statement on each line."""
+        """Return the plan; a user's text has a statement on each line."""
         if isinstance(statement, PlannedQuery):
             return statement
         fetches = tuple(map(Fetch, statement.text.splitlines()))
@@ -101,7 +101,7 @@ class QuasarSession(PlannedSession):
         """Run one statement after the other; rows of tables arrive in portions."""
         if plan.parameters and isinstance(plan.parameters[0], RowsQuery):
             for fetch in plan.fetches:
-                for portion in self.await_parts(self._portions(fetch.text, rows or 0)):
+                for portion in self.await_parts(self._fetch_portions(fetch.text, rows or 0)):
                     yield fetch, list(portion.values())
             return
         for fetch in plan.fetches:
@@ -109,13 +109,13 @@ class QuasarSession(PlannedSession):
                 found = self.cluster.query_numpy(fetch.text)
             yield fetch, list(zip(*(column.tolist() for _, column in found), strict=True))
 
-    def _portions(self, text: str, rows: int) -> Iterator[Mapping[str, Any]]:
+    def _fetch_portions(self, text: str, rows: int) -> Iterator[Mapping[str, Any]]:
         with self.cluster.stream_query(text, batch_size=rows) as reader:
             yield from reader
 
 
 class MaskedColumns:
-    """Encodes blocks as the batch writer's arguments: masked arrays of the column types."""
+    """Encodes blocks as arguments of the batch writer: masked arrays of the columns' types."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -148,7 +148,7 @@ class MaskedColumns:
 
 
 def list_columns(table: Table) -> list[Column]:
-    """Return the columns that a table is created with; every table has the time."""
+    """Return the columns to create a table with, without the time, which every table has."""
     return [column for column in table.columns if column is not table.time]
 
 

@@ -36,9 +36,9 @@ from simulator.protocol.records import RecordFormat
 _INDICES = "/services/data/indexes"
 _PROPERTIES = "/servicesNS/nobody/search/configs/conf-props"
 _NEVER_S = 4_000_000_000
-"""Age at which an index drops a row."""
+"""Age at which an index drops rows."""
 _DAYS_AGO = 10_951
-"""Age of the oldest instant that is read from a line; the largest that Splunk accepts."""
+"""Age of the oldest instant that Splunk reads from a line; its largest setting."""
 _LOOK_S = 1.0
 _EXISTS, _NOT_FOUND = 409, 404
 
@@ -161,7 +161,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             yield dict.fromkeys((wire.row_field(c.name) for c in table.columns), "")
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of events, and the size of the index on all indexers."""
+        """Return the number of events, and the index's size on all indexers."""
         with self.administration() as session:
             rows = [*session.search(searches.count([name]))]
             size_bytes = self._size_bytes(session, [name])
@@ -172,7 +172,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             for table in tables:
                 wire.check_names(table)
                 with _ignore(_EXISTS):
-                    session.call("POST", _PROPERTIES, _sourcetype(table))
+                    session.call("POST", _PROPERTIES, _define_sourcetype(table))
                 for name in self.objects(table):
                     form = {"name": name, "frozenTimePeriodInSecs": _NEVER_S}
                     session.call("POST", _INDICES, form)
@@ -224,8 +224,8 @@ class Splunk(HttpDatabase[SplunkSession]):
         return _OF_CODE.get(code_of(error)) or super().remedy(error)
 
 
-def _sourcetype(table: Table) -> dict[str, str]:
-    """Return the settings with which the server reads a row, its instant and fields from a line."""
+def _define_sourcetype(table: Table) -> dict[str, str]:
+    """Return the settings for reading a row, with instant and fields, from a line."""
     digits = len(str(table.time_unit.per_second)) - 1
     return {
         "name": wire.sourcetype(table),
@@ -242,7 +242,6 @@ def _sourcetype(table: Table) -> dict[str, str]:
 
 @contextmanager
 def _ignore(status: int) -> Iterator[None]:
-    """Ignore an answer with this status."""
     try:
         yield
     except Refused as error:

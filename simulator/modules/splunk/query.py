@@ -1,9 +1,8 @@
 """Searches in SPL, and their results as answers.
 
 The number of digits of a sum, mean or extreme from `stats` is not documented. So the server only
-counts how often each text occurs, and every aggregate is calculated here from those counts,
-exactly. A statement has one search per column, each on its own line, and one
-for first and last values.
+counts how often each text occurs, and this file calculates exact aggregates from the counts. A
+statement has a line with a search for each column, and one for first and last values.
 """
 
 import json
@@ -34,7 +33,7 @@ Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
 Row: TypeAlias = tuple[Any, ...]
 _SOME = 100
-"""Number of events with fields that are compared with the fields of rows."""
+"""Number of events whose fields are compared with those of rows."""
 
 
 def _quote(text: str) -> str:
@@ -72,7 +71,7 @@ def buckets(name: str) -> str:
 
 
 def render(query: Query) -> Statement:
-    """Return a query as searches, one per line, with the query itself to merge their results."""
+    """Return a query as searches, one per line; the statement has the query for `merge`."""
     return Statement("\n".join(_searches(query)), outputs(query), (query,))
 
 
@@ -117,16 +116,12 @@ def _filters(query: Query) -> str:
             raise Unsupported("searches calculate in doubles, which do not hold such integers")
         sign = "==" if compared.operator is Operator.EQUAL else compared.operator.value
         conditions.append(f"tonumber({_value(compared.column)}){sign}{compared.value!r}")
-    if selection.limits or (isinstance(query, AggregateQuery) and query.bucket is not None):
-        _refuse_nanoseconds(table)
+    counts_time = isinstance(query, AggregateQuery) and query.bucket is not None
+    if table.time_unit is TimeUnit.NANOSECOND and (counts_time or selection.limits):
+        raise Unsupported("searches calculate in doubles, which do not hold nanoseconds")
     time = f"tonumber({_value(table.time.name)})"
     conditions += [f"{time}{operator}{limit}" for operator, limit in selection.limits]
     return f" | where {' AND '.join(conditions)}" if conditions else ""
-
-
-def _refuse_nanoseconds(table: Table) -> None:
-    if table.time_unit is TimeUnit.NANOSECOND:
-        raise Unsupported("searches calculate in doubles, which do not hold nanoseconds")
 
 
 def _refuse_finer(table: Table) -> None:
@@ -135,7 +130,7 @@ def _refuse_finer(table: Table) -> None:
 
 
 def _columns(query: AggregateQuery) -> list[str | None]:
-    """Return the columns with values that are counted; None: the rows are counted."""
+    """Return the columns whose values are counted; None means the rows."""
     return [*dict.fromkeys(a.column for a in query.aggregates if a.function not in ENDS)]
 
 
@@ -164,7 +159,7 @@ def _group(rows: str, query: AggregateQuery, keys: Sequence[str], wanted: str) -
     fields = [_field(name) for name in dict.fromkeys(keys)]
     text = rows + _fill(query.table, keys)
     if query.bucket is not None:
-        # The number of the bucket, not its start: small enough to be printed with every digit.
+        # The number of a bucket, unlike its start, is printed with every digit.
         time = f"tonumber({_value(query.table.time.name)})"
         text += f" | eval bucket=floor({time}/{query.bucket})"
         fields.append("bucket")
@@ -206,7 +201,7 @@ def read_results(
 
 
 class Counts:
-    """Number of occurrences of each value of one column in one group."""
+    """Counts of the values of one column in one group."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -245,7 +240,7 @@ def _order(value: Any) -> Any:
 
 
 def merge(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
-    """Return the groups' aggregates, from the counts that each search found."""
+    """Return the groups' aggregates from the counts of each search."""
     table, columns, ends = query.table, _columns(query), ends_of(query)
     groups: dict[Row, dict[str | None, Counts]] = {}
     last: dict[Row, Found] = {}

@@ -1,4 +1,4 @@
-"""A session of Splunk: rows in, searches, and what an error means."""
+"""A session of Splunk: it sends rows, runs searches and classifies errors."""
 
 import json
 import time
@@ -50,11 +50,11 @@ class SplunkSession(HttpSession):
         super().__init__(http)
         self._management = management
         self._acknowledged_in_s = acknowledged_in_s
-        """How long rows may take until they are indexed; None: do not wait for it."""
+        """Timeout for indexing rows; None: do not wait for the index."""
         self._channel = str(uuid.uuid4())
         self._headers = {"X-Splunk-Request-Channel": self._channel}
         self._rows = 0
-        """How many rows the last payload had."""
+        """Number of rows of the last payload."""
 
     def greet(self) -> None:
         self.http.request("GET", "/services/collector/health")
@@ -89,14 +89,14 @@ class SplunkSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that adds events to the path of the request; each names its index."""
+        """Return the envelope of events, each of which names its index."""
         return lambda events, _rows: (_EVENTS, events)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once the collector has taken them, or they are indexed.
 
         The collector counts no rows: it takes all events of a request (code 0), or names the first
-        that it did not take.
+        event that it does not take.
         """
         path, body = payload.data
         self._rows = payload.rows
@@ -123,7 +123,7 @@ class SplunkSession(HttpSession):
                     f"rows were taken but not indexed within {timeout_s:g} s",
                     "raise the target's timeout_s, or look at the server's log",
                 )
-            time.sleep(pause_s)  # acknowledgements are asked for, never sent
+            time.sleep(pause_s)  # the server sends no acknowledgement unasked
             pause_s = min(2 * pause_s, _PAUSES_S[1])
 
     def classify(self, error: Exception) -> Failure:

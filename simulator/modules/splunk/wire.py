@@ -22,13 +22,13 @@ from simulator.modules.shared.names import storable
 RAW = "raw"
 """Insert mode: lines for the endpoint raw."""
 NULL = "(null)"
-"""Stands for NULL among the values of a field; no text of a row may equal it."""
+"""Placeholder of NULL among the values of a field; no text may equal it."""
 BEFORE_TIME = r'^\{"r":\{"\w+":"'
-"""Text before the instant in a line; the instant is the first field."""
+"""Text before the instant, which is the first field of a line."""
 LONGEST_ROW_BYTES = 5000
-"""No fields are extracted beyond it (limits.conf, extraction_cutoff)."""
+"""Splunk extracts no fields beyond this length (limits.conf, extraction_cutoff)."""
 _EARLIEST_S = 946_684_800
-"""2000-01-01: an instant in a line is ignored if it is older than 30 years (MAX_DAYS_AGO)."""
+"""2000-01-01: Splunk ignores instants in lines that are older than 30 years (MAX_DAYS_AGO)."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DIGITS = ValueStyle(b"", b"", b"", None, quote=b"", special=b"", escape=lambda text: text)
@@ -42,7 +42,7 @@ def row_field(column: str) -> str:
 
 
 def fields_of(event: str) -> list[str]:
-    """Return the fields of an event; of one that is no row, the event itself."""
+    """Return the fields of an event; for an event that is no row, the event itself."""
     try:
         content = json.loads(event)
         row = content.pop("r")
@@ -57,12 +57,12 @@ def index(table: str) -> str:
 
 
 def sourcetype(table: Table) -> str:
-    """Return the sourcetype, which defines how rows with this unit of time are read."""
+    """Return the sourcetype, which defines how Splunk reads rows with this unit of time."""
     return f"benchmark_{table.time_unit}"
 
 
 def check_names(table: Table) -> None:
-    """Raise UnstorableError if a column has a name that no field of JSON can have."""
+    """Raise UnstorableError if a column has a name that no field can have."""
     for column in table.columns:
         if not _PLAIN.fullmatch(column.name):
             raise UnstorableError(
@@ -80,7 +80,7 @@ def encoder(table: Table, name: str, mode: str) -> TextEncoder:
         row += [_slot(_SECONDS, Type.INT64, f'{{{where},"time":'.encode())]
         row += [
             _slot(f"{_FRACTION}{place}", Type.TEXT, b"" if place else b".")
-            for place in range(_groups(table))
+            for place in range(_count_groups(table))
         ]
         lead, end = b',"event":', b"}"
     for place, column in enumerate(columns):
@@ -96,7 +96,7 @@ def _slot(name: str, kind: Type, before: bytes) -> Slot:
     return Slot(Column(name, kind, Role.FIELD), _DIGITS, before, b"", b"")
 
 
-def _groups(table: Table) -> int:
+def _count_groups(table: Table) -> int:
     """Return how many groups of three digits the fraction of a second has."""
     return (len(str(table.time_unit.per_second)) - 1) // 3
 
@@ -109,7 +109,7 @@ def _thousandths() -> Array:
 def split_instants(block: Block) -> Block:
     """Return a block with instants in seconds, and their fractions in groups of three digits."""
     instants = block.data[block.table.time.name].values().astype(np.int64)
-    groups = _groups(block.table)
+    groups = _count_groups(block.table)
     data: dict[str, ColumnData] = dict(block.data)
     data[_SECONDS] = Values(instants // 1000**groups)
     for place in range(groups):
@@ -141,7 +141,7 @@ def check_values(block: Block) -> None:
 
 def check_lengths(block: Block, bodies: Sequence[bytes]) -> None:
     """Raise UnstorableError if a row of the block, encoded as these bodies, is too long."""
-    widths = 0  # if every character of the widest texts is escaped
+    widths = 0  # with every character of the widest texts escaped
     for column in block.table.columns:
         known = _list_values(block.data[column.name])
         widths += len(column.name) + (6 * known.dtype.itemsize if column.type is Type.TEXT else 30)
