@@ -1,8 +1,8 @@
 """InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL.
 
-https://docs.influxdata.com/influxdb3/core/api/. Each table has its own database, whose tables are
-the parts; their time column is called `time` and counts nanoseconds. The vendor's client for
-InfluxDB 2 has no method for this API, so this file makes every request.
+https://docs.influxdata.com/influxdb3/core/api/. Each table has its own database, with a
+table for each part; the time column is called `time` and counts nanoseconds. The vendor's client
+for InfluxDB 2 has no method for this API, so this file makes every request.
 """
 
 import json

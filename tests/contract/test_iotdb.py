@@ -32,7 +32,8 @@ from simulator.data.query import (
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
+from simulator.modules.iotdb.database import DURABILITY, IotDb, wal_mode
+from simulator.modules.iotdb.options import IotDbOptions
 from simulator.modules.iotdb.query import Clock, plan_statements
 from simulator.modules.iotdb.session import IotDbSession
 from simulator.modules.iotdb.wire import ConnectError, ServerError, ServerStatus, Unanswered, check

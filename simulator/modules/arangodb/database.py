@@ -196,7 +196,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     # --- the server -------------------------------------------------------------------------------
 
     def describe(self) -> Server:
-        """Describe the server; its durability is that of collections that `create` makes."""
+        """Describe the server, with the durability of collections that `create` makes."""
         nodes = 1
         with self.administration() as session:
             version = cast("dict[str, Any]", session.db.version(details=True))

@@ -237,7 +237,7 @@ def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> 
 
 
 def _pieces(column: Column) -> list[str]:
-    """Return pieces of an integer, with its sign, whose sums are exact."""
+    """Return an integer as pieces with its sign, which add up exactly."""
     value, piece = attribute(column.name), _PIECE
     if column.type in (Type.BOOL, Type.INT16):
         return [f"TO_NUMBER({value})"]

@@ -93,8 +93,8 @@ class ArangodbSession(HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of blocks as a path and documents.
 
-        Paths and parameters are those of the vendor's `insert(silent=True)`, `import_bulk` and
-        `insert_many(silent=True)`.
+        Paths and parameters equal the vendor's `insert(silent=True)`, `insert_many(silent=True)`
+        and `import_bulk`.
         """
         text, objects = _make_encoder(table, mode), _encode_objects(table, name)
         collection = quote(queries.collection(name))

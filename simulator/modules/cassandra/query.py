@@ -411,7 +411,7 @@ class _WithTime(PartialGroups):
 
 
 def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:
-    """Return whether all first and last values are those of the newest row, without NULLs."""
+    """Return whether the newest row has all first and last values, without NULLs."""
     return all(
         each.function is Function.LAST and not table.column(each.column).nullable
         for each in partials

@@ -45,7 +45,7 @@ class ClusterNodes:
 
     @property
     def has_virtual_tables(self) -> bool:
-        """True if nodes describe themselves, unlike those of Cassandra 3 and YugabyteDB."""
+        """True if nodes describe themselves; Cassandra 3 and YugabyteDB do not."""
         return "system_views" in self._cluster.metadata.keyspaces
 
     def name_release(self) -> str:

@@ -328,7 +328,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return sum(int(each["_all"]["total"]["store"]["size_in_bytes"]) for each in found)
 
     def describe(self) -> Server:
-        """Describe the server; its durability is that of the indices that `create` makes."""
+        """Describe the server, with the durability of indices that `create` makes."""
         with self.administration() as session:
             version = session.client.info()["version"]
             nodes = session.client.nodes.info(filter_path="_nodes")["_nodes"]["total"]

@@ -1,4 +1,4 @@
-"""A session of Elasticsearch or OpenSearch: rows in, rows out, and what an error means."""
+"""A session of Elasticsearch or OpenSearch: it sends rows, reads answers and classifies errors."""
 
 import gzip
 import json
@@ -66,8 +66,8 @@ _FAILURES = {
     500: Failure.UNKNOWN,
     503: Failure.UNKNOWN,
 }
-"""Status of a row -> its meaning; any other status is final. Unlike the 503 of a request, that of a
-row means a lost shard, which may have stored the row before.
+"""Status of a row -> its meaning; any other status is final. A row's 503, unlike a request's, means
+a lost shard, which may have stored the row before.
 """
 _ATTEMPTS = 6
 _BACKOFF_S = 0.05

@@ -116,7 +116,7 @@ class Generations:
         return self.newest(name)
 
     def has_path(self, name: str) -> bool:
-        """Return whether the path of a table is that of a metric or a folder of metrics."""
+        """Return whether a metric, or a folder of metrics, has the path of a table."""
         return bool(self._find_nodes(f"{self._prefix}{name}"))
 
     def paths_below(self, name: str) -> int:

@@ -1,7 +1,7 @@
 """Flux queries, their answers and plans, and the plans of InfluxQL (EXPLAIN).
 
 https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. InfluxQL reads texts and whole
-rows, because Flux answers in CSV, whose writer changes line ends inside a text. InfluxQL also
+rows, because Flux answers in CSV, and its writer changes line ends inside a text. InfluxQL also
 compares fields, because Flux would have to make rows of all points first (`pivot`).
 """
 

@@ -3,7 +3,7 @@
 It makes every request except the timed send. For InfluxQL, for which it has no method, it uses
 `call_api`, on which its methods are built. Its errors become errors of shared/http/client.py.
 
-The timed send has a connection of its own (shared/http/client.py), because the client takes 0.3 ms
+The timed send has another connection (shared/http/client.py), because the client takes 0.3 ms
 more processor time for each request. On InfluxDB 2.7.12 with prepared lines, alternating by batch,
 the client's transport (`rest_client.request`) reached 0.69 of the rate with 1 row, 0.85 with 100,
 0.89 with 1,000 and 0.90 with 5,000 (medians); its urllib3 pool, used directly, reached 0.75, 0.88,

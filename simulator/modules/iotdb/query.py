@@ -183,7 +183,7 @@ class IotDbTexts(SqlTexts):
         return super().with_values(text.rstrip().rstrip(";"), query)
 
     def statement(self, query: TextQuery) -> PlannedQuery:
-        """Return the text, whose instants the session converts to the server's precision."""
+        """Return the text; the session converts its instants to the server's precision."""
         text = self.with_values(self.text_of(query), query)
         return PlannedQuery(text, query.outputs, (query,), own=True, fetches=(Fetch(text),))
 

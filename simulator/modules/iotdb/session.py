@@ -174,7 +174,7 @@ class _Target:
 
 
 def _store(session: TableSession, batch: DriverBatch) -> None:
-    """Send the rows with the driver; translate its errors to those of `wire`.
+    """Send the rows with the driver; translate its errors to errors of `wire`.
 
     The driver may connect and send the rows again; rows that are sent twice replace themselves.
     """

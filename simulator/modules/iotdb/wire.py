@@ -10,7 +10,7 @@ import ssl
 import struct
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from iotdb.thrift.rpc import ttypes as rpc
@@ -22,10 +22,8 @@ from thrift.transport.TTransport import TFramedTransport
 
 from simulator.data.schema import TimeUnit
 from simulator.encode.tablet import Tablet
+from simulator.modules.iotdb.options import IotDbOptions
 from simulator.modules.shared.http.tls import CONNECT_S, certificate_remedy, socket_options
-
-if TYPE_CHECKING:
-    from simulator.modules.iotdb.database import IotDbOptions
 
 _PROTOCOL = rpc.TSProtocolVersion.IOTDB_SERVICE_PROTOCOL_V3
 _TLS_HANDSHAKE_S = 10.0
@@ -35,7 +33,7 @@ _BROKEN = (OSError, TException, EOFError)
 
 
 class IotDbError(Exception):
-    """Base of the errors of this file; the text says what failed, and what to try."""
+    """Base of the errors of this file, with what failed and what to try."""
 
 
 class ConnectError(IotDbError):
@@ -82,7 +80,7 @@ def check(status: Any) -> None:
 class Link:
     """An open session of the table model."""
 
-    def __init__(self, options: "IotDbOptions", tls: ssl.SSLContext | None) -> None:
+    def __init__(self, options: IotDbOptions, tls: ssl.SSLContext | None) -> None:
         """Connect and log in; ConnectError or ServerError on failure.
 
         Without a database in the options, the session uses none.

@@ -253,7 +253,7 @@ class Mongodb(Signatures):
             yield {"tls": True, "tlsCAFile": options.ca_file} if options.ca_file else {}
 
     def _write_concern(self, client: Any) -> dict[str, Any]:
-        """Return the write concern of the options, or that of the connection string."""
+        """Return the write concern of the options, or of the connection string."""
         options = {"w": self.options.w, "j": self.options.j}
         chosen = {name: value for name, value in options.items() if value is not None}
         concern = {
@@ -268,7 +268,7 @@ class Mongodb(Signatures):
 
     @contextmanager
     def administration(self) -> Iterator["MongodbSession"]:
-        """Open a client whose commands may take as long as a query."""
+        """Open a client; its commands may take as long as a query."""
         import pymongo
 
         with super().administration() as session, pymongo.timeout(self.options.query_timeout_s):

@@ -229,7 +229,7 @@ class OpenTsdbSession(MetricSession):
         return queries.series(table, columns, reply, selection.since)
 
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a body from config.yaml; each sub-query fills a column behind those of the groups.
+        """Run a body from config.yaml; each sub-query fills a column behind the groups.
 
         A group is a tag with the name of the column, or the start of a `bucket`.
         """
@@ -268,7 +268,7 @@ class OpenTsdbSession(MetricSession):
             raise PutError(reply)
 
     def list_metrics(self, beginning: str, limit: int) -> list[str]:
-        """Return the metrics whose names have this beginning."""
+        """Return the metrics with names that begin like this."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]
 

@@ -33,7 +33,7 @@ Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
 Row: TypeAlias = tuple[Any, ...]
 _SOME = 100
-"""Number of events whose fields are compared with those of rows."""
+"""Number of events with fields that are compared with the fields of rows."""
 
 
 def _quote(text: str) -> str:
@@ -130,7 +130,7 @@ def _refuse_finer(table: Table) -> None:
 
 
 def _columns(query: AggregateQuery) -> list[str | None]:
-    """Return the columns whose values are counted; None means the rows."""
+    """Return the columns with values to count; None means the rows."""
     return [*dict.fromkeys(a.column for a in query.aggregates if a.function not in ENDS)]
 
 

@@ -1,7 +1,7 @@
 """Queries in MetricsQL, and their replies as rollups.
 
 A statement is a path with parameters and, below it, a line for each expression. The server merges
-series, including those of several physical tables. A span of time is the window (time - window,
+series, also of several physical tables. A span of time is the window (time - window,
 time] of the queried instant. Buckets that a range of time cuts are separate statements.
 """
 
@@ -115,7 +115,7 @@ def identifier(name: str) -> str:
 
 
 def of_table(name: str, *, ours: bool = True, without: Iterable[str] = ()) -> str:
-    """Return the selector of all series of a physical table, whose name has the prefix.
+    """Return the selector of all series of a physical table, given with the prefix.
 
     Not `ours`: series to which others gave the label. `without`: labels that ours do not have.
     """

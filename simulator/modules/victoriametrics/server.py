@@ -38,7 +38,7 @@ class MetricsPage(Metrics):
 
     @property
     def is_victoriametrics(self) -> bool:
-        """True if the page is that of a server that stores rows."""
+        """True if a server that stores rows has this page."""
         return "vm_app_version" in self and bool(self.flag("retentionPeriod"))
 
     @property
