@@ -1,4 +1,4 @@
-"""Other work of this machine during a run, which makes figures lower and uneven."""
+"""Other work on this machine during a run, which lowers figures and makes them uneven."""
 
 import time
 from collections import defaultdict
@@ -22,11 +22,11 @@ _TICKS_S = 0.05
 
 
 class OtherWork(Frozen):
-    """CPU time that neither the client nor the server used in a run, over its time."""
+    """CPU time of a run that neither client nor server used, divided by the run's duration."""
 
     cores: float
     busiest: dict[str, float]
-    """Name of a process, or STOLEN -> its cores; the busiest first, without idle ones."""
+    """Name of a process, or STOLEN -> its cores, the busiest first; idle processes are left out."""
 
     def __str__(self) -> str:
         busiest = ", ".join(f"{name} {cores:.2f}" for name, cores in self.busiest.items())
@@ -48,14 +48,14 @@ class _Reading:
     stolen_s: float
     processes: Mapping[int, _Process]
     apart: AbstractSet[int] | None
-    """Process ids that are no bystanders; None: the server's processes are not known."""
+    """Ids of the processes of client and server; None: the server's processes are not known."""
 
 
 class Bystanders:
     """Measures one run after another."""
 
     def __init__(self, servers: Callable[[], Sequence[psutil.Process] | None]) -> None:
-        """`servers` returns the server's processes on this machine now; None: not known."""
+        """`servers` returns the server's current processes on this machine; None: not known."""
         self._servers = servers
         self._first: _Reading | None = None
 
@@ -64,16 +64,16 @@ class Bystanders:
         self._first = self._read(children_first=True)
 
     def work(self) -> OtherWork | None:
-        """Return the other work since `begin`; None: it is not known."""
+        """Return the other work since `begin`; None if the server's processes are not known."""
         first, self._first = self._first, None
         last = self._read()
         if not first or first.apart is None or last.apart is None:
             return None
-        return _between(first, last, first.apart | last.apart)
+        return _compare(first, last, first.apart | last.apart)
 
     def _read(self, *, children_first: bool = False) -> _Reading:
-        """Read all processes; `children_first`: a child that ends meanwhile is not missed."""
-        processes = dict(_processes(reverse=children_first))
+        """Read all processes; with `children_first`, no child that ends meanwhile is missed."""
+        processes = dict(_list_processes(reverse=children_first))
         stolen_s = float(getattr(psutil.cpu_times(), "steal", 0.0))
         return _Reading(time.monotonic(), stolen_s, processes, self._apart(processes))
 
@@ -84,10 +84,11 @@ class Bystanders:
         roots = {psutil.Process().pid}
         if _KERNEL in processes and processes[_KERNEL].name == "kthreadd":
             roots.add(_KERNEL)
-        return _descendants(processes, roots) | _serving(processes, {each.pid for each in servers})
+        client = _add_descendants(processes, roots)
+        return client | _find_servers(processes, {each.pid for each in servers})
 
 
-def _processes(*, reverse: bool) -> Iterator[tuple[int, _Process]]:
+def _list_processes(*, reverse: bool) -> Iterator[tuple[int, _Process]]:
     for each in sorted(psutil.process_iter(), key=lambda each: each.pid, reverse=reverse):
         with suppress(psutil.Error), each.oneshot():
             times = each.cpu_times()
@@ -97,8 +98,7 @@ def _processes(*, reverse: bool) -> Iterator[tuple[int, _Process]]:
             yield each.pid, _Process(each.name(), each.ppid(), each.create_time(), cpu_s)
 
 
-def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> set[int]:
-    """Return processes and their descendants."""
+def _add_descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> set[int]:
     found, new = {*roots}, {*roots}
     while new:
         new = {pid for pid, each in processes.items() if each.parent in new} - found
@@ -106,8 +106,8 @@ def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> 
     return found
 
 
-def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
-    """Return the processes of servers, and of the local servers that these connect to."""
+def _find_servers(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
+    """Return the processes of servers, and of the local servers that they connect to."""
     connections = []
     if servers:
         with suppress(psutil.Error):  # some systems show them to root only
@@ -117,14 +117,14 @@ def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> se
     found: set[int] = set()
     new = servers
     while new:
-        new = _descendants(processes, new)
+        new = _add_descendants(processes, new)
         found |= new
         ports = {each.raddr.port for each in connections if each.raddr and each.pid in new}
         new = {listeners[port] for port in ports & listeners.keys()} - found
     return found
 
 
-def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
+def _compare(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
     duration_s, most = last.at_s - first.at_s, float(psutil.cpu_count() or 1)
     used = defaultdict[str, float](float, {STOLEN: last.stolen_s - first.stolen_s})
     for pid, cpu_s in _compute_grown_s(first, last).items():
@@ -145,8 +145,8 @@ def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
 def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
     """Return the CPU time that each process used between two readings.
 
-    The CPU time of an ended child is added to the process that waits for it: the nearest ancestor
-    with as much more time. The child's time before the first reading is subtracted.
+    The kernel adds the CPU time of an ended child to the process that waits for it: the nearest
+    ancestor that grew by as much. The child's time before the first reading is subtracted there.
     """
     grown = {
         pid: each.cpu_s - (first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0)
@@ -154,15 +154,15 @@ def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
     }
     ended = [each for pid, each in first.processes.items() if not _is_in(last, pid, each)]
     for each in sorted(ended, key=lambda each: -each.cpu_s):
-        alive = (pid for pid in _ancestors(first, each) if pid in grown)
+        alive = (pid for pid in _list_ancestors(first, each) if pid in grown)
         heirs = (pid for pid in alive if grown[pid] >= each.cpu_s - _TICKS_S)
         for heir in islice(heirs, 1):
             grown[heir] -= each.cpu_s
     return grown
 
 
-def _ancestors(reading: _Reading, process: _Process) -> Iterator[int]:
-    """Yield the numbers of a process's ancestors, its parent first."""
+def _list_ancestors(reading: _Reading, process: _Process) -> Iterator[int]:
+    """Yield the ids of a process's ancestors, its parent first."""
     seen = {0}
     while process.parent not in seen:
         seen.add(process.parent)

@@ -1,4 +1,4 @@
-"""Escaping of texts from elsewhere (files, servers, arguments) for each medium."""
+"""Escapes untrusted texts (from files, servers, arguments) for each medium."""
 
 import csv
 import io
@@ -13,21 +13,21 @@ _UNSEEN = re.compile(
 )
 """Control characters of terminals and of text direction, and code points without a character."""
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that Markdown and its extensions treat as markup; a _ within a word is not."""
+"""Characters that Markdown and its extensions treat as markup; a _ within a word is none."""
 _HTML = re.compile(r"<|&(?=[A-Za-z#])")
 _FORMULA = re.compile(r"\s*[=+@-]")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+(?:e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)
 LONGEST_IN_PICTURE = 200
 _EXPRESSIONS = ("expr", "labelExpr", "test")
-"""Keys of texts that are code of this program; texts from elsewhere in them are already escaped."""
+"""Keys of code of this program, in which untrusted texts are already escaped."""
 _LARGEST = 2**63 - 1
 """Largest integer in a picture."""
 
 
 def plain(text: str) -> str:
-    r"""Return a text for a terminal: control characters, which it would obey, as \x1b.
+    r"""Return a text for a terminal, which would obey control characters: they become \x1b.
 
-    JSON stays JSON: its texts have no characters below 0x20, and the others become its own escapes.
+    JSON stays JSON: its texts have no characters below 0x20, and the others become JSON's escapes.
     """
     return _UNSEEN.sub(_format, text)
 
@@ -88,7 +88,7 @@ def _cell(value: Any) -> Any:
 
 
 def in_picture(found: Any) -> Any:
-    """Return a specification of a picture with texts and integers that can be drawn."""
+    """Return a picture's specification, with texts cut and escaped, and integers bounded."""
     if isinstance(found, str):
         text = plain(found)
         return text if len(text) <= LONGEST_IN_PICTURE else f"{text[:LONGEST_IN_PICTURE]}..."
@@ -105,7 +105,7 @@ def in_picture(found: Any) -> Any:
 
 
 def in_shell(words: Iterable[str]) -> str:
-    """Return words as they are typed in bash, on one line and without control characters."""
+    """Return words quoted for bash, on one line and without control characters."""
     return " ".join(map(_quote, words))
 
 

@@ -1,4 +1,4 @@
-"""The counters of this machine, of the client's processes and of a server that runs here."""
+"""CPU and memory counters of this machine, of the client's processes and of a local server."""
 
 import os
 import time
@@ -13,19 +13,19 @@ EVERY_S = 2.0
 
 
 class Group:
-    """A process and its descendants. The time of ended children counts as their parent's."""
+    """A process and its descendants; the CPU time of ended children is part of their parent's."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
         self._cpu_s = 0.0
 
     def cpu_s(self) -> float:
-        """Return its CPU time; the time of an ended group stays included."""
+        """Return the group's CPU time, which never falls: an ended group keeps its time."""
         self._cpu_s = max(self._total_s(), self._cpu_s)
         return self._cpu_s
 
     def memory_bytes(self) -> int:
-        """Return its resident memory; pages that processes share count once."""
+        """Return the group's resident memory; pages that processes share count once."""
         private = shared = 0
         for process in self._members():
             with suppress(psutil.Error):
@@ -50,13 +50,13 @@ class Group:
 
 
 class ProcessSource:
-    """Readings of processes: the client is this process, the server another; with descendants."""
+    """Reads this machine, and the process groups of the client (this process) and the server."""
 
     margin_s = 0.0
     longest_rest_s = BASELINE_S
 
     def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
-        """Store the server's process, or why it is not known."""
+        """`server`: its process, or why the process is not known."""
         self.every_s = self.piece_s = every_s
         self._groups = {(CounterOwner.CLIENT, ""): Group(psutil.Process())}
         described = f"not measured: {server}"
@@ -68,18 +68,12 @@ class ProcessSource:
         )
 
     def read(self) -> Mapping[Name, CounterReading]:
-        """Read the counters of all three."""
-        now_s = time.monotonic()
-        machine = CounterReading(now_s, _busy_s(), psutil.virtual_memory().used, os.getloadavg()[0])
-        return {
-            (CounterOwner.MACHINE, ""): machine,
-            **{
-                name: CounterReading(now_s, group.cpu_s(), group.memory_bytes())
-                for name, group in self._groups.items()
-            },
+        """Read the counters of machine, client and server."""
+        now_s, times = time.monotonic(), psutil.cpu_times()
+        busy_s = float(times.user + times.nice + times.system)
+        machine = CounterReading(now_s, busy_s, psutil.virtual_memory().used, os.getloadavg()[0])
+        groups = {
+            name: CounterReading(now_s, group.cpu_s(), group.memory_bytes())
+            for name, group in self._groups.items()
         }
-
-
-def _busy_s() -> float:
-    times = psutil.cpu_times()
-    return float(times.user + times.nice + times.system)
+        return {(CounterOwner.MACHINE, ""): machine, **groups}

@@ -1,4 +1,4 @@
-"""Disks of this machine: dropping their caches, and filling one temporarily."""
+"""Drops the caches of this machine's disks, and fills a disk temporarily."""
 
 import errno
 import os
@@ -47,7 +47,7 @@ def unfillable(folder: Path) -> str:
 
 
 def fill(file: Path) -> None:
-    """Fill the rest of the disk with a new file; OSError if that is impossible."""
+    """Fill the rest of the disk with a new file; OSError for any error but a full disk."""
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         size, piece = 0, _LARGEST_BYTES

@@ -1,4 +1,4 @@
-"""Files that the user names, read within bounds: a wrong one is a ConfigError with its name."""
+"""Reads files that the user names, up to a size; a ConfigError names a file that is unusable."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ _OF_KERNEL = ("/proc", "/sys")
 
 
 def problem_of(path: Path) -> str:
-    """Return why a path is no regular file, which can be read twice; empty: it is one."""
+    """Return why a path is not a regular file, which can be read twice; empty: it is one."""
     try:
         mode = path.stat().st_mode
         is_of_kernel = any(map(path.resolve().is_relative_to, _OF_KERNEL))
@@ -27,7 +27,7 @@ def problem_of(path: Path) -> str:
 
 
 def read_bytes(path: Path, most_bytes: int, *, remedy: str = "") -> bytes:
-    """Return the content of a regular file; ConfigError if it is none, or too large."""
+    """Return the content of a file; ConfigError if it is not a regular file, or too large."""
     try:
         # Without O_NONBLOCK, opening a FIFO would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

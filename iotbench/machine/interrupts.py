@@ -1,4 +1,4 @@
-"""Signals that ask to stop: from Ctrl-C, `kill`, or a terminal that was closed."""
+"""Signals that ask the program to stop: Ctrl-C, `kill`, or a closed terminal."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ class Interrupts:
 
 
 def stop_on_signals() -> None:
-    """Make each of the signals end the program like Ctrl-C: its contexts are left."""
+    """Make each of the signals end the program like Ctrl-C, which leaves all contexts."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -44,7 +44,7 @@ def end_on_signals() -> None:
 
 @contextmanager
 def end_by_signals() -> Iterator[None]:
-    """Make each of the signals end the process at once, while nothing is open."""
+    """Make each of the signals end the process at once within the context, which opens nothing."""
     with _handle(signal.SIG_DFL):
         yield
 

@@ -1,6 +1,5 @@
-"""The process of this machine that listens at a database's address: its server."""
+"""The server of a database: the local process that listens at the database's address."""
 
-import math
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
@@ -10,7 +9,7 @@ import psutil
 from simulator.modules.contract import Database, addresses
 
 _FORWARDERS = {"docker-proxy", "kubectl", "pasta", "rootlessport", "slirp4netns", "socat", "ssh"}
-"""Processes that listen in place of a server which is in a container or on another machine."""
+"""Processes that listen on behalf of a server in a container or on another machine."""
 
 
 def elsewhere(database: Database) -> str:
@@ -29,10 +28,15 @@ def server_of(database: Database) -> psutil.Process | str:
         return reason
     local = [(host, port) for host, port in addresses(database.options) if _is_here(host)]
     for _, port in local:
+        found = _find_listener(port)
         with suppress(psutil.NoSuchProcess):
-            if pid := _listening(port):
-                found = psutil.Process(pid)
-                return _explain_forwarding(found.name(), port) or found
+            if found and found.name() in _FORWARDERS:
+                return (
+                    f"{found.name()} listens at port {port}, and forwards to a server whose"
+                    " processes are not known"
+                )
+            if found:
+                return found
     places = ", ".join(f"{host}:{port}" for host, port in local)
     return (
         f"this user sees no process of this machine that listens at {places}; run as the server's"
@@ -40,15 +44,8 @@ def server_of(database: Database) -> psutil.Process | str:
     )
 
 
-def _explain_forwarding(name: str, port: int) -> str:
-    """Return why a process that listens is not the server; empty: it is."""
-    if name not in _FORWARDERS:
-        return ""
-    return f"{name} listens at port {port}, and forwards to a server whose processes are not known"
-
-
 def servers_here(database: Database) -> list[psutil.Process] | None:
-    """Return the server's process if it is on this machine; None: it is not known."""
+    """Return the server's process if it is on this machine; None: the process is not known."""
     known = addresses(database.options)
     is_elsewhere = known and not any(_is_here(host) for host, _ in known)
     if database.capabilities.embedded or is_elsewhere:
@@ -66,21 +63,14 @@ def _is_here(host: str) -> bool:
     return any(ip_address(each.partition("%")[0]).is_loopback or each in own for each in found)
 
 
-def _listening(port: int) -> int | None:
-    """Return the process that listens at a port; the oldest, if it shares it with its children."""
-    try:
-        connections = psutil.net_connections("tcp")
-    except psutil.Error:
-        return None
-    pids = {
-        each.pid
-        for each in connections
-        if each.status == psutil.CONN_LISTEN and each.laddr and each.laddr.port == port
-    }
-    return min((pid for pid in pids if pid is not None), key=_age, default=None)
-
-
-def _age(pid: int) -> float:
+def _find_listener(port: int) -> psutil.Process | None:
+    """Return the process that listens at a port: the oldest, if it shares the port with others."""
+    connections, processes = [], []
     with suppress(psutil.Error):
-        return psutil.Process(pid).create_time()
-    return math.inf
+        connections = psutil.net_connections("tcp")
+    for each in connections:
+        is_at_port = each.laddr and each.laddr.port == port
+        if each.pid and is_at_port and each.status == psutil.CONN_LISTEN:
+            with suppress(psutil.Error):
+                processes.append(psutil.Process(each.pid))
+    return min(processes, key=psutil.Process.create_time, default=None)

@@ -1,6 +1,6 @@
-"""The lock that allows one run at a time on a database: a file that names its holder.
+"""A file lock that allows one run at a time on a database; the file names its holder.
 
-The kernel releases the lock when the process ends, however it ends, so no lock outlives its run.
+The kernel releases the lock whenever and however the process ends, so no lock outlives its run.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def holder_of(command: str) -> dict[str, str]:
-    """Return the facts about the holder of a lock, for other users."""
+    """Return what other users see about this process as the holder of a lock."""
     return {
         "command": command,
         "user": user_name(),
@@ -47,8 +47,7 @@ def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
 @contextmanager
 def hold_lock(key: str, command: str) -> Iterator[None]:
     """Hold the lock of a database for the duration of a command; ConfigError if it is held."""
-    folder = _folder()
-    path = folder / f"{key}.lock"
+    path = _make_folder() / f"{key}.lock"
     handle = _open(path)
     try:
         os.truncate(handle, 0)
@@ -63,7 +62,7 @@ def hold_lock(key: str, command: str) -> Iterator[None]:
 def remove_free_locks() -> list[Path]:
     """Remove the lock files of killed processes, which nothing holds; return their paths."""
     removed = []
-    for path in sorted(_folder().glob("*.lock")):
+    for path in sorted(_make_folder().glob("*.lock")):
         with suppress(ConfigError, OSError):  # a run is in progress, or it is no file of ours
             handle = _open(path)
             path.unlink(missing_ok=True)
@@ -73,13 +72,13 @@ def remove_free_locks() -> list[Path]:
 
 
 def _open(path: Path) -> int:
-    """Return the lock file, open and locked; ConfigError if another process has locked it."""
+    """Open and lock a file, and return its descriptor; ConfigError if another process holds it."""
     while True:
         handle = os.open(path, _OPEN, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = _holder(handle)
+            holder = _read_holder(handle)
             os.close(handle)
             raise in_use(holder, "stop that process") from None
         # The holder before us may have removed the file after we had opened it.
@@ -89,7 +88,7 @@ def _open(path: Path) -> int:
         os.close(handle)
 
 
-def _holder(handle: int) -> dict[str, str]:
+def _read_holder(handle: int) -> dict[str, str]:
     try:
         found = json.loads(os.pread(handle, 4096, 0))
     except (ValueError, RecursionError):  # it is damaged, or being written
@@ -97,8 +96,8 @@ def _holder(handle: int) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _folder() -> Path:
-    """Return the folder of the user's locks; ConfigError if there is no place for it."""
+def _make_folder() -> Path:
+    """Return the folder of the user's locks; ConfigError if none can be written."""
     shared = [folder / f"iotbench-locks-{os.getuid()}" for folder in temporary_folders()]
     for folder in (state_folder() / "locks", *shared):
         with suppress(OSError):

@@ -26,7 +26,7 @@ class Machine(BaseModel):
 
     @property
     def hardware(self) -> str:
-        """Processor, cores and memory: machines that differ in them are not compared."""
+        """Processor, cores and memory; machines that differ in one of them are not compared."""
         memory_gib = self.memory_bytes / 2**30
         return f"{self.processor}, {counted(self.cores, 'core')}, {memory_gib:.0f} GiB"
 

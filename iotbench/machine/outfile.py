@@ -1,4 +1,4 @@
-"""Files that a command writes for the user: whole, and never over a foreign file."""
+"""Writes files for the user: completely or not at all, and never over a foreign file."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def _is_own(path: Path, own: re.Pattern[bytes] | None) -> bool:
 
 
 def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool = True) -> None:
-    """Write a text as `whole` does; ConfigError if that is not possible, or the file is foreign."""
+    """Write a text as `whole` does; ConfigError if that fails, or the file is foreign."""
     if problem := problem_with(path, own, named=named):
         raise ConfigError(problem)
     try:
@@ -74,9 +74,9 @@ def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool =
 
 @contextmanager
 def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
-    """Yield a descriptor. Its content becomes the file if the context ends without an error.
+    """Yield a descriptor to write to; the file appears when the context ends without an error.
 
-    Until then, the file has a temporary name with this process in it. A pipe or device is written
+    Until then, the file has a temporary name that names this process. A pipe or device is written
     directly. With `is_new` the file must not exist, even if another process is just creating it.
     """
     if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""The process that started something, and whether it is still alive."""
+"""The process that owns something, and whether the process is still alive."""
 
 import getpass
 import hashlib
@@ -27,7 +27,7 @@ def user_name() -> str:
 
 
 def user_at_host() -> str:
-    """Return the user and this machine, for other users."""
+    """Return the user and this machine, to show to other users."""
     return f"{user_name()}@{socket.gethostname()}"
 
 

@@ -18,12 +18,12 @@ def program_name() -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return a command of this program as it is typed in a shell."""
+    """Return a command of this program, quoted for a shell."""
     return f"{program()} {in_shell(words)}"
 
 
 def program() -> str:
-    """Return the words that start a command, for messages that suggest one."""
+    """Return the words that start this program, for messages that suggest a command."""
     return INSTALLED if program_name() == INSTALLED else f"python {SCRIPT}"
 
 
@@ -48,6 +48,6 @@ def state_folder() -> Path:
 
 
 def find_shipped(name: str) -> Path:
-    """Return what comes with the program, such as config.yaml: in a checkout, or as a package."""
+    """Return a file or folder that comes with the program, from its package or the checkout."""
     installed = _PACKAGE / "shipped" / name
     return installed if installed.exists() else _PACKAGE.parent / name

@@ -1,7 +1,7 @@
-"""CPU, load and memory of machine, client and server during a run, as a series.
+"""CPU, load and memory of machine, client and server during a run, as a series of samples.
 
-A source reads counters. The use between two readings of a counter belongs to a phase if both were
-taken in the phase.
+A source reads counters. What a counter gained between two readings belongs to a phase if both
+readings were taken in the phase.
 """
 
 import threading
@@ -18,19 +18,19 @@ from simulator.protocol.events import Event, PhaseEvent
 
 BASELINE_S = 5.0
 BEFORE, AFTER = "before", "after"
-"""The phases of the baseline, in which nothing runs."""
+"""The phases of the baseline, while nothing runs."""
 _START = "start"
 _SHORTEST_S = 0.05
 """CPU time is counted in hundredths of a second."""
 
 
 class Used(Frozen):
-    """Resources that some processes or pods used while a sample was taken."""
+    """Resources that a group of processes or pods used during a sample."""
 
     cores: float
-    """CPU time over time."""
+    """CPU time divided by elapsed time."""
     memory_bytes: int
-    """Memory at the end: resident, with shared pages counted once; for pods the working set."""
+    """Memory at the end: resident, with shared pages counted once; of pods, the working set."""
 
 
 class Sample(Frozen):
@@ -101,19 +101,19 @@ class ReadingSource(Protocol):
     """Time until every counter has been read twice; 0: nothing can be measured at rest."""
 
     def read(self) -> Mapping[Name, CounterReading | None]:
-        """Return the readings of all counters that exist; None: there is no new reading."""
+        """Return the readings of all existing counters; None: a counter has no new reading."""
 
 
 @dataclass(slots=True)
 class Track:
-    """The readings of one counter, and the time for which it existed."""
+    """The readings of one counter, and the times at which it was first and last seen."""
 
     first_s: float
     last_s: float
     readings: list[CounterReading] = field(default_factory=list)
 
     def add(self, now_s: float, reading: CounterReading | None) -> None:
-        """Record that the counter exists, and its reading."""
+        """Record that the counter exists, and its new reading if there is one."""
         self.last_s = now_s
         if reading is None:
             return
@@ -122,14 +122,10 @@ class Track:
         if not self.readings or reading.at_s > self.readings[-1].at_s:
             self.readings.append(reading)
 
-    def between(self, begin_s: float, end_s: float) -> list[CounterReading]:
-        """Return the readings that were taken between two times."""
-        return [each for each in self.readings if begin_s <= each.at_s <= end_s]
-
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpan:
-    """The time that a run spent in a phase without interruption."""
+    """An uninterrupted time in one phase of a run."""
 
     phase: str
     began_s: float
@@ -145,9 +141,9 @@ def samples_of(
 ) -> list[Sample]:
     """Return the samples of a phase, for the time in which all counters are known.
 
-    A part with a counter that was not read twice in the phase has no value.
+    Machine, client or server has no value if one of its counters was not read twice in the phase.
     """
-    parts = _within(span, tracks, margin_s)
+    parts = _select(span, tracks, margin_s)
     known = {part: each for part, each in parts.items() if all(len(read) > 1 for read in each)}
     read = [readings for each in known.values() for readings in each]
     first_s = max((readings[0].at_s for readings in read), default=0.0)
@@ -157,24 +153,25 @@ def samples_of(
     times = sorted({each.at_s for readings in read for each in readings})
     return [
         _sample(span.phase, (from_s, to_s), known, origin_s)
-        for from_s, to_s in pairwise(_cuts(first_s, last_s, times, piece_s))
+        for from_s, to_s in pairwise(_cut(first_s, last_s, times, piece_s))
     ]
 
 
-def _within(
+def _select(
     span: ResourceSpan, tracks: Mapping[Name, Track], margin_s: float
 ) -> dict[CounterOwner, list[list[CounterReading]]]:
-    """Return the readings in a phase, of all counters that existed in it."""
+    """Return the readings of all counters that existed in a phase."""
     begin_s, end_s = span.began_s + margin_s, span.ended_s - margin_s
     parts: dict[CounterOwner, list[list[CounterReading]]] = {}
     for (part, _), track in tracks.items():
         if track.first_s < end_s and track.last_s > begin_s:
-            parts.setdefault(part, []).append(track.between(begin_s, end_s))
+            readings = [each for each in track.readings if begin_s <= each.at_s <= end_s]
+            parts.setdefault(part, []).append(readings)
     return parts
 
 
-def _cuts(first_s: float, last_s: float, times: Iterable[float], piece_s: float) -> list[float]:
-    """Return the ends of the pieces of an interval: times of readings, not too close together."""
+def _cut(first_s: float, last_s: float, times: Iterable[float], piece_s: float) -> list[float]:
+    """Return the ends of an interval's pieces: times of readings that are not too close."""
     cuts = [first_s]
     for each_s in times:
         if each_s - cuts[-1] >= piece_s / 2 and last_s - each_s >= piece_s / 2:
@@ -190,7 +187,7 @@ def _sample(
 ) -> Sample:
     used = {part: _measure_used(counters, *piece) for part, counters in known.items()}
     machine = used.get(CounterOwner.MACHINE)
-    loads = [_latest(each, piece[1]).load for each in known.get(CounterOwner.MACHINE, ())]
+    loads = [_find_latest(each, piece[1]).load for each in known.get(CounterOwner.MACHINE, ())]
     return Sample(
         phase=phase,
         ended_s=piece[1] - origin_s,
@@ -204,17 +201,17 @@ def _sample(
 
 
 def _measure_used(counters: Sequence[Sequence[CounterReading]], from_s: float, to_s: float) -> Used:
-    cpu_s = sum(_cpu_s(each, to_s) - _cpu_s(each, from_s) for each in counters)
-    memory_bytes = sum(_latest(each, to_s).memory_bytes for each in counters)
+    cpu_s = sum(_estimate_cpu_s(each, to_s) - _estimate_cpu_s(each, from_s) for each in counters)
+    memory_bytes = sum(_find_latest(each, to_s).memory_bytes for each in counters)
     return Used(cores=cpu_s / (to_s - from_s), memory_bytes=memory_bytes)
 
 
-def _latest(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
+def _find_latest(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     return readings[bisect_right(readings, at_s, key=lambda each: each.at_s) - 1]
 
 
-def _cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
-    """Return the counter at a time between its first and its last reading."""
+def _estimate_cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
+    """Return the counter's value at a time between its first and its last reading."""
     place = bisect_right(readings, at_s, key=lambda each: each.at_s)
     before, after = readings[place - 1], readings[min(place, len(readings) - 1)]
     if after.at_s == before.at_s:
@@ -224,7 +221,7 @@ def _cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
 
 
 class ResourceMeter:
-    """Measures one run after another; `follow` gets the events of a run."""
+    """Measures one run after another; `follow` takes the events of a run."""
 
     def __init__(self, source: ReadingSource) -> None:
         self._source = source
@@ -247,7 +244,7 @@ class ResourceMeter:
         self._thread.join()
 
     def rest(self, phase: str, over: Callable[[], bool]) -> None:
-        """Measure the baseline: wait, unless the user has asked to stop."""
+        """Measure the baseline: wait, unless `over` returns that the user has asked to stop."""
         longest_s = self._source.longest_rest_s
         if not longest_s:
             return
@@ -268,12 +265,19 @@ class ResourceMeter:
     def take_samples(self) -> Resources:
         """Return the samples since the last call."""
         self._enter(self._phase)
-        samples = [sample for span in self._spans for sample in self._samples(span)]
-        self._spans.clear()
+        source = self._source
         with self._noting:
+            samples = [
+                sample
+                for span in self._spans
+                for sample in samples_of(
+                    span, self._tracks, source.piece_s, source.margin_s, self._origin_s
+                )
+            ]
             for track in self._tracks.values():
                 del track.readings[:-1]
-        return self._source.described.model_copy(update={"samples": tuple(samples)})
+        self._spans.clear()
+        return source.described.model_copy(update={"samples": tuple(samples)})
 
     def _enter(self, phase: str) -> None:
         now_s = time.monotonic()
@@ -287,13 +291,8 @@ class ResourceMeter:
         """Return whether every counter was read twice in the phase."""
         span = ResourceSpan(self._phase, self._phase_began_s, time.monotonic())
         with self._noting:
-            parts = _within(span, self._tracks, self._source.margin_s).values()
+            parts = _select(span, self._tracks, self._source.margin_s).values()
         return bool(parts) and all(len(read) > 1 for each in parts for read in each)
-
-    def _samples(self, span: ResourceSpan) -> list[Sample]:
-        source = self._source
-        with self._noting:
-            return samples_of(span, self._tracks, source.piece_s, source.margin_s, self._origin_s)
 
     def _read_on(self) -> None:
         while not self._ended.wait(self._source.every_s):
@@ -312,6 +311,6 @@ class ResourceMeter:
 
 
 def mean_of(timed: Iterable[tuple[float, float]]) -> float:
-    """Return the time-weighted mean of one or more (value, duration)."""
+    """Return the time-weighted mean of one or more pairs of value and duration."""
     pairs = [*timed]
     return sum(value * s for value, s in pairs) / sum(s for _, s in pairs)

@@ -43,10 +43,15 @@ def scratch_folder(use: str) -> Iterator[Path]:
 def find_left_folders() -> LeftFolders:
     """Return the folders that command lines left behind."""
     abandoned, unknown = [], []
-    for entry in sorted(os.scandir(tempfile.gettempdir()), key=lambda entry: entry.name):
-        if not entry.name.startswith(_PREFIX) or not _is_own_folder(entry):
+    named = (each for each in os.scandir(tempfile.gettempdir()) if each.name.startswith(_PREFIX))
+    for entry in sorted(named, key=lambda entry: entry.name):
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:  # gone meanwhile
             continue
-        owner = _owner_of(entry.path)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            continue
+        owner = _read_owner(entry.path)
         if owner is None:
             unknown.append(Path(entry.path))
         elif not owner.alive:
@@ -54,16 +59,8 @@ def find_left_folders() -> LeftFolders:
     return LeftFolders(tuple(abandoned), tuple(unknown))
 
 
-def _is_own_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        found = entry.stat(follow_symlinks=False)
-    except OSError:  # gone meanwhile
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-
-
-def _owner_of(folder: str) -> Owner | None:
-    """Return the process that a folder names in a regular file; None if it names none."""
+def _read_owner(folder: str) -> Owner | None:
+    """Return the process that a regular file in a folder names; None if there is no such file."""
     with suppress(OSError, ValueError):
         handle = os.open(folder, _OPEN | os.O_DIRECTORY)
         try:

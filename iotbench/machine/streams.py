@@ -1,4 +1,4 @@
-"""Standard output and standard error, which may be full, closed or gone, and their width."""
+"""Standard output and standard error, which may be full or closed, and their width."""
 
 import codecs
 import io
@@ -18,7 +18,7 @@ from simulator.errors import BenchError
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line; it may have text from elsewhere, such as a file or a server."""
+    """Print a line, which may contain untrusted text, such as from a file or a server."""
     click.echo(plain(text), err=err)
 
 
@@ -32,7 +32,7 @@ class OutputError(BenchError):
 
 
 class _Lenient:
-    """A text stream, such as standard error; its failure is ignored."""
+    """A text stream, such as standard error; its failures are ignored."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class _Lenient:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write the text if the stream takes it."""
+        """Write the text; discard it if that fails."""
         try:
             return self._stream.write(text)
         except OSError as error:
@@ -49,7 +49,7 @@ class _Lenient:
             return len(text)
 
     def flush(self) -> None:
-        """Flush the stream if it can be flushed."""
+        """Flush the stream; ignore a failure."""
         try:
             self._stream.flush()
         except OSError as error:
@@ -63,12 +63,12 @@ class _Lenient:
 
 
 class _Strict(_Lenient):
-    """Standard output: once a text cannot be printed, it and every later text is an error."""
+    """Standard output: after the first text that cannot be printed, each text is an error."""
 
     _failed: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write the text; OutputError if the stream does not take it."""
+        """Write the text; OutputError if that fails, or has failed before."""
         if self._failed:
             self._fail(self._failed)
         return super().write(text)
@@ -96,7 +96,7 @@ def guard_streams() -> None:
 
 
 def _open(stream: TextIO | None, number: int) -> TextIO:
-    """Return a stream that escapes characters that its encoding does not have."""
+    """Return a stream that escapes characters missing in its encoding."""
     found = stream or os.fdopen(number, "w", closefd=False)
     if isinstance(found, io.TextIOWrapper):
         codecs.register_error(_ESCAPED, _escape)
@@ -105,7 +105,7 @@ def _open(stream: TextIO | None, number: int) -> TextIO:
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Return the characters of an error as JSON escapes them, so that JSON stays JSON."""
+    """Escape the characters of an error as JSON does, so that JSON stays JSON."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end].replace("─", "-")
     return json.dumps(text)[1:-1], error.end
@@ -120,7 +120,7 @@ def expect_printed() -> None:
 def print_out(text: str) -> None:
     """Print a text on standard output; OutputError if that fails."""
     shown = plain(text)
-    click.echo(_paint(shown) if is_coloured(sys.stdout) else shown, nl=False)
+    click.echo(_PAINTED.sub(_colour, shown) if is_coloured(sys.stdout) else shown, nl=False)
     sys.stdout.flush()
 
 
@@ -144,12 +144,7 @@ _PAINTED = re.compile(
     rf"(?m)^(?:(?:verdict: )?)(?P<label>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=:|$)"
     rf"|(?<= )(?P<verdict>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=(?:, [a-z ]+)?$)"
 )
-"""Words about the end of a run: at the beginning of a line, and at the end of a table's row."""
-
-
-def _paint(text: str) -> str:
-    """Return a text with good verdicts in green, doubtful ones in yellow, bad ones in red."""
-    return _PAINTED.sub(_colour, text)
+"""Verdicts at the beginning of a line, and at the end of a table's row."""
 
 
 def _colour(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tables and lines as text that fits a width."""
+"""Draws tables and lines as text that fits a width."""
 
 import io
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _UNBOUNDED = 1000
 
 
 def new_table(**changes: Any) -> Table:
-    """Return an empty table with a line below its head, and nothing around it."""
+    """Return an empty table with a line below its head and no frame."""
     style: dict[str, Any] = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     return Table(box=box.SIMPLE_HEAD, **style | changes)
 

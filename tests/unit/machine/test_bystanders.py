@@ -137,7 +137,7 @@ def test_other_work_never_takes_more_cores_than_the_machine_has():
             at_s, 0.0, {n: bystanders._Process(f"p{n}", 1, 0.0, cpu_s) for n in (5, 6)}, set()
         )
 
-    work = bystanders._between(reading(0.0, 0.0), reading(2.0, 98.1), set())
+    work = bystanders._compare(reading(0.0, 0.0), reading(2.0, 98.1), set())
 
     assert max(work.cores, *work.busiest.values()) <= psutil.cpu_count()
 
@@ -148,7 +148,7 @@ def test_a_child_that_ends_may_be_the_last_of_its_family():
             at_s, 0.0, {n: bystanders._Process(f"p{n}", n - 1, 0.0, 0.01) for n in pids}, set()
         )
 
-    work = bystanders._between(reading(0.0, 5, 6, 7), reading(2.0, 9), set())
+    work = bystanders._compare(reading(0.0, 5, 6, 7), reading(2.0, 9), set())
 
     assert work.cores == pytest.approx(0.005, abs=0.001)
 

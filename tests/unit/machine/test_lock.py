@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -42,9 +43,10 @@ def holder():
         process.kill()
 
 
-def test_a_lock_leaves_nothing(state):
-    with hold_lock("k", "insert"):
+def test_a_lock_leaves_nothing_even_after_an_error(state):
+    with suppress(KeyError), hold_lock("k", "insert"):
         assert [path.name for path in state.iterdir()] == ["k.lock"]
+        raise KeyError
 
     assert list(state.iterdir()) == []
 
@@ -78,13 +80,6 @@ def test_cleanup_removes_the_locks_of_the_dead_and_leaves_those_of_the_living(ho
     assert holder.poll() is None
 
 
-def test_a_lock_is_released_after_an_error(state):
-    with pytest.raises(KeyError), hold_lock("k", "insert"):
-        raise KeyError
-
-    assert list(state.iterdir()) == []
-
-
 def test_of_many_that_take_turns_never_two_hold_it():
     held, most, taken = 0, 0, 0
     counting = threading.Lock()
@@ -115,24 +110,14 @@ def test_of_many_that_take_turns_never_two_hold_it():
 @pytest.mark.usefixtures("holder")
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"3", b"{}", b'{"command": "insert"}', b"\xff\x00", b"[" * 4096],
-    ids=["empty", "begun", "list", "number", "nobody", "half", "bytes", "nested"],
+    [b"", b"[]", b'{"command": "insert"}', b"\xff\x00", b"[" * 4096],
+    ids=["empty", "list", "half", "bytes", "nested"],
 )
 def test_a_lock_that_is_being_written_or_damaged_is_refused_too(state, content):
     (state / "k.lock").write_bytes(content)
 
     with pytest.raises(ConfigError, match="it has just started"), hold_lock("k", "query"):
         pass
-
-
-@pytest.mark.parametrize("content", [b"\xff\x00", b'{"command": "insert"}'])
-def test_a_damaged_lock_that_nobody_holds_is_taken_over(state, content):
-    state.mkdir(parents=True)
-    (state / "k.lock").write_bytes(content)
-
-    with hold_lock("k", "query"):
-        pass
-    assert list(state.iterdir()) == []
 
 
 def test_without_a_state_folder_the_temporary_folder_serves(tmp_path, monkeypatch):

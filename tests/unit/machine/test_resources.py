@@ -148,10 +148,6 @@ def test_a_baseline_ends_when_the_user_stops_it():
     assert all(sample.server is None for sample in taken.samples)
 
 
-def test_a_mean_is_weighted_by_time():
-    assert mean_of([(1.0, 3.0), (5.0, 1.0)]) == 2.0
-
-
 # --- counters that are read when they like --------------------------------------------------------
 
 SPAN = ResourceSpan("insert", 100.0, 160.0)
