@@ -17,7 +17,7 @@ from iotbench.machine.program import command_line, state_folder, temporary_folde
 from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, shares_of
-from iotbench.results.result import FORMAT_VERSION, Manifest, Result, RunRecord
+from iotbench.results.result import Manifest, Result, RunRecord
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
@@ -142,7 +142,7 @@ def read(path: Path) -> Result:
 
     In files of earlier versions, the driver's part is added to the client's share of inserts.
     """
-    result = parse(path, packed.read(path), Result, FORMAT_VERSION)
+    result = parse(path, packed.read(path), Result)
     result.runs = [_add_driver(run, result.module) for run in result.runs]
     return result
 
@@ -162,11 +162,12 @@ def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
     return module not in MODULES or database_class(module).capabilities.embedded
 
 
-def parse(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
+def parse(path: Path, content: bytes, kind: type[_Kept]) -> _Kept:
     """Return the content of a result file; ConfigError if it is not of this kind and format."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
+        version = kind.model_fields["format_version"].default
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(

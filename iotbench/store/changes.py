@@ -1,4 +1,4 @@
-"""Changes to a folder of results: tags, and the removal of results."""
+"""Changes a folder of results: sets tags, and finds the results that may be removed."""
 
 import fcntl
 import os
@@ -53,25 +53,25 @@ def find_older(folder: Path, moment: datetime) -> list[Path]:
 
 
 def find_needed(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return these results that must be kept, and why."""
+    """Return the results among `paths` that must be kept, with the reason."""
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
         own = {path.name: path for path in paths if path.parent == folder}
-        for entry, reason in _in_use(folder):
+        for entry, reason in _list_needed(folder):
             if entry.file in own:
                 reasons[own[entry.file]] = reason
     return reasons
 
 
 def is_unread(reason: str) -> bool:
-    """Return whether a result is kept because it cannot be read."""
+    """Return whether the reason to keep a result is that it cannot be read."""
     return reason.startswith(_UNREAD)
 
 
-def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
+def _list_needed(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
     """Yield the newest result that wrote each table, and results that may still be needed.
 
-    A file that cannot be read may have a later version, and may be the one that `query` needs.
+    A file that cannot be read may be of a later version, and may be the one that `query` needs.
     """
     written: set[tuple[str, str]] = set()
     for entry in entries(folder, reread=True):
@@ -86,20 +86,19 @@ def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
             tables = [table for table in entry.tables if (entry.target, table) not in written]
             written |= {(entry.target, table) for table in entry.tables}
             if tables:
-                yield entry, _explain_needed(entry.target, tables)
-
-
-def _explain_needed(target: str, tables: Sequence[str]) -> str:
-    names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
-    return (
-        f"records which rows the tables {names} of target {target} hold, as `query` and `verify`"
-        " need it"
-    )
+                names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
+                yield (
+                    entry,
+                    (
+                        f"records which rows the tables {names} of target {entry.target} hold, as"
+                        " `query` and `verify` need it"
+                    ),
+                )
 
 
 @contextmanager
 def _changing(folder: Path) -> Iterator[None]:
-    """Let one command at a time change the files in a folder; its lock leaves no file behind."""
+    """Lock a folder, so that one command at a time changes its files; no lock file is made."""
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

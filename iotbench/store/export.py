@@ -1,4 +1,4 @@
-"""Results for other programs: the figures of their summaries as CSV, JSON, Markdown, OpenMetrics.
+"""Exports the figures of results for other programs: as CSV, JSON, Markdown or OpenMetrics.
 
 Every figure has its number of measurements, its spread if there is one, and its row's verdict.
 """
@@ -38,12 +38,12 @@ OWN = {
     "openmetrics": openmetrics.OWN,
     HGRM: re.compile(rb" +Value +Percentile TotalCount 1/\(1-Percentile\)"),
 }
-"""Format -> the beginning of such a file."""
+"""Format -> the beginning of a file in this format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A result, and the id that it is known by."""
+    """A result, its id, and what is exported of it."""
 
     id: str
     result: Result
@@ -51,7 +51,7 @@ class Exported:
     percentiles: tuple[str, ...] = ()
     """Names of percentiles to export in addition to the listed figures."""
     origin: Mapping[str, str | int] = field(default_factory=dict)
-    """The plan, setting and repeat that it is a part of; empty: it was measured alone."""
+    """Plan, setting and repeat of a gathered result; empty: it was measured alone."""
 
     @property
     def rows(self) -> Iterator[tuple[Row, Mapping[str, FigureValue]]]:
@@ -60,7 +60,7 @@ class Exported:
             yield row, self.figures(row)
 
     def figures(self, row: Row) -> Mapping[str, FigureValue]:
-        """Return the figures of a row, including percentiles that its samples carry."""
+        """Return the figures of a row, and the additional percentiles."""
         more = {name: row.figures[name] for name in self.percentiles if name in row.figures}
         return {**row.figures, **more}
 
@@ -84,30 +84,31 @@ def export(
     pattern: str = "*",
     parts: Mapping[str, GatheredSweep] = MappingProxyType({}),
 ) -> str:
-    """Return results with their ids, in one of FORMATS: only rows with matching names.
+    """Return results with their ids in one of FORMATS, with the rows of matching names.
 
-    `parts`: id -> what a result is a part of.
+    `parts`: id -> the gathered sweep of a result.
     """
     each = []
     for name, result in found:
-        rows = _matching(summary_of(result), pattern)
+        summary = summary_of(result)
+        rows, totals = (
+            tuple(row for row in some if fnmatchcase(str(row.place), pattern))
+            for some in (summary.rows, summary.totals)
+        )
+        shown = replace(summary, rows=rows, totals=totals)
         origin = parts[name].origin if name in parts else {}
-        each.append(Exported(name, result, rows, percentiles, origin))
-    if form == HGRM:
-        return _hgrm(each)
-    write = {"csv": _csv, "json": _json, "markdown": _write_markdown, "openmetrics": _openmetrics}
+        each.append(Exported(name, result, shown, percentiles, origin))
+    write = {
+        "csv": _write_csv,
+        "json": _write_json,
+        "markdown": _write_markdown,
+        "openmetrics": _write_openmetrics,
+        HGRM: _write_hgrm,
+    }
     return write[form](each)
 
 
-def _matching(summary: Summary, pattern: str) -> Summary:
-    rows, totals = (
-        tuple(row for row in some if fnmatchcase(str(row.place), pattern))
-        for some in (summary.rows, summary.totals)
-    )
-    return replace(summary, rows=rows, totals=totals)
-
-
-def _csv(found: Sequence[Exported]) -> str:
+def _write_csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
     dimensions = [field.name for field in fields(Place)]
     records = [
@@ -122,35 +123,34 @@ def _csv(found: Sequence[Exported]) -> str:
         }
         for each in found
         for row, measured in each.rows
-        for content in [_content(*item) for item in measured.items()] or [{}]
+        for content in [_describe(*item) for item in measured.items()] or [{}]
     ]
     names = (*_FACTS, "status", *dimensions, "runs", *_FIGURE, "verdict", "verify", *ORIGIN)
     return csv_text(records, names)
 
 
-def _content(name: str, found: FigureValue) -> dict[str, Any]:
-    """Return a figure as plain data."""
+def _describe(name: str, found: FigureValue) -> dict[str, Any]:
     unit = find_figure(name).unit.value
     return {"figure": name, "value": found.value, "unit": unit, "n": found.n, "low": found.low,
             "high": found.high, "spread": found.spread}  # fmt: skip
 
 
-def _row(each: Exported, row: Row) -> dict[str, Any]:
-    figures = {name: _content(name, found) for name, found in each.figures(row).items()}
+def _describe_row(each: Exported, row: Row) -> dict[str, Any]:
+    figures = {name: _describe(name, found) for name, found in each.figures(row).items()}
     unknown = {"value": None, "low": None, "high": None, "spread": None}
     for name in row.withheld:
-        figures[name] = {**_content(name, row.figures["p50_ms"]), **unknown}
+        figures[name] = {**_describe(name, row.figures["p50_ms"]), **unknown}
     checked = {"expected": row.expected, "found": row.found} if row.place.check else {}
     return {**row.place.dimensions, "runs": row.runs, "figures": figures, **checked,
             **_judge(row)}  # fmt: skip
 
 
 def _judge(row: Row) -> dict[str, str]:
-    """Return the verdict of a row, and how much of the stored rows was compared."""
+    """Return the verdict of a row, and the extent of the comparison of stored rows."""
     return {"verdict": row.verdict, "verify": row.level.value if row.level else ""}
 
 
-def _json(found: Sequence[Exported]) -> str:
+def _write_json(found: Sequence[Exported]) -> str:
     records = [
         {
             **each.facts,
@@ -160,8 +160,8 @@ def _json(found: Sequence[Exported]) -> str:
             "configuration": each.result.configuration,
             "target_options": each.result.target_options,
             "subject": each.summary.subject.name,
-            "rows": [_row(each, row) for row in each.summary.rows],
-            "totals": [_row(each, row) for row in each.summary.totals],
+            "rows": [_describe_row(each, row) for row in each.summary.rows],
+            "totals": [_describe_row(each, row) for row in each.summary.totals],
         }
         for each in found
     ]
@@ -173,7 +173,7 @@ def _write_markdown(found: Sequence[Exported]) -> str:
 
 
 def _format_markdown(each: Exported) -> Iterator[str]:
-    """Yield a heading and a table; a cell has the value, its spread and its measurements."""
+    """Yield a heading, and a table with value, spread and number of measurements in each cell."""
     facts = {name: escape_markdown(text) for name, text in each.facts.items()}
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
     origin = "".join(f", {name} {escape_markdown(str(text))}" for name, text in each.origin.items())
@@ -182,7 +182,7 @@ def _format_markdown(each: Exported) -> Iterator[str]:
     rows = (
         [
             str(row.place),
-            *(_cell(find_figure(name), measured.get(name)) for name in names),
+            *(_format_cell(find_figure(name), measured.get(name)) for name in names),
             row.judged,
         ]
         for row, measured in each.rows
@@ -192,15 +192,15 @@ def _format_markdown(each: Exported) -> Iterator[str]:
     yield ""
 
 
-def _cell(figure: Figure, found: FigureValue | None) -> str:
+def _format_cell(figure: Figure, found: FigureValue | None) -> str:
     if found is None:
         return "-"
     spread = "" if found.spread is None else f", spread {found.spread:.1%}"
     return f"{format_value(found.value, figure.unit)} (n={found.n:,}{spread})"
 
 
-def _hgrm(found: Sequence[Exported]) -> str:
-    """Return the percentile file of HdrHistogram of the only row, in ms."""
+def _write_hgrm(found: Sequence[Exported]) -> str:
+    """Return the only row's waits in ms, as a percentile file of HdrHistogram."""
     rows = [(each, row) for each in found for row, _ in each.rows if waits_of(row)]
     if len(rows) != 1:
         listed = "; ".join(f"{each.id}: {row.place}" for each, row in rows)
@@ -213,7 +213,7 @@ def _hgrm(found: Sequence[Exported]) -> str:
     assert waits
     text = BytesIO()
     waits.output_percentile_distribution(text, 1000.0)
-    deviation = waits.get_stddev() / 1000  # which the library does not scale
+    deviation = waits.get_stddev() / 1000  # the library does not scale it
     fixed = rf"\g<1>{deviation:12.3f}"
     return re.sub(r"(StdDeviation   = ) *[\d.]+", fixed, text.getvalue().decode())
 
@@ -227,14 +227,16 @@ def waits_of(row: Row) -> HdrHistogram | None:
 # --- OpenMetrics
 
 
-def _openmetrics(found: Sequence[Exported]) -> str:
-    """Return gauges, all samples of one together; each has the time of its result."""
+def _write_openmetrics(found: Sequence[Exported]) -> str:
+    """Return gauges, with all samples of a gauge together, at the time of their results."""
     families: dict[str, list[str]] = {}
     for each in found:
         at = f"{each.result.created.timestamp():.3f}"
+        facts = {name: value for name, value in each.facts.items() if name != "created"}
         for number, (row, measured) in enumerate(each.rows):
-            labels = _labels(each, row, number)
-            for name, value in _samples(measured):
+            place = row.place.dimensions | _judge(row) | {"row": number}
+            labels = labels_of(facts | {k: str(v) for k, v in {**each.origin, **place}.items()})
+            for name, value in _list_samples(measured):
                 families.setdefault(name, []).append(f"{name}{labels} {value!r} {at}")
     lines = []
     for name, samples in families.items():
@@ -242,20 +244,11 @@ def _openmetrics(found: Sequence[Exported]) -> str:
     return "\n".join([*lines, END]) + "\n"
 
 
-def _samples(measured: Mapping[str, FigureValue]) -> Iterator[tuple[str, float]]:
-    """Yield metrics and values: each figure, its measurements, its spread."""
+def _list_samples(measured: Mapping[str, FigureValue]) -> Iterator[tuple[str, float]]:
+    """Yield names and values of metrics: each figure, its number of measurements, its spread."""
     for name, figure in measured.items():
         metric, factor = metric_of(name)
         yield f"{PREFIX}_{metric}", figure.value * factor
         yield f"{PREFIX}_{metric}_measurements", float(figure.n)
         if figure.spread is not None:
             yield f"{PREFIX}_{metric}_spread_ratio", figure.spread
-
-
-def _labels(each: Exported, row: Row, number: int) -> str:
-    facts = {name: value for name, value in each.facts.items() if name != "created"}
-    place = {name: str(value) for name, value in row.place.dimensions.items()}
-    origin = {name: str(value) for name, value in each.origin.items()}
-    end = {**_judge(row), "row": str(number)}
-    labels: Mapping[str, str] = {**facts, **origin, **place, **end}
-    return labels_of(labels)

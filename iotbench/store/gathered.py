@@ -1,4 +1,4 @@
-"""Results that are made of many sweeps: of `reproduce`, of `run`, and of `capacity`."""
+"""Result files that gather many sweeps, written by `reproduce`, `run` and `capacity`."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from iotbench.figures.verdicts import least_of
 from iotbench.plans.capacity import Capacity
 from iotbench.plans.capacity import format_record as capacity_text
 from iotbench.plans.items import worst
-from iotbench.plans.published.record import Reproduction, is_reproduction
+from iotbench.plans.published.record import OWN, Reproduction
 from iotbench.plans.published.tables import format_record as reproduction_text
 from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.plans.tables import format_record as plan_text
@@ -30,7 +30,7 @@ _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The entry of such a result in a list."""
+    """What a list shows of a gathering result."""
 
     created: datetime | None
     targets: Collection[str]
@@ -42,50 +42,49 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class GatheredSweep:
-    """A sweep of such a result."""
+    """A sweep of a gathering result."""
 
     file: str
-    """Result file of the sweep, in the same folder; empty: none."""
+    """Result file of the sweep, in the same folder; empty: there is none."""
     setting: str = ""
     repeat: int | None = None
     cause: str = ""
-    """Reason why it has no result."""
+    """Reason why the sweep has no result."""
     part_of: str = ""
-    """Id of the result that it is a part of."""
+    """Id of the result that gathers it."""
 
     @property
     def origin(self) -> dict[str, str | int]:
-        """Whole that it is a part of, and which part; empty for a sweep alone."""
-        values = {"part_of": self.part_of, "setting": self.setting, "repeat": self.repeat}
-        return {name: value for name, value in values.items() if value}
+        """The values of ORIGIN that the sweep has; empty for a sweep alone."""
+        return {name: value for name in ORIGIN if (value := getattr(self, name))}
 
 
 ORIGIN = ("part_of", "setting", "repeat")
-"""The names of an origin."""
+"""The fields of a sweep that exports show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The reader and the presentation of one command's result files."""
+    """Reads and shows the result files of one command."""
 
     command: str
     record: type[BaseModel]
     text: Callable[[Any, str, int], str]
-    """Record, file, width -> what the command printed."""
+    """Returns the text that the command printed, from record, file and width."""
     outline: Callable[[Any], Outline]
     parts: Callable[[Any], Sequence[GatheredSweep]]
-    """Record -> its sweeps."""
+    """Returns the sweeps of a record."""
 
     def files(self, record: Any) -> list[str]:
-        """Return the result files of its sweeps, in the same folder."""
+        """Return the result files of a record's sweeps, in the same folder."""
         return [part.file for part in self.parts(record) if part.file]
 
     def read(self, path: Path) -> Any:
         """Read a file; ConfigError if it is damaged."""
-        return result_files.parse(path, packed.read(path), self.record, 1)
+        return result_files.parse(path, packed.read(path), self.record)
 
 
-def _of_items(record: Reproduction | PlanRecord) -> Outline:
+def _outline_items(record: Reproduction | PlanRecord) -> Outline:
     if isinstance(record, PlanRecord):
         what = f"plan {record.name}"
     else:
@@ -97,14 +96,14 @@ def _of_items(record: Reproduction | PlanRecord) -> Outline:
     return Outline(record.last, targets, what, verdict, verify)
 
 
-def _of_capacity(record: Capacity) -> Outline:
+def _outline_capacity(record: Capacity) -> Outline:
     found = record.holds_per_s
     rate = "no rate keeps" if found is None else f"{found:,.0f} {record.of.unit} keep"
     what = f"{rate} {' and '.join(record.objective)}"
     return Outline(record.created, (record.target,), what, record.verdict)
 
 
-def _parts_of_items(record: Reproduction | PlanRecord) -> list[GatheredSweep]:
+def _list_sweeps(record: Reproduction | PlanRecord) -> list[GatheredSweep]:
     return [
         GatheredSweep(file, item.setting, item.repeat, f"{item.id}: {item.cause}")
         for item in record.items
@@ -113,13 +112,15 @@ def _parts_of_items(record: Reproduction | PlanRecord) -> list[GatheredSweep]:
 
 
 GATHERED: Mapping[str, Gathered] = {
-    "reproduce": Gathered("reproduce", Reproduction, reproduction_text, _of_items, _parts_of_items),
-    "plan": Gathered("run", PlanRecord, plan_text, _of_items, _parts_of_items),
+    "reproduce": Gathered(
+        "reproduce", Reproduction, reproduction_text, _outline_items, _list_sweeps
+    ),
+    "plan": Gathered("run", PlanRecord, plan_text, _outline_items, _list_sweeps),
     "capacity": Gathered(
         "capacity",
         Capacity,
         capacity_text,
-        _of_capacity,
+        _outline_capacity,
         lambda record: [GatheredSweep(file) for file in record.files],
     ),
 }
@@ -128,14 +129,14 @@ GATHERED: Mapping[str, Gathered] = {
 
 def find_gathered(path: Path) -> Gathered | None:
     """Return the kind of a file by its content; None for a sweep, or a foreign file."""
-    named = _KIND.match(packed.read(path))
-    if named:
+    content = packed.read(path)
+    if named := _KIND.match(content):
         return GATHERED.get(named[1].decode())
-    return GATHERED["reproduce"] if is_reproduction(path) else None
+    return GATHERED["reproduce"] if OWN.match(content) else None
 
 
 def parts_of(path: Path) -> list[GatheredSweep]:
-    """Return the sweeps of a file: itself, or those that it gathers."""
+    """Return the sweeps that a file gathers, or the file itself if it is a sweep."""
     kind = find_gathered(path)
     if not kind:
         return [GatheredSweep(path.name)]
@@ -144,7 +145,7 @@ def parts_of(path: Path) -> list[GatheredSweep]:
 
 
 def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
-    """Return the repeats of each setting on each target; ConfigError unless there are two sides."""
+    """Return a side for each setting on each target; ConfigError if there are fewer than two."""
     path = path_of(folder, name)
     gathered = find_gathered(path)
     record = gathered.read(path) if gathered else None

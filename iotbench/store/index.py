@@ -1,9 +1,9 @@
-"""The index of a folder of results: the entries of files that have been read before.
+"""The index of a folder of results: a cache of the entries of files.
 
-It is never the truth. A file counts as read while its size, number and time of change match
-this file system's, which a folder from elsewhere cannot bring; the index is made again where
-it is missing, broken or of another version. Two commands may write it at
-once: it is replaced as a whole, and what one of them leaves out is read again.
+An entry is used while size, inode and time of change of its file are the same on this file system,
+so an index that was copied with its folder is never believed. An index that is missing, broken or
+of another version is made again. Two commands may write the index at once: each replaces the whole
+file, and reads the entries that are missing in it.
 """
 
 import heapq
@@ -37,7 +37,7 @@ class _Read(Frozen):
     size: int
     inode: int
     changed_ns: int
-    """When the file, its name or its times were changed last, which no program can set."""
+    """Last change of the file, its name or its times; programs cannot set this time."""
     entry: ResultEntry
 
 
@@ -54,8 +54,8 @@ def entries(
 ) -> Iterator[ResultEntry]:
     """Yield the entries of the results in a folder with wanted names, newest first.
 
-    A file is read when its entry is needed, unless the index has it. With `reread` the index is not
-    used, such as before a file is removed. An archive has no index.
+    A file is read when its entry is needed and the index lacks it, or always with `reread`, such as
+    before a file is removed. An archive has no index.
     """
     names = list(results_in(folder))
     index = _Index() if reread or is_archive(folder) else _load(folder)
@@ -65,10 +65,11 @@ def entries(
         del index.files[name]
     fresh, saved = len(gone), time.monotonic()
     chosen = [name for name in names if wanted(name)]
-    sweeps = (name for name in chosen if name.is_sweep)
-    others = (name for name in chosen if not name.is_sweep)
+    sweeps = _read(index, (name for name in chosen if name.is_sweep))
+    gathered = _read(index, (name for name in chosen if not name.is_sweep))
+    others = sorted(gathered, key=_read_created, reverse=True)
     try:
-        for entry, is_new in _merge(index, sweeps, others):
+        for entry, is_new in heapq.merge(sweeps, others, key=_read_created, reverse=True):
             fresh += is_new
             if fresh and time.monotonic() - saved > _SAVED_EVERY_S:
                 _save(folder, index)
@@ -79,19 +80,12 @@ def entries(
             _save(folder, index)
 
 
-def _merge(
-    index: _Index, sweeps: Iterable[ResultName], others: Iterable[ResultName]
-) -> Iterator[tuple[ResultEntry, bool]]:
-    """Yield entries and whether they are new, by time."""
-    ordered = sorted(_read(index, others), key=_read_created, reverse=True)
-    return heapq.merge(_read(index, sweeps), ordered, key=_read_created, reverse=True)
-
-
 def _read_created(found: tuple[ResultEntry, bool]) -> float:
     return found[0].created.timestamp()
 
 
 def _read(index: _Index, names: Iterable[ResultName]) -> Iterator[tuple[ResultEntry, bool]]:
+    """Yield entries, and whether they are new in the index."""
     for name in names:
         try:
             status = file_of(name.path).stat()

@@ -1,4 +1,4 @@
-"""A list of results: an entry for each file, as a table that fits its width, JSON or CSV."""
+"""A list of results, with an entry for each file: as a table that fits a width, JSON or CSV."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 class Head(Frozen):
-    """The figure by which a result is listed, and its basis."""
+    """The figure that a list shows of a result, and its basis."""
 
     value: float
     unit: str
@@ -63,7 +63,7 @@ def entry_of(name: ResultName) -> ResultEntry:
     """Read a result file, and return its entry."""
     try:
         with result_files.expect_whole(name.path):
-            return _sweep(name) if name.is_sweep else _gather(name)
+            return _read_sweep(name) if name.is_sweep else _read_gathered(name)
     except ConfigError as error:
         problem = str(error)
     created = name.created or datetime.fromtimestamp(0, UTC)
@@ -71,7 +71,7 @@ def entry_of(name: ResultName) -> ResultEntry:
     return ResultEntry(**fields, created=created, what="", problem=problem[:_LONGEST_PROBLEM])
 
 
-def _sweep(name: ResultName) -> ResultEntry:
+def _read_sweep(name: ResultName) -> ResultEntry:
     result = result_files.read(name.path)
     summary = summary_of(result)
     row, listed_by, head = summary.headline, summary.subject.listed_by, None
@@ -99,7 +99,7 @@ def _sweep(name: ResultName) -> ResultEntry:
 
 
 def what_of(result: Result) -> str:
-    """Return what was measured in a few words."""
+    """Describe in a few words what was measured."""
     return " ".join([result.dataset.workload, *kind_of(result).describe_measured(result)])
 
 
@@ -111,7 +111,7 @@ def _tables(result: Result) -> tuple[str, ...] | None:
     return None
 
 
-def _gather(name: ResultName) -> ResultEntry:
+def _read_gathered(name: ResultName) -> ResultEntry:
     kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
     changed_s = packed.file_of(name.path).stat().st_mtime
@@ -132,7 +132,7 @@ class _Column:
     title: str
     write: Callable[[ResultEntry, datetime], str]
     drop: int = 0
-    """The order in which columns are dropped where the table is too wide; 0: never."""
+    """Position in the order in which columns are dropped if the table is too wide; 0: never."""
 
 
 _COLUMNS = (
@@ -140,7 +140,7 @@ _COLUMNS = (
     _Column("Age", lambda entry, now: age_of(entry.created, now), drop=3),
     _Column("Target", lambda entry, _: entry.target),
     _Column("What", lambda entry, _: f"{entry.kind} {entry.what}", drop=2),
-    _Column("Headline", lambda entry, _: _headline(entry.headline)),
+    _Column("Headline", lambda entry, _: _format_headline(entry.headline)),
     _Column("Verdict", lambda entry, _: describe_verdict(entry.verdict, entry.verify)),
     _Column("Tags", lambda entry, _: ",".join(entry.tags) or "-", drop=1),
 )
@@ -152,25 +152,24 @@ def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: i
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"
     if form == "csv":
         return _as_csv(found)
-    return _table(found, now, width)
+    return _format_table(found, now, width)
 
 
 def age_of(created: datetime, now: datetime) -> str:
-    """Return how long ago something was, in its largest unit: 3d, 5h, 20m, 1s."""
+    """Return the time since a moment in its largest unit: 3d, 5h, 20m, 1s."""
     seconds = max((now - created).total_seconds(), 0)
     size, unit = next((each for each in _AGES if seconds >= each[0]), _AGES[-1])
     return f"{int(seconds // size)}{unit}"
 
 
-def _headline(head: Head | None) -> str:
-    """Return a headline with its basis."""
+def _format_headline(head: Head | None) -> str:
     if head is None:
         return "-"
     spread = "" if head.spread is None else f", spread {head.spread:.1%}"
     return f"{significant(head.value)} {head.unit}, {head.at}, n={head.n:,}{spread}"
 
 
-def _table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> str:
+def _format_table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> str:
     columns = list(_COLUMNS)
     if not any(entry.tags for entry in found):
         columns = [column for column in columns if column.title != "Tags"]
@@ -185,15 +184,12 @@ def _table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> st
             break
         del widths[column.title]
         hidden.append(column.title)
-    lines = zip(*(_pad(shown[title], size) for title, size in widths.items()), strict=True)
+    padded = ([cell.ljust(size) for cell in shown[title]] for title, size in widths.items())
+    lines = zip(*padded, strict=True)
     text = "".join(f"{_BLANKS.join(cells).rstrip()}\n" for cells in lines)
     if hidden:
         text += f"not shown in {width} columns: {', '.join(hidden)} (--format csv has them)\n"
     return text
-
-
-def _pad(cells: Sequence[str], width: int) -> list[str]:
-    return [cell.ljust(width) for cell in cells]
 
 
 def _record(entry: ResultEntry) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Names of results, as people type them -> result files."""
+"""Finds the result files that the user's names mean."""
 
 import os
 import re
@@ -18,7 +18,7 @@ NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one
 
 
 def find_results(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
-    """Return the results that are meant; ConfigError lists every name without exactly one.
+    """Return the results that names mean; ConfigError lists every name without exactly one.
 
     An archive means all its results of sweeps.
     """
@@ -26,7 +26,7 @@ def find_results(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Return the file that is meant; ConfigError unless it is one."""
+    """Return the file that a name means; ConfigError if it means none or several."""
     path, *others = paths_of(folder, [name])
     if others:
         raise ConfigError(
@@ -38,7 +38,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -> list[Path]:
-    """Return the files that are meant; ConfigError lists every name without one.
+    """Return the files that names mean; ConfigError lists every name without one.
 
     An archive means all its results, or with `only_sweeps` its results of sweeps.
     """
@@ -47,7 +47,9 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
     known: dict[Path, list[ResultName]] = {}
     for name in names:
         archive, own = find_archive(name)
-        if archive is None and _is_file(name):
+        is_path = name.endswith(".json") or "/" in name
+        # `Path.is_file` raises an error for a long id.
+        if archive is None and (is_path or os.path.isfile(name)):  # noqa: PTH113
             paths.append(Path(name))
             continue
         place = archive or folder
@@ -55,11 +57,14 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
             if place not in known:
                 known[place] = list(results_in(place))
             if archive and not own:
-                paths += _every(archive, known[place], only_sweeps=only_sweeps)
+                own_paths = sorted(e.path for e in known[place] if e.is_sweep or not only_sweeps)
+                if not own_paths:
+                    problems.append(f"{archive}: has no results{' of sweeps' * only_sweeps}")
+                paths += own_paths
             elif own.endswith(".json"):
                 paths.append(place / own)
             else:
-                paths.append(_path(place, known[place], own))
+                paths.append(_find(place, known[place], own))
         except ConfigError as error:
             problems.append(str(error))
     if problems:
@@ -76,21 +81,7 @@ def expect_files(paths: Iterable[Path]) -> None:
         )
 
 
-def _every(archive: Path, known: Sequence[ResultName], *, only_sweeps: bool) -> list[Path]:
-    """Return the results in an archive, the oldest first."""
-    paths = sorted(each.path for each in known if each.is_sweep or not only_sweeps)
-    if not paths:
-        raise ConfigError(f"{archive}: has no results{' of sweeps' * only_sweeps}")
-    return paths
-
-
-def _is_file(name: str) -> bool:
-    """Return whether a name is a file's rather than an id: it exists, or looks like a path."""
-    looks_like_path = name.endswith(".json") or "/" in name
-    return looks_like_path or os.path.isfile(name)  # noqa: PTH113 - that of Path raises for long ones
-
-
-def _path(folder: Path, known: Sequence[ResultName], name: str) -> Path:
+def _find(folder: Path, known: Sequence[ResultName], name: str) -> Path:
     last = _LAST.fullmatch(name)
     if last:
         sweeps = [each for each in known if each.is_sweep]

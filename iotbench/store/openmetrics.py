@@ -13,7 +13,7 @@ PREFIX = "iotbench"
 """The first word of every metric."""
 END = "# EOF"
 OWN = re.compile(rb"(# [A-Z]+ )?iotbench_|# EOF\n\Z")
-"""The beginning of a file with metrics."""
+"""Beginning of a file with metrics."""
 
 _ENDINGS = {
     Unit.MILLISECONDS: ("_ms", "_seconds", 1e-3),
@@ -21,18 +21,18 @@ _ENDINGS = {
     Unit.SHARE: ("", "_ratio", 1.0),
     Unit.NS_PER_ROW: ("_ns_per_row", "_seconds_per_row", 1e-9),
 }
-"""Unit -> endings of a figure's name and of its metric, and the factor of the value."""
+"""Unit -> ending of a figure's name, ending of its metric, and factor of the value."""
 
 
 def metric_of(figure: str) -> tuple[str, float]:
-    """Return the name of a figure's metric, in base units, and what a value is multiplied by."""
+    """Return the name of a figure's metric, which is in base units, and the factor of a value."""
     ending = _ENDINGS.get(find_figure(figure).unit, ("_per_s", "_per_second", 1.0))
     end, metric, factor = ending if figure.endswith(ending[0]) else ("", "", 1.0)
     return f"{figure.removesuffix(end).replace('.', '_')}{metric}", factor
 
 
 def labels_of(labels: Mapping[str, str]) -> str:
-    """Return labels as they follow the name of a metric."""
+    """Return labels in the form that follows the name of a metric."""
     pairs = (f'{name}="{_escape(text)}"' for name, text in labels.items())
     return "{" + ",".join(pairs) + "}"
 

@@ -1,8 +1,7 @@
-"""The record of a reproduction: our figures, the document's, and its claims."""
+"""The record of a reproduction: our figures, and the figures and claims of the document."""
 
 import re
 from datetime import datetime
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -10,16 +9,14 @@ from pydantic import Field
 from iotbench.machine.machine import Machine
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.record import Curve, ItemRecord, Status, exit_code_of
-from iotbench.results import packed, result_files
 from simulator.frozen import Frozen
 
-FORMAT_VERSION: Literal[1] = 1
 OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":')
-"""First bytes of a reproduction's file; a sweep's file has no document there."""
+"""First bytes of a reproduction's file; a sweep's file names no document there."""
 
 
 class FigureLine(Frozen):
-    """A figure of one system: what the document has, and what we measured."""
+    """A figure of one system: the document's value, and ours."""
 
     row: str
     title: str
@@ -43,7 +40,7 @@ class FigureLine(Frozen):
     mean: float | None = None
     spread: float | None = None
     percent_of_best: float | None = None
-    """Percentage of the best target that we measured."""
+    """Our mean as a percentage of the best target's."""
     verdict: str = ""
     not_had: str = ""
     """Reason why there is no value."""
@@ -120,7 +117,7 @@ class Matrix(Frozen):
 class Reproduction(Frozen):
     """The result file of a reproduction; each item has its own result files."""
 
-    format_version: Literal[1] = FORMAT_VERSION
+    format_version: Literal[1] = 1
     program_version: str
     document: str
     number: int
@@ -151,15 +148,5 @@ class Reproduction(Frozen):
 
     @property
     def exit_code(self) -> int:
-        """The exit code; that a claim is not seen is no failure."""
+        """Exit code of the command; a claim that is not seen is no failure."""
         return exit_code_of(self.status, self.items)
-
-
-def is_reproduction(path: Path) -> bool:
-    """Return whether a result file belongs to a reproduction."""
-    return bool(OWN.match(packed.read(path)))
-
-
-def read(path: Path) -> Reproduction:
-    """Read the result file of a reproduction; ConfigError if it is damaged."""
-    return result_files.parse(path, packed.read(path), Reproduction, FORMAT_VERSION)
