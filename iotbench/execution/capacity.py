@@ -1,4 +1,4 @@
-"""The search for the capacity of inserts, queries, or queries during inserts, rate by rate."""
+"""Measures rate after rate to find the capacity of inserts, queries, or queries during inserts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,14 @@ from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator import __version__
 from simulator.errors import UnverifiableError
-from simulator.protocol.messages import WorkerReport
 
 _FEWEST = 20
-"""Batches or answers of each worker in each repeat at the lowest rate."""
+"""Batches or answers per worker and repeat at the lowest rate."""
 
 
 @dataclass
 class RateMeasuring:
-    """Measures rates on one target: of an insert, of each type of query, or of a mixed load."""
+    """Measures rates of an insert, of each type of query, or of a mixed load on one target."""
 
     kind: str
     """Kind of the sweeps; each measures one rate."""
@@ -40,12 +39,12 @@ class RateMeasuring:
     run: RunOptions
     reach: Reach
     objectives: tuple[Threshold, ...]
-    """Objectives; a repeat holds if it meets all of them."""
+    """A repeat holds if it meets all objectives."""
     repeats: int
     options: Any
     """Options of the runs, with a duration."""
     stored: StoredBefore
-    """Rows before the first rate; inserts begin with empty tables at each."""
+    """Rows before the first rate; inserts begin with empty tables at each rate."""
     rows: DrawnRows | None = None
     """Rows of inserts."""
 
@@ -56,15 +55,14 @@ class RateMeasuring:
 
     @property
     def lowest_per_s(self) -> float:
-        """The rate at which a repeat has just enough batches or answers for a percentile."""
+        """The rate that gives a repeat just enough batches or answers for a percentile."""
         options = self.options
         workers = options.query_workers if self.kind == "mixed" else options.workers[0]
         each = options.batch_rows if self.kind == "insert" else 1
-        lowest_per_s: float = _FEWEST * workers * each / options.duration_s
-        return lowest_per_s
+        return float(_FEWEST * workers * each / options.duration_s)
 
     def about(self) -> str:
-        """Return what will be measured, in a sentence."""
+        """Describe in a sentence what will be measured."""
         bounds = " and ".join(each.text for each in self.objectives)
         return (
             f"capacity of {self.target.name} for {self.of}: {bounds}; each rate {self.repeats}"
@@ -77,8 +75,8 @@ class RateMeasuring:
     ) -> Iterator[tuple[Path, Result]]:
         """Measure a rate `repeats` times; 0: without a schedule.
 
-        A sweep of queries has no repeats, so several are run. A mixed load continues the rows of
-        the one before.
+        A sweep of queries has no repeats, so several sweeps are run. A mixed load continues the
+        rows of the load before it.
         """
         own = "query_rate" if self.kind == "mixed" else "rate"
         options = self.options.model_copy(update={own: rate})
@@ -100,24 +98,21 @@ class RateMeasuring:
         for run in result.runs:
             summary = summary_of(result.model_copy(update={"runs": [run]}))
             asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
-            unsent = self._count_unsent(run.outcome.workers)
+            workers = run.outcome.workers
+            unsent = sum(each.unsent for each in workers)
+            if self.kind != "insert":
+                unsent = sum(times.unsent for each in workers for times in each.queries)
             if self.kind == "mixed":
-                yield self._trial(summary.every, summary.totals or asked, unsent)
+                yield self._summarise(summary.every, summary.totals or asked, unsent)
             else:
-                yield self._trial(asked, asked, unsent)
+                yield self._summarise(asked, asked, unsent)
 
-    def _count_unsent(self, workers: Sequence[WorkerReport]) -> int:
-        """Return how many batches, or queries, fell due in a run and did not begin in time."""
-        if self.kind == "insert":
-            return sum(each.unsent for each in workers)
-        return sum(times.unsent for each in workers for times in each.queries)
-
-    def _trial(self, rows: Sequence[Row], answers: Sequence[Row], unsent: int) -> Trial:
-        """Return a trial: `rows` decide whether it holds, the slowest answer is its rate."""
+    def _summarise(self, rows: Sequence[Row], answers: Sequence[Row], unsent: int) -> Trial:
+        """Return a trial: `rows` decide whether it holds, the slowest of `answers` is its rate."""
         rate = "rows_per_s" if self.kind == "insert" else "queries_per_s"
 
         def figures(name: str) -> list[float]:
-            return [_value(row, name) or 0.0 for row in answers]
+            return [_find_value(row, name) or 0.0 for row in answers]
 
         return Trial(
             per_s=min(figures(rate), default=0.0),
@@ -131,19 +126,19 @@ class RateMeasuring:
 
 
 def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
-    """Return whether all rows that an objective is about meet it, and there is at least one."""
+    """Return whether an objective is about at least one row, and all such rows meet it."""
     about = [row for row in rows if objective.is_about(row.place)]
-    values = [value for row in about if (value := _value(row, objective.figure)) is not None]
+    values = [value for row in about if (value := _find_value(row, objective.figure)) is not None]
     return bool(values) and all(map(objective.is_reached, values))
 
 
-def _value(row: Row, figure: str) -> float | None:
-    """Return a figure; for a percentile of too few samples, the maximum."""
+def _find_value(row: Row, figure: str) -> float | None:
+    """Return a figure, or the maximum instead of a percentile of too few samples."""
     return row.value("max_ms" if figure in row.withheld else figure)
 
 
 def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:
-    """Measure rate after rate until the capacity is known, or a run fails."""
+    """Measure rate after rate until the capacity is known or a run fails."""
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)
     found: list[tuple[Path, Result]] = []
@@ -195,5 +190,5 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
 
 
 def _has_failed(result: Result) -> bool:
-    """Return whether a sweep failed; answers without truth (--queries) are no failure."""
+    """Return whether a sweep failed; unverifiable answers (--queries) are no failure."""
     return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

@@ -1,4 +1,4 @@
-"""Runs of a collector without workers: to check a database, read its marks, or scan a file."""
+"""Runs a collector without workers, to check a database, read its marks, or scan a file."""
 
 import time
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
 def ask_collector(
     spec: RunSpec, target: Target, cluster: ClusterOptions, about: str = ""
 ) -> Iterator[Event]:
-    """Yield the events of a collector; the last one is an outcome without failure.
+    """Yield the events of a collector; the last one is a successful outcome.
 
-    BenchError if it fails; its message begins with `about`, or else the name of the target.
+    BenchError if the collector fails; its message begins with `about`, or else the target's name.
     """
     with (
         catch_interrupts() as interrupts,
@@ -43,25 +43,21 @@ def ask_collector(
     ):
         for event in runner.run(spec):
             if isinstance(event, Outcome) and event.status != "done":
-                raise _failure(event, spec, target, about or target.name)
+                cause = target.options.redact(event.cause)
+                if event.status == "interrupted":
+                    raise Interrupted(cause)
+                if spec.work is Work.SCAN and event.exit_code == ConfigError.exit_code:
+                    raise ConfigError(cause)
+                raise SetupError(f"{about or target.name}: {cause}")
             yield event
         if interrupts.requested:
             raise Interrupted(STOPPED)
 
 
-def _failure(outcome: Outcome, spec: RunSpec, target: Target, about: str) -> BenchError:
-    cause = target.options.redact(outcome.cause)
-    if outcome.status == "interrupted":
-        return Interrupted(cause)
-    if spec.work is Work.SCAN and outcome.exit_code == ConfigError.exit_code:
-        return ConfigError(cause)
-    return SetupError(f"{about}: {cause}")
-
-
 def scan_in_pod(
     reach: Reach, run: RunOptions, target: Target, spec: RunSpec, name: str
 ) -> Scanned | None:
-    """Scan a file in a pod and return what it finds; None after a dry run."""
+    """Scan a file in a pod; return its schema and rows, or None after a dry run."""
     if run.dry_run:
         print_out(render_manifests(target, spec.sweep_id, reach.cluster, spec))
         return None
@@ -78,11 +74,11 @@ def scan_in_pod(
 
 
 def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of what a run would meet; BenchError if it could not run."""
+    """Yield name and text of each fact that a run would find; BenchError if it could not run."""
     shown = " ".join(f"{k}={v}" for k, v in target.options.public().items())
     yield "target", f"{target.name}: module {target.module}, runner {target.runner}, {shown}"
     if target.runner == "kubernetes":
-        yield from _cluster_facts(target, options)
+        yield from _list_cluster_facts(target, options)
     for event in database_facts(target, options):
         yield event.name, event.detail
     can = target.open().capabilities
@@ -92,7 +88,7 @@ def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str,
     yield "verification", "counts, full" if can.stores else "none: nothing is stored"
 
 
-def _cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
+def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
     cluster = cluster_of(target, options)
     namespace, version = cluster.namespace, cluster.version()
     yield "cluster", f"Kubernetes {version} at {cluster.server}, namespace {namespace}"
@@ -116,7 +112,7 @@ def _cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[st
 def database_facts(
     target: Target, options: ClusterOptions, timeout_s: float = 0.0
 ) -> Iterator[CheckEvent]:
-    """Yield the facts that a collector finds; SetupError if the database cannot be used."""
+    """Yield the facts that a collector finds; SetupError if a run could not use the database."""
     for event in _ask(Work.CHECK, target, options, timeout_s):
         if isinstance(event, CheckEvent):
             yield event

@@ -1,4 +1,4 @@
-"""The common part of commands that run a plan: the forecast, and measuring all items."""
+"""Forecasts and measures the items of a plan, for all commands that run one."""
 
 import sys
 import time
@@ -37,7 +37,7 @@ Refused: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def forecast_of(title: str, plan: Plan, roster: Roster, run: RunOptions) -> str:
-    """Return the forecast of a plan, based on the speed of earlier results in its folder."""
+    """Return the forecast of a plan, estimated from earlier results in its folder."""
     names = {pair.target.name for pair in roster.pairs}
     inserts = result_files.inserts
     earlier = {name: [result for _, result in inserts(run.output, name)] for name in names}
@@ -86,7 +86,7 @@ def plan_record(
     written: Mapping[str, Any] | None = None,
     installs: tuple[InstallRecord, ...] = (),
 ) -> PlanRecord:
-    """Return the record of a plan, once its items are measured.
+    """Return the record of a measured plan.
 
     `written`: the plan as the record shows it; `installs`: installations of its targets.
     """
@@ -123,9 +123,9 @@ def name_refused(refused: Refused) -> dict[str, str]:
 
 
 class _Rounds:
-    """Measures the items of a plan, round by round; each method returns whether it came to an end.
+    """Measures the items of a plan, round by round.
 
-    It does not if the user interrupts it, or its time is over.
+    Methods return False if the user has interrupted them, or their time is over.
     """
 
     def __init__(self, plan: Plan, roster: Roster, measuring: ItemMeasuring) -> None:
@@ -146,7 +146,7 @@ class _Rounds:
     def settle(
         self, find_unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None
     ) -> bool:
-        """Repeat the pairs that are not settled, twice as often each time."""
+        """Repeat the pairs that are not settled, twice as often in each round."""
         done, most = self._plan.repeats, self._plan.until_settled or 0
         while find_unsettled and done < most:
             if not (wanted := find_unsettled(self.found, self.refused)):
@@ -163,7 +163,7 @@ class _Rounds:
         return True
 
     def _measure_group(self, group: Sequence[Pair], ready: Ready, later: int) -> bool:
-        """Measure the items of a group: its searches, then repeats of what is imprecise."""
+        """Measure the items of a group and its searches, then repeat imprecise pairs."""
         plan, refusal = self._plan, partial(refusal_of, run=self._measuring.run)
         pairs = first_pairs(group)
         while pairs:
@@ -204,16 +204,18 @@ class _Rounds:
                 continue
             found.append((item, each))
             if not is_new:
-                where = _elsewhere(each)
+                here = this_machine().hardware
+                others = ", ".join(name for name in hardware_of(each) if name != here)
+                where = f" on other hardware: {others}" if others else ""
                 _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before{where}")
             if measuring.interrupts.requested:
                 return False
         return not measuring.limit.left
 
     def _find_gone(self, item: Item) -> MeasuredItem | None:
-        """Return why an item is not begun: the database has been gone since the item before failed.
+        """Return why an item is not begun: since the target's last item failed, it does not answer.
 
-        The database has some time to come back, once.
+        The database gets some time to answer again, once.
         """
         name, measuring = item.target.name, self._measuring
         own = (each for earlier, each in reversed(self.found) if earlier.target.name == name)
@@ -227,13 +229,6 @@ class _Rounds:
         if not reason:
             return None
         return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)
-
-
-def _elsewhere(each: MeasuredItem) -> str:
-    """Return a note on the other hardware of earlier results; empty if there is none."""
-    here = this_machine().hardware
-    others = [name for name in hardware_of(each) if name != here]
-    return f" on other hardware: {', '.join(others)}" if others else ""
 
 
 def _say(measuring: ItemMeasuring, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Faults of the database in the measured part of each run, undone whatever happens."""
+"""Makes the database fail in the measured part of each run, and undoes this whatever happens."""
 
 import shlex
 import threading
@@ -31,53 +31,53 @@ class Victims(Protocol):
     """The processes or pods of a database that a fault attacks."""
 
     def find(self) -> str:
-        """Find them; return the command that resumes them after a pause."""
+        """Find the victims; return the command that resumes them after a pause."""
 
     def pause(self) -> None:
-        """Pause those that were found."""
+        """Pause the victims."""
 
     def kill(self) -> None:
-        """Kill those that were found."""
+        """Kill the victims."""
 
 
 class ServerProcesses:
     """The processes of a server on this machine."""
 
     def __init__(self, found: Callable[[], Sequence[psutil.Process]]) -> None:
-        """`found` returns them, or raises a SetupError."""
+        """`found` returns the current processes, or raises a SetupError."""
         self._find = found
         self._found: Sequence[psutil.Process] = ()
 
     def find(self) -> str:
-        """Find them again: a restart may have replaced them."""
+        """Find the processes again: a restart may have replaced them."""
         self._found = self._find()
         return f"kill -CONT {' '.join(str(each.pid) for each in self._found)} || true"
 
     def pause(self) -> None:
-        """Stop them (SIGSTOP)."""
-        self._each(psutil.Process.suspend)
+        """Stop the processes (SIGSTOP)."""
+        self._act_on_all(psutil.Process.suspend)
 
     def kill(self) -> None:
-        """Kill them (SIGKILL)."""
-        self._each(psutil.Process.kill)
+        """Kill the processes (SIGKILL)."""
+        self._act_on_all(psutil.Process.kill)
 
-    def _each(self, act: Callable[[psutil.Process], object]) -> None:
+    def _act_on_all(self, act: Callable[[psutil.Process], object]) -> None:
         for each in self._found:
             with suppress(psutil.NoSuchProcess):
                 act(each)
 
 
 class Pods:
-    """The pods of a database, which their controller replaces."""
+    """The pods of a database; their controller replaces killed ones."""
 
     def __init__(self, target: Target, options: ClusterOptions) -> None:
-        """SetupError if they are not known."""
+        """SetupError if the pods are not known."""
         self._target = target
         self._cluster = cluster_of(target, options)
         self.find()
 
     def find(self) -> str:
-        """Find those that run now."""
+        """Find the pods that are running now."""
         found = database_pods(self._cluster, self._target)
         if isinstance(found, str):
             raise SetupError(found)
@@ -88,20 +88,13 @@ class Pods:
         """Do nothing: the processes of a pod cannot be stopped from outside."""
 
     def kill(self) -> None:
-        """Delete them without a grace period."""
+        """Delete the pods without a grace period."""
         for pod in self._found:
-            self._cluster.delete_pod(pod.namespace, pod.name)
+            self._cluster.delete("pods", pod.name, 0, namespace=pod.namespace)
 
 
-def victims_of(target: Target, options: ClusterOptions) -> Victims:
-    """Return what a fault kills or pauses on a target; SetupError if it is not known."""
-    if target.runner == "kubernetes":
-        return Pods(target, options)
-    return ServerProcesses(lambda: _processes_of(target))
-
-
-def _processes_of(target: Target) -> list[psutil.Process]:
-    """Return the server's main process and its descendants."""
+def _find_server(target: Target) -> list[psutil.Process]:
+    """Return the server's main process and its descendants; SetupError if it is not known."""
     first = server_of(target.open())
     if isinstance(first, str):
         raise SetupError(first)
@@ -114,19 +107,24 @@ _UNDONE_WITHIN_S = 1800.0
 def injector_of(
     faults: Faults, target: Target, shell: Shell, cluster: ClusterOptions, stack: ExitStack
 ) -> "Injector | OfWorkers":
-    """Return the injector of a sweep's faults; it ends with the stack."""
+    """Return the injector of a sweep's faults, which ends with the stack."""
     fault = faults.fault
     if fault and fault.is_of_workers:
         return OfWorkers(fault)
-    is_attacked = fault in (Fault.PAUSE, Fault.KILL)
-    injector = Injector(faults, shell, victims_of(target, cluster) if is_attacked else None)
+    victims: Victims | None = None
+    if fault in (Fault.PAUSE, Fault.KILL):
+        is_in_pods = target.runner == "kubernetes"
+        victims = Pods(target, cluster) if is_in_pods else ServerProcesses(
+            lambda: _find_server(target)
+        )  # fmt: skip
+    injector = Injector(faults, shell, victims)
     stack.callback(injector.end)
     return injector
 
 
 @dataclass(frozen=True, slots=True)
 class OfWorkers:
-    """Faults that the workers cause themselves, in their connections or processes."""
+    """Faults that the workers cause in their own connections or processes."""
 
     fault: Fault
 
@@ -134,7 +132,7 @@ class OfWorkers:
         """Do nothing: the workers know when their measured part begins."""
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Return the faults they report: each lasts from the first worker to the last."""
+        """Return the faults that workers report; each lasts from the first worker to the last."""
         each = [worker.faults for worker in outcome.workers if worker.faults]
         return tuple(
             Injected(
@@ -150,7 +148,7 @@ class Injector:
     """Makes a database fail, in a thread parallel to the run."""
 
     def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
-        """Store the parts; `victims`: what is paused or killed."""
+        """`victims`: processes or pods to pause or kill."""
         self._faults, self._shell, self._victims = faults, shell, victims
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -175,7 +173,7 @@ class Injector:
                 self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Stop at the end of the run; return the faults that were made."""
+        """Stop at the end of the run; return the injected faults."""
         self.end()
         found, self._found, self._ahead_s = tuple(self._found), [], None
         return found
@@ -196,7 +194,7 @@ class Injector:
                 return
 
     def _fail(self) -> Injected:
-        """Make the database fail for the given time; return when that was."""
+        """Make the database fail for the given time; return the fault with its times."""
         fault = self._faults.fault
         assert fault
         began_s = self._now_s()
@@ -214,7 +212,7 @@ class Injector:
         return Injected(fault=fault, began_s=began_s, undone_s=undone_s, problem=problem)
 
     def _begin(self) -> Later | None:
-        """Make it fail; return what undoes it, which also runs if this program dies."""
+        """Begin the fault; return the command that undoes it even if this program dies."""
         faults, shell = self._faults, self._shell
         resume = self._victims.find() if self._victims else ""
         file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"

@@ -1,4 +1,4 @@
-"""Installs a target's database for the items of a plan, and removes it whatever happens."""
+"""Installs the database of a target for the items of a plan, and removes it whatever happens."""
 
 import hashlib
 import json
@@ -22,11 +22,11 @@ from iotbench.plans.record import InstallRecord
 from simulator.errors import Interrupted
 
 _THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")
-"""A line with the name of an object of Kubernetes, or of a release of helm."""
+"""A line that names an object of Kubernetes or a release of helm."""
 _UNKNOWN_KIND = re.compile("doesn't have a resource type|no matches for kind|mapping not found")
 _OWN_LOG = re.compile(rb"\$ ")
 Ready = Callable[[], str]
-"""Installs the database of the next item unless it is installed; returns why it cannot be used."""
+"""Installs the next item's database if it is not installed; returns why it cannot be used."""
 
 
 def usable() -> str:
@@ -36,7 +36,7 @@ def usable() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Installing:
-    """The installation of the targets of a plan."""
+    """The installation of a plan's targets."""
 
     installations: Mapping[str, Installation]
     output: Path
@@ -45,14 +45,14 @@ class Installing:
     interrupts: Interrupts
     cluster: ClusterOptions
     environment: Mapping[str, str]
-    """Environment of the commands: the command line's, with the variables that hold credentials."""
+    """Environment of the commands: the command line's, and variables that hold credentials."""
     quiet: bool
     records: list[InstallRecord] = field(default_factory=list)
     """Records of the installations, in order."""
 
     @contextmanager
     def group(self, pairs: Sequence[Pair]) -> Iterator[Ready]:
-        """Return a context in which to measure a group's items; its end removes their database."""
+        """Let the context measure the items of a group; remove their database at its end."""
         found = self.installations.get(pairs[0].target.name)
         if found is None:
             yield usable
@@ -66,7 +66,7 @@ class Installing:
 
 
 class _Database:
-    """The database of one target."""
+    """The database of a target."""
 
     def __init__(
         self, how: Installing, found: Installation, pairs: Sequence[Pair], stack: ExitStack
@@ -76,7 +76,7 @@ class _Database:
         targets = self._targets = [pair.target for pair in pairs]
         self._shown = found.redact(targets)
         self._log = how.output / f"{how.name}-{found.target}.log"
-        self._mark = _mark_of(how.output, found)
+        self._mark = _find_mark(how.output, found)
         self._shell = Shell(
             targets, self._log, how.environment, how.cluster, how.interrupts,
             stack=stack, folder=found.folder,
@@ -84,7 +84,7 @@ class _Database:
         self._record: InstallRecord | None = None
 
     def ready(self) -> str:
-        """Install the database, once; return why it cannot be used, the same each time."""
+        """Install the database at the first call; return why it cannot be used at each call."""
         if self._record is None:
             outfile.expect_own(self._log, _OWN_LOG)
             self._log.unlink(missing_ok=True)
@@ -109,7 +109,7 @@ class _Database:
         return self._record.cause
 
     def _explain_taken(self) -> str:
-        """Return why nothing may be installed: `remove` would remove foreign objects."""
+        """Return why nothing may be installed: `remove` would remove objects that exist already."""
         found: list[str] = []
         for look in self._found.looks:
             ran = self._shell.run(look, stops=True)
@@ -140,7 +140,7 @@ class _Database:
         return f"installed, and does not answer: {reason}; see {self._log}"
 
     def remove(self) -> None:
-        """Remove what was installed, by this command line or by one that was killed."""
+        """Remove a database that this command line, or one that was killed, has installed."""
         left = ""
         if self._mark.exists():
             self._say("removing")
@@ -153,7 +153,7 @@ class _Database:
             self._how.records.append(self._record.model_copy(update={"left": left}))
 
     def _run_all(self) -> str:
-        """Run all commands that remove the database, even after one failed; return what failed."""
+        """Run all commands that remove the database, even after a failure; return the failures."""
         problems = []
         for number, command in enumerate(self._found.remove):
             try:
@@ -169,11 +169,11 @@ class _Database:
             say(f"{self._found.target}: {text}", err=True)
 
 
-def _mark_of(output: Path, found: Installation) -> Path:
+def _find_mark(output: Path, found: Installation) -> Path:
     """Return the file that exists while a target is installed.
 
-    It is in the user's state folder: in a copied folder of results it would remove what others
-    installed.
+    The file is in the user's state folder. In a folder of results, a copy of it would remove
+    databases that others installed.
     """
     known = json.dumps([str(output.resolve()), found.target, *found.remove])
     return state_folder() / "installed" / hashlib.sha256(known.encode()).hexdigest()[:32]

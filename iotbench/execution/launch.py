@@ -1,7 +1,7 @@
-"""Preparation of a sweep, its execution, and the printing of its result."""
+"""Prepares a sweep, runs it, and prints its result."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -59,7 +59,8 @@ def sweep_of(  # noqa: PLR0913
 ) -> Sweep:
     """Return a sweep on the rows of `stored`; ConfigError if it cannot run.
 
-    It has a new id unless one is given, and prints which queries are left out, unless `quiet`.
+    The sweep gets a new id unless one is given. Prints the queries that are left out, unless
+    `quiet`.
     """
     if problems := kind.problems(options):
         raise ConfigError(problems)
@@ -106,7 +107,7 @@ def carry_out(  # noqa: PLR0913
     meter: ResourceMeter | None = None,
     outputs: Sequence[LiveOutput] = (),
 ) -> Iterator[None]:
-    """Run a sweep; inside the context its result is complete, and the database still locked.
+    """Run a sweep; in the context its result is complete, and the database is still locked.
 
     `as_json`: progress is JSON too; `meter` measures the resources of each run; `outputs` show
     the progress in addition to the terminal.
@@ -128,6 +129,12 @@ def carry_out(  # noqa: PLR0913
             command = machine.before_run or ""
             before = partial(shell.before_run, command, quiet=quiet or as_json)
 
+            drop = None
+            if machine.drop_caches:
+                is_local = target.runner == "local"
+                where = elsewhere(target.open()) if is_local else "the server is on another host"
+                drop = partial(drop_caches, where)
+
             def watch(run: PlannedRun, event: Event) -> None:
                 moment = course.follow(run, event)
                 for output in (follower, *outputs):
@@ -141,7 +148,7 @@ def carry_out(  # noqa: PLR0913
                 bystanders=bystanders_for(target),
                 meter=meter,
                 before=before if command else None,
-                drop_caches=_dropping(target) if machine.drop_caches else None,
+                drop_caches=drop,
                 faults=injector_of(failing, target, shell, cluster, stack) if failing else None,
             )
         yield
@@ -155,7 +162,13 @@ def conclude(sweep: Sweep, reach: Reach, run: TargetRun, gates: Gates, outputs: 
     target, result = sweep.target, sweep.result
     result.tags = list(dict.fromkeys(run.result_tags))
     result.command = build_given_command(target.options)
-    thresholds = gates.expect(_scope(sweep))
+    kind = kind_of(result)
+    scope = Scope(
+        (subject_of(result),),
+        workers=kind.worker_counts(sweep.runs),
+        queries=tuple(kind.row_names(sweep.first)),
+    )
+    thresholds = gates.expect(scope)
     if run.dry_run:
         print_out(dry_run_text(sweep, reach))
         return
@@ -177,24 +190,8 @@ def conclude(sweep: Sweep, reach: Reach, run: TargetRun, gates: Gates, outputs: 
     click.get_current_context().exit(code or (failed if kept else 1))
 
 
-def _scope(sweep: Sweep) -> Scope:
-    """Return the rows that the result of a sweep will have."""
-    kind = kind_of(sweep.result)
-    return Scope(
-        (subject_of(sweep.result),),
-        workers=kind.worker_counts(sweep.runs),
-        queries=tuple(kind.row_names(sweep.first)),
-    )
-
-
-def _dropping(target: Target) -> Callable[[], str]:
-    if target.runner != "local":
-        return lambda: "the server is on another host"
-    return partial(drop_caches, elsewhere(target.open()))
-
-
 def dry_run_text(sweep: Sweep, reach: Reach) -> str:
-    """Return what would start: the manifests of the first run, or the plan."""
+    """Return the manifests of the first run for pods, or else the plan of the runs."""
     target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":
         return render_manifests(target, sweep.result.sweep_id, reach.cluster, sweep.first)
@@ -211,7 +208,7 @@ def dry_run_text(sweep: Sweep, reach: Reach) -> str:
 
 
 def _print(sweep: Sweep, run: TargetRun) -> bool:
-    """Print the result; return whether it was printed and stored."""
+    """Print the result of a sweep; return whether it was printed and stored."""
     result, file = sweep.result, sweep.file
     text = tables.format_record(
         result, file.path, run.form,

@@ -1,4 +1,4 @@
-"""Measuring an item of a plan: an insert sweep, then the sweeps on its rows."""
+"""Measures an item of a plan: an insert, then the sweeps on its rows."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -25,10 +25,9 @@ from simulator.errors import BenchError, Interrupted
 
 
 class TimeLimit:
-    """The time limit of a command, from its beginning; 0: none."""
+    """The time limit of a command, counted from its start; 0: no limit."""
 
     def __init__(self, limit_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Store the limit and its clock, and start."""
         self._clock, self._limit_s = clock, limit_s
         self._began_s = clock()
         self._longest_s = 0.0
@@ -59,9 +58,9 @@ def insert_of(
     sweep_id: str = "",
     replace_tables: tuple[str, ...] = (),
 ) -> Sweep:
-    """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
+    """Return the insert of a setting, starting now; ConfigError if the target cannot take it.
 
-    `replace_tables`: names of all settings, of which the insert gets those that it needs.
+    `replace_tables`: names for all settings; the insert gets the names that it needs.
     """
     database = target.open()
     options = setting.inserting.options(database.capabilities, result_files.now_ms())
@@ -76,7 +75,7 @@ def insert_of(
 
 
 def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
-    """Return why a target cannot be measured with a setting, without I/O; empty: it can."""
+    """Return why a target cannot be measured with a setting; empty: it can. Does no I/O."""
     if setting.insert is None:
         return ""
     options = setting.insert.options(target.open().capabilities)
@@ -96,18 +95,18 @@ def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemMeasuring:
-    """The parameters that all items share."""
+    """Measures items; its fields are the parameters that all items share."""
 
     run: RunOptions
     reach: Reach
     interrupts: Interrupts
-    """Interrupts of all items: whether the user has asked to stop."""
+    """The user's requests to stop."""
     replace_tables: tuple[str, ...] = ()
-    """Foreign tables that the program may drop, of all items."""
+    """Foreign tables that the program may drop."""
     limit: TimeLimit = field(default_factory=TimeLimit)
     """Time limit after which no item begins."""
     stored: Mapping[str, StoredBefore] = field(default_factory=dict)
-    """Target -> the rows that it holds, for settings without an insert."""
+    """Target -> its stored rows, for settings without an insert."""
 
     @classmethod
     def of(cls, run: PlanRun, options: PlanOptions, interrupts: Interrupts) -> "ItemMeasuring":
@@ -116,7 +115,7 @@ class ItemMeasuring:
         return cls(run, options.reach, interrupts, options.replace_tables, limit)
 
     def measure(self, item: Item) -> MeasuredItem:
-        """Measure an item; stop after a sweep that failed or was interrupted."""
+        """Measure the sweeps of an item up to one that fails or is interrupted."""
         found: tuple[tuple[Path | None, Result], ...] = ()
         stored = self.stored.get(item.target.name)
         try:
@@ -125,7 +124,14 @@ class ItemMeasuring:
                 sweep.result.command = build_command(
                     item.setting, kind, item.target, self._list_given(item.target)
                 )
-                self._carry_out(item, sweep)
+                meter = None
+                if item.setting.resources:  # without permission, the result has the reason
+                    cluster = self.reach.cluster
+                    meter = meter_for(item.target, item.id, cluster, required=False)
+                with carry_out(
+                    sweep, self.reach, self.interrupts, quiet=self.run.quiet, meter=meter
+                ):
+                    pass
                 found += ((sweep.file.path, sweep.result),)
                 if kind == "insert":
                     manifest = sweep.result.manifest
@@ -139,7 +145,7 @@ class ItemMeasuring:
         return MeasuredItem(found)
 
     def _plan(self, item: Item, kind: str, stored: StoredBefore | None) -> Sweep:
-        """Return a sweep of an item; those after the insert are on `stored` rows."""
+        """Return a sweep of an item; sweeps after the insert are on `stored` rows."""
         if kind == "insert":
             return insert_of(
                 item.setting, item.target, self.run,
@@ -157,10 +163,3 @@ class ItemMeasuring:
             **(self.reach.cluster.where() if target.runner == "kubernetes" else {}),
             **({"timeout": f"{timeout_s:g}s"} if timeout_s else {}),
         }
-
-    def _carry_out(self, item: Item, sweep: Sweep) -> None:
-        meter = None
-        if item.setting.resources:  # without permission, the result has the reason
-            meter = meter_for(item.target, item.id, self.reach.cluster, required=False)
-        with carry_out(sweep, self.reach, self.interrupts, quiet=self.run.quiet, meter=meter):
-            pass

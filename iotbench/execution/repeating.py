@@ -1,4 +1,4 @@
-"""The command that measures a result again, and what has changed since."""
+"""Rebuilds the command that measured a result, and finds what has changed since."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, writing_kinds
 from iotbench.plans.capacity import Capacity
 from iotbench.plans.published.record import Reproduction
-from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files
 from iotbench.results.command import GivenCommand
 from iotbench.results.names import id_of
@@ -33,16 +32,16 @@ RESULTS = Path("results")
 """Folder of results, unless --output sets it."""
 _EXTRA = "extra-option"
 _OWN = ("config", _EXTRA, "before-run", "replace-table")
-"""Options of `repeat` itself; the others follow a --."""
+"""Options of `repeat` itself; other options follow a --."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedCommand:
-    """The command of a result."""
+    """The command that measures a result again."""
 
     command: GivenCommand
     result: Result | None
-    """None for the record of a capacity."""
+    """Result that is repeated; None for the record of a capacity."""
 
 
 def build_repeated(
@@ -50,12 +49,12 @@ def build_repeated(
 ) -> RepeatedCommand:
     """Return the command of a result, with the options that the user gives.
 
-    ConfigError if the file holds no command, or one with options that the user must give again.
+    ConfigError if the file holds no command, or if the user must repeat options of the command.
     `given`: options of `repeat` and their values; `more`: words of other options of the command.
     """
     kind = find_gathered(path)
     result = None if kind else result_files.read(path)
-    stored = result.command if result else _command_of(path, kind) if kind else ()
+    stored = result.command if result else _read_command(path, kind) if kind else ()
     if not stored:
         raise ConfigError(
             f"{path}: does not hold the command that measured it: it was measured by `capacity`,"
@@ -79,7 +78,8 @@ def build_repeated(
     return found
 
 
-def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
+def _read_command(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
+    """Return the command of a capacity; ConfigError for other gathering results."""
     record = kind.read(path)
     if isinstance(record, Capacity):
         return record.command
@@ -89,7 +89,6 @@ def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
     if isinstance(record, Reproduction):
         words = ["reproduce", record.document, "--size", record.size, "--output", "NEW"]
         raise ConfigError(f"{path}: {another} `{command_line(words)}`")
-    assert isinstance(record, PlanRecord)
     words = ["run", "PLAN.yaml", "--output", "NEW"]
     raise ConfigError(f"{path}: {another} `{command_line(words)}`, with plan {record.name}")
 
@@ -97,12 +96,16 @@ def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
 def _expect_given(
     path: Path, target: tuple[str, ...], left: GivenCommand, own: GivenCommand
 ) -> None:
-    """Raise ConfigError if the user does not repeat an option that is never taken from a file."""
+    """Raise ConfigError if an option that is never taken from a file is not given again."""
     missing = {name: value for name, value in left.options.items()
                if name not in own.options and value not in (("",), False)}  # fmt: skip
-    runner = missing.get("runner")
-    if runner and target and "config" not in missing and runner == (_runner(target[0], own),):
-        del missing["runner"]
+    if "runner" in missing and target and "config" not in missing:
+        configs = own.values("config")
+        loaded, (name,) = configuration.load_for(
+            [target[0]], Path(configs[-1]) if configs else None
+        )
+        if missing["runner"] == (loaded.runner_of(name),):
+            del missing["runner"]
     again = {word.partition("=")[0] for word in own.values(_EXTRA)}
     words = tuple(each for each in left.values(_EXTRA) if each.partition("=")[0] not in again)
     hidden = [word.partition("=")[0] for word in words if HIDDEN in word]
@@ -130,15 +133,8 @@ def _expect_given(
     )
 
 
-def _runner(target: str, own: GivenCommand) -> str:
-    """Return the runner of a target in the user's configuration."""
-    configs = own.values("config")
-    loaded, (name,) = configuration.load_for([target], Path(configs[-1]) if configs else None)
-    return loaded.runner_of(name)
-
-
 def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None:
-    """Raise ConfigError if a file of rows is not where it was."""
+    """Raise ConfigError if a file of rows is no longer in its place."""
     for name in ("data", "manifest", "dataset"):
         for each in found.command.values(name):
             is_place = ":" in each and not Path(each).is_absolute()
@@ -151,7 +147,7 @@ def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None
 
 
 def list_differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
-    """Yield what differs from the result; ConfigError if its target is gone."""
+    """Yield the differences to the result; ConfigError if its target is gone."""
     result = command.result
     if result is None:
         return
@@ -169,30 +165,32 @@ def list_differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
         "runner": result.runner,
         "program": result.program_version,
     }
-    yield from _change(then, now)
+    yield from _compare(then, now)
     if target.module == result.module:
-        yield from _change(result.target_options, target.options.public(), "option ")
+        yield from _compare(result.target_options, target.options.public(), "option ")
     if result.runner == target.runner == "local":
         packages = package_versions(database_class(target.module))
-        yield from _change(result.packages, packages, "package ")
+        yield from _compare(result.packages, packages, "package ")
     machine = {"load_average"}
-    yield from _change(
+    yield from _compare(
         result.machine.model_dump(exclude=machine), this_machine().model_dump(exclude=machine)
     )
-    yield from _other_rows(given, result, target, folder)
+    yield from _compare_rows(given, result, target, folder)
 
 
-def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "") -> Iterator[str]:
+def _compare(
+    then: Mapping[str, object], now: Mapping[str, object], what: str = ""
+) -> Iterator[str]:
     for name in {**then, **now}:
         before, after = str(then.get(name, "not known")), str(now.get(name, "not known"))
         if before != after:
             yield f"{what}{name}: was {before}, is {after}"
 
 
-def _other_rows(
+def _compare_rows(
     command: GivenCommand, result: Result, target: Target, folder: Path
 ) -> Iterator[str]:
-    """Yield a note if the tables hold other rows than the result is about."""
+    """Yield a note if the tables do not hold the rows of the result."""
     if not kind_of(result).needs_rows:
         if command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"

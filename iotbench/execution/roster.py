@@ -1,10 +1,9 @@
-"""The targets of an experiment: which answer, and which settings each can be measured with."""
+"""The targets of a plan: which of them answer, and with which settings each can be measured."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions, forget_credentials
+from iotbench.config.options.choice import Reach, RunOptions, forget_credentials
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import Config, Target
 from iotbench.execution.collector import explain_silence, first_line
@@ -21,7 +20,7 @@ from simulator.modules import database_class
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The targets of an experiment."""
+    """The targets of a plan."""
 
     candidates: tuple[Candidate, ...]
     pairs: tuple[Pair, ...]
@@ -31,27 +30,23 @@ class Roster:
 
     @property
     def not_had(self) -> dict[str, str]:
-        """Target that cannot be measured at all -> the reason."""
+        """Target that cannot be measured with any setting -> the reason."""
         return {each.name: each.not_had for each in self.candidates if each.not_had}
 
 
 def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:
-    """Return the targets of these names; without names, all that store rows."""
+    """Return the named targets; without names, all targets that store rows."""
     broken = loaded.find_broken()
-    chosen = [
-        Candidate(
-            name,
-            str(loaded.entry(name)["module"]),
-            {} if name in broken else _options(loaded, name),
-            str(loaded.entry(name).get("node_size", "")),
-        )
-        for name in names or loaded.targets
-    ]
-    return [
-        each
-        for each in chosen
-        if names or each.name in broken or database_class(each.module).capabilities.stores
-    ]
+    found = []
+    for name in names or loaded.targets:
+        entry = loaded.entry(name)
+        module, options = str(entry["module"]), {}
+        if name not in broken:
+            fields = loaded.module_of(name).options_model.model_fields
+            options = {key: entry.get(key, each.get_default()) for key, each in fields.items()}
+        if names or name in broken or database_class(module).capabilities.stores:
+            found.append(Candidate(name, module, options, str(entry.get("node_size", ""))))
+    return found
 
 
 def roster_of(
@@ -61,10 +56,10 @@ def roster_of(
     run: RunOptions,
     installed: Container[str] = (),
 ) -> Roster:
-    """Return the targets that can be measured, of these names or of all.
+    """Return the named targets, or all targets, with the settings that can measure them.
 
-    Each is asked to answer, except in a dry run and for the targets in `installed`: the plan
-    installs their databases later.
+    Each target is checked to answer, except in a dry run and if it is in `installed`: the plan
+    installs its database later.
     """
     loaded, chosen_names = configuration.load_for(names or (), reach.config)
     pairs, refused, candidates = [], {}, []
@@ -80,8 +75,11 @@ def roster_of(
         try:
             target = loaded.resolve(candidate.name, {}, reach.runner)
             resolved.append(target)
-            if asks and target.runner == "kubernetes":
-                unreachable = unreachable or _unreachable(target, reach.cluster)
+            if asks and target.runner == "kubernetes" and not unreachable:
+                try:
+                    cluster_of(target, reach.cluster).version()
+                except BenchError as error:
+                    unreachable = f"no cluster: {first_line(error)}"
             not_had = unreachable if target.runner == "kubernetes" else ""
             not_had = not_had or (explain_silence(target, reach.cluster) if asked else "")
         except ConfigError as error:
@@ -99,25 +97,10 @@ def roster_of(
     return Roster(tuple(candidates), tuple(pairs), refused)
 
 
-def _options(loaded: Config, name: str) -> dict[str, Any]:
-    entry = loaded.entry(name)
-    fields = loaded.module_of(name).options_model.model_fields
-    return {key: entry.get(key, field.get_default()) for key, field in fields.items()}
-
-
-def _unreachable(target: Target, options: ClusterOptions) -> str:
-    """Return why no cluster can be used; empty if one answers."""
-    try:
-        cluster_of(target, options).version()
-    except BenchError as error:
-        return f"no cluster: {first_line(error)}"
-    return ""
-
-
 def _apply_setting(
     loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, run: RunOptions
 ) -> tuple[Target | None, str]:
-    """Return the target with the options of a setting, or why it cannot be measured with it."""
+    """Return the target with the options of a setting, or why the setting cannot measure it."""
     given = setting.options_of(candidate.module)
     unknown = [name for name in given if name not in candidate.options]
     if unknown:

@@ -1,4 +1,4 @@
-"""The runner of a target, and the meters of its runs."""
+"""Chooses the runner of a target, and the meters of its runs."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -30,16 +30,16 @@ from simulator.protocol.spec import RunSpec, Work
 
 
 class Runner(AbstractContextManager["Runner"], Protocol):
-    """Runs one run at a time; a context that leaves nothing behind."""
+    """Starts one run at a time; as a context, it leaves nothing behind."""
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
-        """Start the run and yield its events; the last is always an Outcome.
+        """Start a run and yield its events; the last event is always an Outcome.
 
-        No process or pod keeps running after its end, even if the iterator is closed early.
+        No process or pod keeps running afterwards, even if the iterator is closed early.
         """
 
     def facts(self) -> dict[str, str]:
-        """Return name -> fact about the place of the last run, other than this machine."""
+        """Return name -> fact about the place of the last run; empty for this machine."""
 
     def logs(self) -> dict[str, str]:
         """Return the last log lines of the last run, by process."""
@@ -56,15 +56,19 @@ def runner_for(
     interrupts: Interrupts,
     first: RunSpec,
 ) -> Runner:
-    """Return the target's runner, a context for one sweep.
+    """Return the runner of a target, a context for one sweep.
 
-    ConfigError if the options do not let the first run start, and on entering the context while
-    another run is in progress on the same database.
+    ConfigError if the options do not let the first run start. Entering the context raises
+    ConfigError while another run is in progress on the same database.
     """
     key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
     command = f"{first.work} --target {target.name}"
     if target.runner == "local":
-        _expect_packages(target)
+        cls = database_class(target.module)
+        if missing := missing_packages(cls):
+            raise ConfigError(
+                f"target {target.name}: module {cls.name}: {describe_missing(missing)}"
+            )
         file_lock = hold_lock(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
     render_manifests(target, sweep_id, options, first)
@@ -81,7 +85,7 @@ def meter_for(
 ) -> ResourceMeter:
     """Return the meter of machine, client and server for a sweep.
 
-    If permissions are missing: SetupError if `required`, or else a meter that reports them.
+    Without the permissions: SetupError if `required`, or else a meter that reports the reason.
     """
     if target.runner == "local":
         return ResourceMeter(ProcessSource(server_of(target.open())))
@@ -102,14 +106,6 @@ def meter_for(
 def bystanders_for(target: Target) -> Bystanders | None:
     """Return the meter of other work on this machine; None for runs in pods."""
     return Bystanders(partial(servers_here, target.open())) if target.runner == "local" else None
-
-
-def _expect_packages(target: Target) -> None:
-    """Raise ConfigError if a package that the module imports is not installed."""
-    cls = database_class(target.module)
-    missing = missing_packages(cls)
-    if missing:
-        raise ConfigError(f"target {target.name}: module {cls.name}: {describe_missing(missing)}")
 
 
 def render_manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:

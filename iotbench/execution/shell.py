@@ -1,4 +1,4 @@
-"""The user's commands, run in bash with their output in a log: before runs, and for faults."""
+"""Runs the user's commands in bash, with their output in a log."""
 
 import os
 import signal
@@ -35,9 +35,9 @@ class Ran:
     """The outcome of a command."""
 
     problem: str = ""
-    """Reason of its failure."""
+    """Reason of the failure; empty: the command succeeded."""
     output: tuple[str, ...] = ()
-    """Its lines, without credentials."""
+    """Lines of the output, without credentials."""
 
     @property
     def last_lines(self) -> str:
@@ -46,7 +46,7 @@ class Ran:
 
 
 class Shell:
-    """Runs commands in bash; credentials of targets are redacted in all output."""
+    """Runs commands in bash, and redacts the targets' credentials in all output."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -59,7 +59,7 @@ class Shell:
         stack: ExitStack,
         folder: Path = Path(),
     ) -> None:
-        """Store the parts; all targets are of one database, and the first one is connected to.
+        """`targets` are of one database, and the first one is connected to.
 
         `stack` removes temporary files.
         """
@@ -80,7 +80,7 @@ class Shell:
             return Ran(f"{error.filename}: {error.strerror}")
 
     def later(self, command: str) -> "Later":
-        """Return a command to run later; it also runs if this program dies."""
+        """Return a command to run later, which also runs if this program dies."""
         return Later(self, command, self._variables(), self._folder)
 
     def wait_for_answer(self) -> str:
@@ -109,7 +109,7 @@ class Shell:
         return text
 
     def wait_for(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
-        """Wait for a command to end; return why the wait was given up."""
+        """Wait for a command to end; return why it was given up, or nothing."""
         deadline_s = time.monotonic() + _LONGEST_S
         while process.poll() is None:
             if stops and self._interrupts.requested:
@@ -158,7 +158,7 @@ class Later:
         )
 
     def now(self, *, stops: bool) -> Ran:
-        """Run it; with `stops`, end it when the user asks to stop."""
+        """Run the command; with `stops`, end it when the user asks to stop."""
         process, command = self._process, self._command
         assert process.stdin
         process.stdin.close()
@@ -176,7 +176,7 @@ class Later:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command that is still running, and its children; children of an ended one stay."""
+    """End a running command and its children; the children of an ended command stay."""
     for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return

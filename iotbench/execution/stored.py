@@ -1,4 +1,4 @@
-"""The rows that an insert left in a target's tables: from its result file, or from the database."""
+"""Finds the rows that an insert left in a target, from its result file or from the database."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,10 +22,10 @@ from simulator.protocol.mark import State
 
 
 def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | None) -> StoredBefore:
-    """Return the rows of the insert of `file`, or of the target's last one.
+    """Return the rows of the insert of `file`, or of the target's last insert.
 
-    If the target has no result file, the marks in the database describe its rows; ConfigError
-    if there are none.
+    Without a result file, the marks in the database describe the rows; ConfigError if there are
+    no marks.
     """
     if file:
         manifest = result_files.read(file).manifest
@@ -54,7 +54,7 @@ def find_continued(
 ) -> StoredBefore:
     """Return the rows that the last insert left in the tables of a dataset, if any.
 
-    `starts`: the user gave the start of the dataset; if not, it is the last insert's.
+    `starts`: the user gave the start of the dataset; otherwise it starts like the last insert's.
     """
     last = last_insert(run, target, reach, [table.name for table in DatasetReader(empty).tables])
     if last is None:
@@ -65,7 +65,7 @@ def find_continued(
 def last_insert(
     run: RunOptions, target: Target, reach: Reach, tables: Collection[str] = ()
 ) -> StoredBefore | None:
-    """Return the rows of the target's last insert; `tables` restricts the marks that count."""
+    """Return the rows of the target's last insert; only marks of `tables` count if it is given."""
     last = result_files.find_last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last

@@ -1,6 +1,6 @@
-"""The collector's lines as events: each once, with the workers' reports within the outcome.
+"""Turns the collector's lines into events, each once, with the workers' reports in the outcome.
 
-A runner may read a line twice, because a broken stream is read again from an earlier line.
+A runner may read a line twice, because it reads a broken stream again from an earlier line.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ class EventStream:
         return report is not None and not report.error
 
     def take(self, line: str) -> Event | None:
-        """Return the event of a line, if it is new."""
+        """Return the event of a line; None if the line has none, or was read before."""
         try:
             number, event = parse_event(line)
         except ValueError:
@@ -48,10 +48,10 @@ class EventStream:
                 self._reports[report.index] = report
                 return None
             case Outcome():
-                return self._whole(event)
+                return self._complete(event)
         return event
 
-    def _whole(self, outcome: Outcome) -> Outcome:
+    def _complete(self, outcome: Outcome) -> Outcome:
         complete = outcome.model_copy(update={"workers": self.reports})
         lost = outcome.reports - len(self.reports)
         if not lost or outcome.status != "done":
@@ -62,16 +62,16 @@ class EventStream:
 
 def words_of(log: str) -> list[str]:
     """Return the lines of a log that are not events."""
-    return [line for line in log.splitlines() if not _event_of(line)]
+    return [line for line in log.splitlines() if not _parse(line)]
 
 
 def reports_in(log: str) -> list[WorkerReport]:
     """Return the reports that a worker without a collector has written to its log."""
-    events = map(_event_of, log.splitlines())
+    events = map(_parse, log.splitlines())
     return [event.report for event in events if isinstance(event, ReportEvent)]
 
 
-def _event_of(line: str) -> Event | None:
+def _parse(line: str) -> Event | None:
     try:
         return parse_event(line)[1]
     except ValueError:

@@ -1,4 +1,4 @@
-"""A sweep: its runs in order; the result file is written before, during and after each run."""
+"""Runs a sweep, and writes its result file before, during and after each run."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from iotbench.results.thinning import thin_report, thin_resources
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
 from simulator.modules import database_class
-from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
+from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import InsertTask, RunSpec
 from simulator.protocol.verdict import Verdict
 
@@ -39,7 +39,7 @@ Redact = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep that is about to start: its target and runs, and where its result goes."""
+    """A sweep that is about to start."""
 
     target: Target
     options: Options
@@ -64,7 +64,7 @@ class Sweep:
         return options if isinstance(options, Faults) and options.fault else None
 
     def describe(self) -> dict[str, Any]:
-        """Return what the options do on this machine, for the result: before runs, at faults."""
+        """Return the commands and caches of the options, as the result shows them."""
         commands = {"before_run": self.machine.before_run}
         commands |= self.failing.commands if self.failing else {}
         redact = self.target.options.redact
@@ -84,26 +84,26 @@ def run_sweep(  # noqa: PLR0913
     drop_caches: Callable[[], str] | None = None,
     faults: Injector | OfWorkers | None = None,
 ) -> None:
-    """Carry out the runs until one fails, filling in and writing the result.
+    """Carry out the runs until one fails; fill in and write the result.
 
-    Messages lose the target's credentials, since a driver may repeat one. `bystanders` measure
-    other work of this machine during each run, unless there are `faults`; `meter` measures the
-    resources of each run, and of the machine at rest before and after it. Before each run `before`
-    is called, which ends the sweep if it returns a cause, and then `drop_caches`. `faults` make the
-    database fail in each run.
+    Credentials are redacted in messages, since a driver may repeat one. `bystanders` measures other
+    work of this machine during each run, unless there are `faults`. `meter` measures the resources
+    of each run, and of the machine at rest before and after it. Before each run `before` is called,
+    which ends the sweep if it returns a cause, and then `drop_caches`. `faults` makes the database
+    fail in each run.
     """
     result, file = sweep.result, sweep.file
     try:
         file.write(result)
-        for planned in _in_turn(sweep.runs, result):
-            if not _may_start(result, interrupts, before):
+        for planned in _plan_runs(sweep.runs, result):
+            if not _prepare(result, interrupts, before):
                 return
             if drop_caches:
                 result.caches = drop_caches()
             record = _Record(sweep, planned, meter, faults)
             if meter:
                 meter.rest(BEFORE, lambda: interrupts.requested)
-            with _other_work(None if faults else bystanders, record):
+            with _measure_other_work(None if faults else bystanders, record):
                 outcome = _run(planned, runner, sweep.target.options.redact, watch, record)
             if meter:
                 if outcome.status == "done":
@@ -123,8 +123,8 @@ def run_sweep(  # noqa: PLR0913
         file.write(result)
 
 
-def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
-    """Prepare a run; if it may not start, record the cause in the result."""
+def _prepare(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
+    """Prepare a run; return False, with the cause in the result, if it cannot start."""
     if interrupts.requested:
         cause = "stopped by the user between two runs"
     else:
@@ -136,8 +136,7 @@ def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str]
 
 
 @contextmanager
-def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
-    """Measure other work during the context."""
+def _measure_other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
     if bystanders:
         bystanders.begin()
     yield
@@ -145,8 +144,8 @@ def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[No
         record.add(other_work=bystanders.work())
 
 
-def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
-    """Yield the runs in order, each that continues another planned again for the rows it left.
+def _plan_runs(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
+    """Yield the runs in order; plan a run that continues another one again for the stored rows.
 
     A run that cannot continue makes the sweep fail.
     """
@@ -164,7 +163,7 @@ def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]
 
 
 class _Record:
-    """The result file's record of one run, before it touches anything, during it, and after it."""
+    """Keeps the result file up to date before, during and after one run."""
 
     def __init__(
         self,
@@ -192,7 +191,7 @@ class _Record:
             at=now_utc(),
         )
         if spec.work.writes:
-            result.manifest = _manifest(spec.after, complete=False)
+            result.manifest = _make_manifest(spec.after, complete=False)
         self._write()
 
     def _write(self) -> None:
@@ -202,7 +201,7 @@ class _Record:
         self._pause_s = max(_WRITE_EVERY_S, (self._written_s - began_s) / _WRITE_SHARE)
 
     def follow(self, event: Event) -> None:
-        """Record the progress; write it when the phase changes, and every few seconds."""
+        """Record the progress; write it at each new phase, and every few seconds."""
         if self._meter:
             self._meter.follow(event)
         if self._faults:
@@ -231,13 +230,13 @@ class _Record:
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
         """Record the outcome."""
         spec, result = self._planned.spec, self._result
-        outages = self._outages(outcome)
+        outages = self._find_outages(outcome)
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
         inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
         stored = spec.find_stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
-            result.manifest = _manifest(stored, complete=outcome.complete)
+            result.manifest = _make_manifest(stored, complete=outcome.complete)
         else:
             result.manifest = self._manifest_before
         result.runs.append(
@@ -251,7 +250,7 @@ class _Record:
                     update={"workers": tuple(map(thin_report, outcome.workers))}
                 ),
                 metrics=add_outages(
-                    insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
+                    insert_metrics(_keep_inserts(outcome, spec), stored, embedded=embedded),
                     outages,
                     accounts_of(outcome),
                 )
@@ -264,8 +263,8 @@ class _Record:
             )
         )
 
-    def _outages(self, outcome: Outcome) -> tuple[Outage, ...]:
-        """Stop the run's faults, and return their effects."""
+    def _find_outages(self, outcome: Outcome) -> tuple[Outage, ...]:
+        """Stop the faults of the run, and return the outages that they caused."""
         if not self._faults:
             return ()
         injected = self._faults.collect_injected(outcome)
@@ -274,16 +273,16 @@ class _Record:
             self.fault_problem = (
                 "--fault: the measured part ended before it; use a longer --duration"
             )
-        return outages_of(_of_inserts(outcome, self._planned.spec), injected)
+        return outages_of(_keep_inserts(outcome, self._planned.spec), injected)
 
 
-def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
-    """Return the outcome with the reports of the workers that write rows only."""
+def _keep_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
+    """Return the outcome with only the reports of workers that write rows."""
     writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], InsertTask)]
     return outcome.model_copy(update={"workers": tuple(writers)})
 
 
-def _manifest(stored: Dataset, *, complete: bool) -> Manifest:
+def _make_manifest(stored: Dataset, *, complete: bool) -> Manifest:
     return Manifest(dataset=stored, rows=stored.rows, complete=complete)
 
 
@@ -327,22 +326,21 @@ def _redact(outcome: Outcome, redact: Redact) -> Outcome:
         query.model_copy(update={"verdict": _redact_verdict(query.verdict, redact)})
         for query in outcome.queries
     ]
+    server = outcome.server
+    if server:
+        settings = {name: redact(value) for name, value in server.settings.items()}
+        texts = {"version": redact(server.version), "durability": redact(server.durability)}
+        server = server.model_copy(update={**texts, "settings": settings})
     return outcome.model_copy(
         update={
             "cause": redact(outcome.cause),
             "workers": tuple(workers),
-            "server": outcome.server and _redact_server(outcome.server, redact),
+            "server": server,
             "verdict": outcome.verdict and _redact_verdict(outcome.verdict, redact),
             "rows_verdict": outcome.rows_verdict and _redact_verdict(outcome.rows_verdict, redact),
             "queries": tuple(queries),
         }
     )
-
-
-def _redact_server(server: ServerFacts, redact: Redact) -> ServerFacts:
-    settings = {name: redact(value) for name, value in server.settings.items()}
-    texts = {"version": redact(server.version), "durability": redact(server.durability)}
-    return server.model_copy(update={**texts, "settings": settings})
 
 
 def _redact_verdict(verdict: Verdict, redact: Redact) -> Verdict:

@@ -1,6 +1,6 @@
-"""The search for the capacity of a target: the next rate, the record, and its text.
+"""The search for the capacity of a target: the next rate, and the record with its text.
 
-The curve is measured first; then follows bisection above the highest rate that holds.
+The search measures the rates of the curve first, then bisects above the highest rate that holds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,12 +30,12 @@ _KNEE = 2.0
 
 
 class Bound(StrEnum):
-    """The bound that a rate reached first if it does not hold."""
+    """The bound that a rate reached first if the rate does not hold."""
 
     DATABASE = "database"
-    """Batches waited for it, and the schedule was not kept."""
+    """Batches waited for the database, so the schedule was not kept."""
     CLIENT = "client"
-    """The workers were busy drawing and encoding, and the schedule was not kept."""
+    """The workers were busy drawing and encoding, so the schedule was not kept."""
     OBJECTIVE = "objective"
     """The schedule was kept, but the objective was not met."""
 
@@ -53,7 +53,7 @@ class Trial:
     """True if the objective was met."""
     sends: int = 0
     unsent: int = 0
-    """Batches or queries that fell due and did not begin before the end."""
+    """Batches or queries that were due but did not begin before the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Bracket:
 
 
 def bracket_of(levels: Sequence[Level]) -> Bracket:
-    """Return the bracket; a rate that fails below one that holds is a matter of chance."""
+    """Return the bracket; a rate that fails below a rate that holds failed by chance."""
     holding = [level for level in levels if level.holds]
     best = max(holding, key=lambda level: level.rate_per_s, default=None)
     least = best.rate_per_s if best else 0.0
@@ -160,9 +160,6 @@ def _round(rate: float) -> float:
     return max(float(f"{rate:.3g}"), 1.0)
 
 
-FORMAT_VERSION: Literal[2] = 2
-
-
 class Of(StrEnum):
     """The operations that a rate counts."""
 
@@ -193,7 +190,7 @@ class RateRecord(Frozen):
     sends: int
     """Batches of the shortest repeat."""
     unsent: tuple[int, ...] = ()
-    """Batches or queries of each repeat that fell due and did not begin before its end; empty in
+    """Batches or queries of each repeat that were due but did not begin before its end; empty in
     older results."""
 
 
@@ -201,7 +198,7 @@ class Capacity(Frozen):
     """The curve of a target, and the rates between which its capacity lies."""
 
     kind: Literal["capacity"] = "capacity"
-    format_version: Literal[2] = FORMAT_VERSION
+    format_version: Literal[2] = 2
     program_version: str
     sweep_id: str
     """Beginning of the ids of its sweeps."""
@@ -278,11 +275,11 @@ _REMEDIES = {
 
 def format_record(record: Capacity, path: str, width: int) -> str:
     """Return a record as text that fits a width."""
-    curve: list[Table | str] = [_curve(record), ""] if record.rates else []
-    return draw([*curve, *_lines(record, path)], width)
+    curve: list[Table | str] = [_draw_curve(record), ""] if record.rates else []
+    return draw([*curve, *_list_findings(record, path)], width)
 
 
-def _curve(record: Capacity) -> Table:
+def _draw_curve(record: Capacity) -> Table:
     table = new_table()
     unit = record.of.unit
     titles = [f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms"]
@@ -291,34 +288,33 @@ def _curve(record: Capacity) -> Table:
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     table.add_column("Reached first", vertical="bottom")
     for rate in sorted(record.rates, key=lambda rate: rate.rate_per_s):
-        table.add_row(*_cells(rate))
+        table.add_row(
+            f"{rate.rate_per_s:,.0f}",
+            f"{fmean(rate.per_s):,.0f}",
+            significant(fmean(rate.p50_ms)),
+            significant(fmean(rate.p99_ms)),
+            f"{sum(rate.unsent):,}" if rate.unsent else "-",
+            f"{fmean(rate.client_share):.1%}",
+            f"{rate.held} of {rate.repeats}",
+            rate.reached.value if rate.reached else "-",
+        )
     return table
 
 
-def _cells(rate: RateRecord) -> tuple[str, ...]:
-    return (
-        f"{rate.rate_per_s:,.0f}",
-        f"{fmean(rate.per_s):,.0f}",
-        significant(fmean(rate.p50_ms)),
-        significant(fmean(rate.p99_ms)),
-        f"{sum(rate.unsent):,}" if rate.unsent else "-",
-        f"{fmean(rate.client_share):.1%}",
-        f"{rate.held} of {rate.repeats}",
-        rate.reached.value if rate.reached else "-",
-    )
-
-
-def _lines(record: Capacity, path: str) -> Iterator[str]:
+def _list_findings(record: Capacity, path: str) -> Iterator[str]:
+    objective = " and ".join(record.objective)
     if record.status != "done":
         yield f"capacity {record.status}: {record.cause}"
     elif record.holds_per_s is None:
-        yield f"no rate was found at which {record.target} keeps {_objective(record)}"
+        yield f"no rate was found at which {record.target} keeps {objective}"
     else:
-        yield (
-            f"capacity of {record.target}: {record.holds_per_s:,.0f} {record.of.unit} keep"
-            f" {_objective(record)}"
-        )
-        yield from _bound(record)
+        unit = record.of.unit
+        yield f"capacity of {record.target}: {record.holds_per_s:,.0f} {unit} keep {objective}"
+        if record.fails_per_s is None or record.bound is None:
+            yield "no rate above it was too high; the true capacity lies higher"
+        else:
+            failing = f"{record.fails_per_s:,.0f} {unit} do not hold"
+            yield f"{failing}; bound by {_REMEDIES[record.bound]}"
     if record.knee_per_s is not None:
         yield (
             f"knee: up to {record.knee_per_s:,.0f} {record.of.unit}, p99 is at most twice that of"
@@ -337,21 +333,6 @@ def _lines(record: Capacity, path: str) -> Iterator[str]:
             " use a longer --duration, or smaller batches"
         )
     if record.verdict:
-        yield f"verdict: {record.verdict}, the worst of {_runs(record)} runs"
+        runs = len(record.unscheduled_per_s) + sum(rate.repeats for rate in record.rates)
+        yield f"verdict: {record.verdict}, the worst of {runs} runs"
     yield f"result file: {path}"
-
-
-def _objective(record: Capacity) -> str:
-    return " and ".join(record.objective)
-
-
-def _bound(record: Capacity) -> Iterator[str]:
-    if record.fails_per_s is None or record.bound is None:
-        yield "no rate above it was too high; the true capacity lies higher"
-    else:
-        failing = f"{record.fails_per_s:,.0f} {record.of.unit} do not hold"
-        yield f"{failing}; bound by {_REMEDIES[record.bound]}"
-
-
-def _runs(record: Capacity) -> int:
-    return len(record.unscheduled_per_s) + sum(rate.repeats for rate in record.rates)

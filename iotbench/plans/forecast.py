@@ -1,4 +1,4 @@
-"""The forecast of a plan: its measurements, with their time and size by earlier results."""
+"""The forecast of a plan: the rows, time and size of its items, estimated from earlier results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Forecast:
 
     pair: Pair
     rows: int | None
-    """Rows; None: as many as the pair can insert within its time."""
+    """Rows; None: the item inserts for a set duration."""
     seconds: float | None
     """Time; None: no duration is set, and no earlier result has this workload and batch size."""
     size_bytes: float | None
@@ -32,7 +32,7 @@ class Forecast:
     measured: int = 0
     """Number of repeats with complete results."""
     is_least: bool = False
-    """True if `seconds` is only the set duration, which an item exceeds."""
+    """True if `seconds` is only the set duration, which the item exceeds."""
 
     @property
     def left_s(self) -> float | None:
@@ -50,7 +50,7 @@ def forecast(
     """Return the forecast for a pair; `earlier`: results of its target."""
     rows = sum(rows_of(each.spec) for each in planned)
     seconds = size = None
-    last = _most_alike(pair, earlier)
+    last = _find_most_alike(pair, earlier)
     done = last.runs[-1].metrics if last else None
     timed_s = pair.setting.inserting.timed_s
     if last and done:
@@ -67,7 +67,7 @@ def forecast(
     return Forecast(pair, shown, seconds, size, repeats, measured, is_least)
 
 
-def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
+def _find_most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
     """Return the newest insert with this workload and batch, preferably with the same options."""
     insert, options = pair.setting.inserting, pair.target.options.public()
     alike = [
@@ -97,14 +97,14 @@ def forecast_text(
     """Return a forecast as text; `not_measured`: pair -> the reason."""
     repeats = counted(plan.repeats, "repeat")
     head = f"plan of {title}: {repeats} of each setting; nothing is started"
-    tables: list[Table | str] = [_settings(plan, found), "", _targets(found), ""]
-    return draw([head, *tables, *_notes(plan, found, not_measured)], width)
+    tables: list[Table | str] = [_draw_settings(plan, found), "", _draw_targets(found), ""]
+    return draw([head, *tables, *_list_notes(plan, found, not_measured)], width)
 
 
-def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
+def _draw_settings(plan: Plan, found: Sequence[Forecast]) -> Table:
     mixes = any(setting.mixed for setting in plan.settings)
     titles = ("Setting", "Workers", "Batch", "Tables", "Rows", "Queries")
-    table = _table(*titles, *(["Mixed"] if mixes else []))
+    table = _new_table(*titles, *(["Mixed"] if mixes else []))
     rows = {(each.pair.setting.name, each.pair.setting.inserting.tables): each.rows
             for each in found}  # fmt: skip
     for setting in plan.settings:
@@ -119,30 +119,28 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
         queries = len(asked.types) + len(asked.own) or "all" if asked else "-"
         mixed = f"for {format_time(setting.mixed.duration_s)}" if setting.mixed else "-"
         table.add_row(
-            setting.name, shards or str(insert.most_workers), _batch(setting),
+            setting.name, shards or str(insert.most_workers), _format_batch(setting),
             shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),
         )  # fmt: skip
     return table
 
 
-def _batch(setting: Setting) -> str:
+def _format_batch(setting: Setting) -> str:
     if setting.batches:
         return f"1,000 to {setting.batches:,}"
     return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.inserting.batch:,}"
 
 
-def _targets(found: Sequence[Forecast]) -> Table:
-    table = _table("Target", "Items", "Measured", "Time of the rest", "Disk, at most")
+def _draw_targets(found: Sequence[Forecast]) -> Table:
+    table = _new_table("Target", "Items", "Measured", "Time of the rest", "Disk, at most")
     for target in dict.fromkeys(each.pair.target.name for each in found):
         own = [each for each in found if each.pair.target.name == target]
-        sizes = [each.size_bytes for each in own if each.size_bytes is not None]
         items, measured = (sum(getattr(each, n) for each in own) for n in _COUNTS)
-        size = _size(sizes) if sizes else "-"
-        table.add_row(target, f"{items:,}", f"{measured:,}", _format_time(own), size)
+        table.add_row(target, f"{items:,}", f"{measured:,}", _format_time(own), _format_size(own))
     return table
 
 
-def _table(*titles: str) -> Table:
+def _new_table(*titles: str) -> Table:
     table = new_table()
     for title in titles:
         table.add_column(title, justify="left" if title == titles[0] else "right")
@@ -158,12 +156,16 @@ def _format_time(found: Sequence[Forecast]) -> str:
     return f"{'at least ' * is_least}{format_time(sum(seconds))}"
 
 
-def _size(sizes: Sequence[float]) -> str:
-    largest = max(sizes)
+def _format_size(found: Sequence[Forecast]) -> str:
+    largest = max((each.size_bytes for each in found if each.size_bytes is not None), default=None)
+    if largest is None:
+        return "-"
     return f"{largest / 1e9:,.1f} GB" if largest >= 1e9 else f"{largest / 1e6:,.1f} MB"
 
 
-def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]) -> Iterator[str]:
+def _list_notes(
+    plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]
+) -> Iterator[str]:
     unknown = [each for each in found if each.seconds is None or each.is_least]
     items, measured = (sum(getattr(each, name) for each in found) for name in _COUNTS)
     yield (

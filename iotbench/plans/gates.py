@@ -26,7 +26,7 @@ from simulator.errors import ConfigError
 
 
 class Gates(Options):
-    """The thresholds of a command in the user's notation, and the file for its outcome."""
+    """The thresholds of a command in the user's notation, and the file for the outcome."""
 
     GROUP: ClassVar[str] = "Thresholds"
 
@@ -44,13 +44,13 @@ class Gates(Options):
         return self.model_copy(update={"fail_if": (*texts, *self.fail_if)})
 
     def parse(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
-        """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
+        """Return the thresholds; add the problems of thresholds and file to `problems`."""
         if self.junit and (problem := outfile.problem_with(self.junit, OWN)):
             problems.append(f"--junit: {problem}")
         return parse(self.fail_if, scope, problems)
 
     def expect(self, scope: Scope) -> tuple[Threshold, ...]:
-        """Return the thresholds; ConfigError with everything that is wrong with them."""
+        """Return the thresholds; ConfigError names all problems of thresholds and file."""
         problems: list[str] = []
         thresholds = self.parse(scope, problems)
         if problems:
@@ -58,7 +58,7 @@ class Gates(Options):
         return thresholds
 
     def conclude(self, result: Result, thresholds: Sequence[Threshold]) -> int:
-        """Report the outcome of a sweep; return the exit code in addition to its own."""
+        """Report the outcome of a sweep; return the exit code of failed thresholds, or else 0."""
         suite = f"{result.kind}.{result.target}"
         is_done = result.status == "done"
         checks = tuple(checks_of(thresholds, summary_of(result))) if is_done else ()

@@ -1,4 +1,4 @@
-"""Commands that install and remove a target's database, from a plan or from dbinstall/."""
+"""Commands that install and remove the database of a target, from a plan or from dbinstall/."""
 
 import re
 import shlex
@@ -46,11 +46,11 @@ class Installation:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Commands that list what `remove` would remove, as far as it is known."""
-        return tuple(filter(None, map(_look, self.remove)))
+        """Commands that list what `remove` would remove, as far as this is known."""
+        return tuple(filter(None, map(_build_look, self.remove)))
 
     def redact(self, targets: Iterable[Target]) -> "Installation":
-        """Return a copy for display, without the credentials of these targets."""
+        """Return a copy for display, without the credentials of the targets."""
 
         def without(command: str) -> str:
             for target in targets:
@@ -61,8 +61,8 @@ class Installation:
         return replace(self, install=install, remove=remove)
 
 
-def _look(command: str) -> str:
-    """Return the command that lists what a command would remove; empty: not known."""
+def _build_look(command: str) -> str:
+    """Return a command that lists what `command` would remove; empty: not known."""
     if _OF_SHELL.search(command):
         return ""
     words = [word for word in shlex.split(command) if not word.startswith(_OF_DELETION)]
@@ -75,13 +75,13 @@ def _look(command: str) -> str:
 
 
 def installations_of(plan: Plan) -> dict[str, Installation]:
-    """Return target -> its installation; ConfigError names everything that is wrong with them."""
+    """Return target -> its installation; ConfigError names all problems of all installations."""
     found: dict[str, Installation] = {}
     problems: list[str] = []
     for each in plan.targets:
         try:
             if each.install is not None or each.remove is not None:
-                found[each.name] = _installation(each)
+                found[each.name] = _build_installation(each)
         except ConfigError as error:
             problems += [f"targets.{each.name}.{text}" for text in error.problems]
     if problems:
@@ -89,11 +89,11 @@ def installations_of(plan: Plan) -> dict[str, Installation]:
     return found
 
 
-def _installation(target: PlanTarget) -> Installation:
+def _build_installation(target: PlanTarget) -> Installation:
     if isinstance(target.install, str):
         if target.remove is not None:
             raise ConfigError("remove: the README of dbinstall names the commands; leave it out")
-        return _of_readme(target.name, target.install)
+        return _read_readme(target.name, target.install)
     if target.install is None:
         raise ConfigError("remove: needs `install:`, whose result it removes")
     if target.remove is None:
@@ -103,8 +103,8 @@ def _installation(target: PlanTarget) -> Installation:
     return Installation(target.name, target.install, target.remove, Path())
 
 
-def _of_readme(target: str, name: str) -> Installation:
-    """Return the commands of a README, by the name FOLDER or FOLDER/SECTION."""
+def _read_readme(target: str, name: str) -> Installation:
+    """Return the commands of a README; the name is FOLDER or FOLDER/SECTION."""
     folder, _, section = name.partition("/")
     known = sorted(path.parent.name for path in find_shipped(_FOLDER).glob("*/README.md"))
     if folder not in known:
@@ -113,7 +113,7 @@ def _of_readme(target: str, name: str) -> Installation:
             " of your own are a list"
         )
     path = find_shipped(_FOLDER) / folder
-    sections = dict(_sections((path / "README.md").read_text(encoding="utf-8")))
+    sections = dict(_split_sections((path / "README.md").read_text(encoding="utf-8")))
     if not section and len(sections) == 1:
         section = next(iter(sections))
     if section not in sections:
@@ -129,8 +129,8 @@ def _of_readme(target: str, name: str) -> Installation:
     return Installation(target, tuple(install), tuple(remove), path)
 
 
-def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
-    """Yield the sections of a README that install and remove something, with their commands."""
+def _split_sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+    """Yield title, installing and removing commands of each section that has both."""
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, content = part.partition("\n")
         found: tuple[list[str], list[str]] = ([], [])
@@ -152,18 +152,15 @@ def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
 def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> list[list[Pair]]:
     """Return pairs in groups that are measured one after the other, in the order of targets.
 
-    An installed target with all its repeats is a separate group, so that no two such databases run
+    Each installed target has a group with all its repeats, so that no two installed databases run
     at once. Consecutive targets without installation are measured in turns.
     """
-
-    def alone(pair: Pair) -> str:
-        return pair.target.name if pair.target.name in installed else ""
-
-    return [list(group) for _, group in groupby(pairs, alone)]
+    groups = groupby(pairs, lambda pair: pair.target.name if pair.target.name in installed else "")
+    return [list(group) for _, group in groups]
 
 
 def format_shown(found: Iterable[Installation]) -> str:
-    """Return the commands as text."""
+    """Return the commands of installations as text."""
     lines = []
     for each in found:
         where = f" in {each.folder}" if each.folder != Path() else ""

@@ -1,4 +1,7 @@
-"""The items of a plan, each one repeat of a setting on a target: order, ids, results, verdicts."""
+"""The items of a plan: their order, ids, results and verdicts.
+
+An item is one repeat of a setting on a target.
+"""
 
 import hashlib
 import json
@@ -53,7 +56,7 @@ class Item:
     """One measurement of a pair."""
 
     id: str
-    """Id of its sweeps: the same whenever the same plan measures the same target."""
+    """Id of its sweeps; the same plan gives the same target the same id."""
     setting: Setting
     target: Target
     repeat: int
@@ -71,29 +74,25 @@ class Item:
 def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
     """Return the items in order: every other repeat backwards, so that drift affects all alike.
 
-    The repeats are those after `after`, up to `until` or else to the setting's or plan's number.
+    The first repeat follows `after`; the last is `until`, or else the number of setting or plan.
     """
-    lasts = [until or pair.setting.repeats or plan.repeats for pair in pairs]
+    lasts = [(pair, until or pair.setting.repeats or plan.repeats) for pair in pairs]
     return [
-        Item(_id(plan, pair, repeat), pair.setting, pair.target, repeat)
-        for repeat in range(after + 1, max(lasts, default=0) + 1)
-        for pair, last in _in_turn(repeat, [*zip(pairs, lasts, strict=True)])
+        Item(_make_id(plan, pair, repeat), pair.setting, pair.target, repeat)
+        for repeat in range(after + 1, max((last for _, last in lasts), default=0) + 1)
+        for pair, last in (lasts if repeat % 2 else lasts[::-1])
         if repeat <= last
     ]
 
 
-def _in_turn(repeat: int, pairs: Sequence[tuple[Pair, int]]) -> Sequence[tuple[Pair, int]]:
-    return pairs if repeat % 2 else pairs[::-1]
-
-
 def digest_of(plan: Plan, pairs: Sequence[Pair]) -> str:
-    """Return a digest for the name of a plan's record; equal pairs give the same."""
+    """Return a digest for the name of a plan's record; equal pairs have equal digests."""
     ids = [item.id for item in items_of(plan, pairs)]
     return hashlib.sha256(" ".join(ids).encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
-def _id(plan: Plan, pair: Pair, repeat: int) -> str:
-    """Return the id of an item: valid in a Kubernetes name, and different if results may be."""
+def _make_id(plan: Plan, pair: Pair, repeat: int) -> str:
+    """Return the id of an item: valid in a Kubernetes name, and different if results may differ."""
     target, setting = pair.target, pair.setting
     content = [
         __version__,
@@ -108,7 +107,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 
 
 def _list_dependencies(setting: Setting) -> dict[str, Any]:
-    """Return everything that results depend on; the user's files by content, not by path."""
+    """Return everything that results depend on; the user's files as content, not as path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= {name for name in ("mixed", "change") if name not in setting.asked}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
@@ -130,7 +129,7 @@ class MeasuredItem:
 
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
-    """Reason why a sweep could not start; a failed result has its own reason."""
+    """Reason why a sweep could not start; the results of failed sweeps have their own."""
     is_gone: bool = False
     """True if the database no longer answered after an earlier item failed."""
 
@@ -168,7 +167,7 @@ def measure_items(
 def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
     """Return the earlier results of an item if they are complete; None otherwise.
 
-    Later sweeps count only together with the insert before them: the next item replaces its rows.
+    Sweeps after an insert count only together with it, because the next item replaces its rows.
     """
     kinds = item.setting.sweeps
     found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]

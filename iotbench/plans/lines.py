@@ -23,7 +23,7 @@ def item_records(found: Found) -> tuple[ItemRecord, ...]:
             setting=item.setting.name,
             repeat=item.repeat,
             verdict=verdict_of(each),
-            verify=_level_of([each]),
+            verify=_find_level([each]),
             cause=each.failure,
             other_work=much_other_work(*(result for _, result in each.results)),
             exit_code=each.results[-1][1].exit_code if each.results else 0,
@@ -39,10 +39,10 @@ def lines_of(found: Found) -> tuple[PlanLine, ...]:
     settings = dict.fromkeys(item.setting.name for item, _ in found)
     targets = dict.fromkeys(item.target.name for item, _ in found)
     places = ((setting, target) for setting in settings for target in targets)
-    return tuple(_line(*place, found) for place in places if place in keys)
+    return tuple(_summarise(*place, found) for place in places if place in keys)
 
 
-def _line(setting: str, target: str, found: Found) -> PlanLine:
+def _summarise(setting: str, target: str, found: Found) -> PlanLine:
     own = [
         each for item, each in found if (item.setting.name, item.target.name) == (setting, target)
     ]
@@ -55,22 +55,22 @@ def _line(setting: str, target: str, found: Found) -> PlanLine:
         repeats=len(whole),
         measures={name: tuple(m[name] for m in measured if name in m) for name in names},
         verdict=worst_of(own),
-        verify=_level_of(own),
+        verify=_find_level(own),
     )
 
 
-def _level_of(found: Sequence[MeasuredItem]) -> VerifyMode | None:
+def _find_level(found: Sequence[MeasuredItem]) -> VerifyMode | None:
     return level_of(run for each in found for _, result in each.results for run in result.runs)
 
 
 def hardware_of(*found: MeasuredItem) -> dict[str, int]:
-    """Return processor, cores and memory -> number of results of local workers on them."""
+    """Return hardware (processor, cores and memory) -> number of results of local workers."""
     results = (result for each in found for _, result in each.results)
     return dict(Counter(each.machine.hardware for each in results if each.runner == "local"))
 
 
 def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Iterator[str]:
-    """Yield warnings of mixed hardware, and of targets disturbed by other work."""
+    """Yield a warning of different hardware, and warnings of targets that other work disturbed."""
     if len(hardware) > 1:
         where = "; ".join(f"{name} ({counted(n, 'result')})" for name, n in hardware.items())
         yield (
@@ -92,7 +92,7 @@ RATE = "rows_per_s"
 
 
 def find_imprecise(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
-    """Return the pairs of a group with a mean rate less precise than the plan asks.
+    """Return the pairs of a group with a mean rate that is less precise than the plan asks.
 
     Pairs with a failed last repeat, or without any measurement, are left out.
     """
@@ -107,7 +107,10 @@ def find_imprecise(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair
         if pair.setting.search or pair.setting.repeats or not items:
             continue
         last, each = max(items, key=lambda entry: entry[0].repeat)
-        if each.is_complete and not _is_known([one for _, one in items], plan.until_within):
+        measures = [measures_of(result for _, result in one.results)
+                    for _, one in items if one.is_complete]  # fmt: skip
+        within = precision([one[RATE] for one in measures if RATE in one])
+        if each.is_complete and (within is None or within > plan.until_within):
             imprecise.append(Pair(last.setting, last.target))
     return imprecise
 
@@ -115,10 +118,3 @@ def find_imprecise(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair
 def within_of(line: PlanLine) -> float | None:
     """Return the precision of the mean rate of a line; None with fewer than two repeats."""
     return precision(line.measures.get(RATE, ()))
-
-
-def _is_known(own: Sequence[MeasuredItem], wanted: float) -> bool:
-    measures = [measures_of(result for _, result in each.results)
-                for each in own if each.is_complete]  # fmt: skip
-    found = precision([each[RATE] for each in measures if RATE in each])
-    return found is not None and found <= wanted

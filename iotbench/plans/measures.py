@@ -1,9 +1,11 @@
-"""The measures that figures and claims compare, taken from an item's results.
+"""The measures that figures and claims compare, computed from an item's results.
 
-A measure of inserts is the name of a figure: `rows_per_s`. A query's is followed by the
-query: `p99_ms groupby`; a mixed load's by the query, `inserts` or `all queries`:
-`mixed_p99_ms inserts`; a change's by its name: `change_rows_per_s deletion`; and that for a
-step of a fill-level test by its number: `step_rows_per_s 1`.
+A measure of inserts is named like a figure: `rows_per_s`. Other names have a second word:
+
+- queries: the query, as in `p99_ms groupby`
+- mixed loads: the query, `inserts` or `all queries`, as in `mixed_p99_ms inserts`
+- changes: the change, as in `change_rows_per_s deletion`
+- steps of a fill-level test: the number of the step, as in `step_rows_per_s 1`
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,15 +30,15 @@ _OF_ITEMS = {
     "last_to_first": "",
     "verified": "",
 }
-"""Measures that are no figures of rows -> their units.
+"""Measures other than figures of rows -> their units.
 
-Cores are means over the timed phase of an item with `resources`, memory is the most in it.
-`last_to_first` is the rate of the last step of a fill-level test over the rate of the first;
+Cores are the mean, and memory is the maximum, in the timed phase of an item with `resources`.
+`last_to_first` is the rate of the last step of a fill-level test divided by the rate of the first.
 `verified` is 1 if all rows and answers are right, and 0 otherwise.
 """
 _MIXED, _CHANGE, _STEP = "mixed_", "change_", "step_"
 _NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
-"""Beginnings of measures of rows with names, other than queries."""
+"""Prefix of measures that name a row other than a query -> the rows."""
 _ADDED = ("rows", "timed_s", "stored_s")
 """Figures that are sums over the steps of a fill-level test; the others are means."""
 
@@ -73,13 +75,13 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
     right = True
     for result in results:
-        found |= _measure_inserted(result) if result.kind == "insert" else _of_rows(result)
+        found |= _measure_inserts(result) if result.kind == "insert" else _measure_rows(result)
         right = right and result.exit_code == 0
     return {**found, "verified": float(right)} if found else {}
 
 
-def _measure_inserted(result: Result) -> dict[str, float]:
-    """Return the measures of an insert; for a fill-level test, of all steps and of each."""
+def _measure_inserts(result: Result) -> dict[str, float]:
+    """Return the measures of an insert; a fill-level test also has measures of each step."""
     parts = list_timed_inserts(result.runs)
     if not parts:
         return {}
@@ -98,7 +100,7 @@ def _measure_inserted(result: Result) -> dict[str, float]:
 
 
 def _measure_used(found: Resources) -> Mapping[str, float]:
-    """Return the resources that client, server and machine used during the insert."""
+    """Return the measures of the resources used during the insert."""
     parts = {"server": server_in(found, Work.INSERT), "client": client_in(found, Work.INSERT)}
     measured = {name: part for name, part in parts.items() if part}
     machine = machine_in(found, Work.INSERT)
@@ -109,8 +111,8 @@ def _measure_used(found: Resources) -> Mapping[str, float]:
     }
 
 
-def _of_rows(result: Result) -> Mapping[str, float]:
-    """Return the measures of each query or change, and of a mixed load's queries together."""
+def _measure_rows(result: Result) -> Mapping[str, float]:
+    """Return the measures of each query or change, and of all queries of a mixed load together."""
     summary, writes = summary_of(result), kind_of(result).writes
     prefix = f"{result.kind}_" if writes else ""
     return {

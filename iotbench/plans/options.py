@@ -36,7 +36,7 @@ class PlanRun(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """The user's options for a whole plan, and how its targets are reached."""
+    """The options of a command that apply to a whole plan, and how its targets are reached."""
 
     targets: tuple[str, ...] | None
     reach: Reach

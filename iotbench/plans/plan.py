@@ -5,9 +5,9 @@ A plan is checked as a whole before anything starts: keys, values, and their com
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -47,12 +47,14 @@ class PlanTarget(Record):
     """Commands that remove what `install` made."""
 
 
-def _by_name(value: Any) -> Any:
-    """Return a target given by its name as a mapping."""
-    return {"name": value} if isinstance(value, str) else value
-
-
-_Target = Annotated[PlanTarget, BeforeValidator(_by_name, json_schema_input_type=str | PlanTarget)]
+_Target = Annotated[
+    PlanTarget,
+    BeforeValidator(
+        lambda value: {"name": value} if isinstance(value, str) else value,
+        json_schema_input_type=str | PlanTarget,
+    ),
+]
+"""A target as a mapping, or only its name."""
 
 
 class Plan(Record):
@@ -76,17 +78,17 @@ class Plan(Record):
 
     @property
     def target_names(self) -> tuple[str, ...]:
-        """The names of its targets."""
+        """Names of the targets."""
         return tuple(each.name for each in self.targets)
 
     @property
     def scope(self) -> Scope:
-        """The rows that its results will have; rows that are stored already name the queries."""
+        """The rows that its results will have; without an insert, any query is accepted."""
         queries: dict[str, None] = {}
         for each in self.settings:
             asked = each.query or each.mixed
             if asked and each.insert:
-                queries |= dict.fromkeys(_query_types(each.insert, fresh=_is_fresh(each)))
+                queries |= dict.fromkeys(_list_types(each.insert, fresh=_is_fresh(each)))
             queries |= dict.fromkeys(each.query.own if each.query else ())
             queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed or each.change else [])
@@ -130,7 +132,7 @@ class Plan(Record):
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan in a file; ConfigError names everything that is wrong with it."""
+    """Return the plan in a file; ConfigError names all its problems."""
     plan = read_record(path, Plan)
     problems = [] if plan.settings else ["settings: expected at least one, got none"]
     if plan.until_settled is not None and plan.until_settled <= plan.repeats:
@@ -154,11 +156,11 @@ def read_plan(path: Path) -> Plan:
     problems += [
         f"settings.{each.name}.batch_of: {problem}"
         for each in plan.settings
-        if each.batch_of and (problem := _source_problem(plan, each))
+        if each.batch_of and (problem := _check_source(plan, each))
     ]
     for each in plan.settings:
         missing = ["insert: expected the options of an insert, got null"]
-        found = _setting_problems(each) if each.insert else missing
+        found = _list_problems(each) if each.insert else missing
         problems += [f"settings.{each.name}.{text}" for text in found]
     if not problems:
         parse(plan.thresholds, plan.scope, problems, "thresholds")
@@ -167,7 +169,7 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
-def _source_problem(plan: Plan, setting: Setting) -> str:
+def _check_source(plan: Plan, setting: Setting) -> str:
     """Return why a setting cannot use the batch of the setting that it names; empty: it can."""
     searching = {each.name: each.batches for each in plan.settings if each.batches}
     if setting.batch_of not in searching:
@@ -178,7 +180,7 @@ def _source_problem(plan: Plan, setting: Setting) -> str:
     return "the search finds the batch; leave `insert.batch` out" * bool(setting.inserting.batch)
 
 
-def _setting_problems(setting: Setting) -> list[str]:
+def _list_problems(setting: Setting) -> list[str]:
     problems = [
         f"{key}: unknown module {name!r} ({nearest(name, MODULES)})"
         for key, names in (("only", setting.only), ("modules", setting.modules))
@@ -212,7 +214,7 @@ def _setting_problems(setting: Setting) -> list[str]:
         problems += [f"{kind}: {text}" for text in found]
         if not can_be_drawn or not isinstance(sweep, Types):
             continue
-        types = _query_types(insert, fresh=kind == "mixed" and _is_fresh(setting))
+        types = _list_types(insert, fresh=kind == "mixed" and _is_fresh(setting))
         problems += [
             f"{kind}.types: {name!r} is no query of workload {insert.workload}"
             f" ({nearest(name, types)})"
@@ -227,14 +229,14 @@ def _is_fresh(setting: Setting) -> bool:
     return bool(setting.mixed and setting.mixed.fresh_s)
 
 
-def _query_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
+def _list_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
     options = insert.options()
     reader = DatasetReader(empty_dataset(options, generator_params(options)))
     return fresh_types(reader) if fresh else reader.query_types(aligned=False)
 
 
 def expect_trust(path: Path, plan: Plan) -> None:
-    """Raise ConfigError, which names all contents of the plan that need trust."""
+    """Raise ConfigError if a plan needs trust; the error names all contents that need it."""
     if found := list_risks(plan):
         raise ConfigError(
             [
@@ -245,24 +247,21 @@ def expect_trust(path: Path, plan: Plan) -> None:
 
 
 def list_risks(plan: Plan) -> list[str]:
-    """Return as texts, each once, what a stranger's plan could do harm with.
+    """Return the parts of a plan with which a stranger could do harm.
 
-    These are commands, addresses, options of targets, statements, files and faults: what `repeat`
-    does not take from a result, either.
+    These are commands, addresses, options of targets, statements, files and faults. `repeat` does
+    not take them from a result, either.
     """
-    return [*dict.fromkeys(_find_risks(plan))]
-
-
-def _find_risks(plan: Plan) -> Iterator[str]:
+    found: list[str] = []
     for target in plan.targets:
         if is_url(target.name):
-            yield f"target {target.name}"
+            found.append(f"target {target.name}")
         if target.install is not None or target.remove is not None:
-            yield f"target {target.name}: install, remove"
+            found.append(f"target {target.name}: install, remove")
     for setting in plan.settings:
         for kind, options in setting.sweeps.items():
             _, left = divide(GivenCommand(name=kind, options=options.list_stored()), setting.name)
-            for name in left.options:
-                yield f"{kind} {shlex.join(left.words_of(name))}"
+            found += [f"{kind} {shlex.join(left.words_of(name))}" for name in left.options]
         for names in (setting.options, *setting.modules.values()):
-            yield from (f"option {name} of a target" for name in names)
+            found += [f"option {name} of a target" for name in names]
+    return [*dict.fromkeys(found)]

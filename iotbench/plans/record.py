@@ -1,4 +1,4 @@
-"""The record of an experiment: the outcome of each item, and the measures of the repeats."""
+"""The record of a plan: the outcome of each item, and the measures of the repeats."""
 
 import re
 from collections.abc import Collection
@@ -46,7 +46,7 @@ class ItemRecord(Frozen):
 
 
 class CurvePoint(Frozen):
-    """Measurement with one number of shards, or one size of a batch."""
+    """The measurements with one number of shards, or one size of a batch."""
 
     number: int
     values: tuple[float, ...]
@@ -55,7 +55,7 @@ class CurvePoint(Frozen):
 
 
 class Curve(Frozen):
-    """A search on one target: it ends where the rate clearly falls."""
+    """A search on one target, which ended where the rate clearly fell."""
 
     setting: str
     target: str
@@ -66,7 +66,7 @@ class Curve(Frozen):
 
 
 class PlanLine(Frozen):
-    """Measurements of the repeats of a setting on a target."""
+    """The measurements of a setting on a target, over its repeats."""
 
     setting: str
     target: str
@@ -86,7 +86,7 @@ class PlanLine(Frozen):
 
 
 class InstallRecord(Frozen):
-    """The database of a target, which the plan installed and removed."""
+    """The installation and removal of a target's database."""
 
     target: str
     install: tuple[str, ...]
@@ -126,13 +126,12 @@ class PlanRecord(Frozen):
     """Target that could not be measured -> the reason."""
     refused: dict[str, str]
     """Target and setting -> why the target was not measured with this setting."""
-
     installs: tuple[InstallRecord, ...] = ()
     """Installations for the items that were not measured before."""
 
     @property
     def exit_code(self) -> int:
-        """Worst exit code of the items, or of a failure if a database may remain."""
+        """Worst exit code of the items, or else a failure's if a database may remain."""
         code = exit_code_of(self.status, self.items)
         return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
 

@@ -24,11 +24,11 @@ def first_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def all_pairs(pairs: Sequence[Pair], found: Found = ()) -> list[Pair]:
-    """Return all pairs that may be measured: searches with every number.
+    """Return all pairs that may be measured, with a pair for each number of a search.
 
-    A setting that uses the batch of a search has the best one found, or else the largest one.
+    A setting that uses the batch of a search has the best batch found, or else the largest batch.
     """
-    rates = _rates(found)
+    rates = _group_rates(found)
     largest = {pair.setting.name: pair.setting.batches for pair in pairs}
     result = []
     for pair in pairs:
@@ -53,18 +53,21 @@ def next_pairs(
 
     Settings that the target cannot take are added to `refused`.
     """
-    rates = _rates(found)
+    rates = _group_rates(found)
     known = {_key(item) for item, _ in found} | {*refused}
-    going_on = [(pair, number) for pair in pairs if (number := _next_number(pair, rates))]
-    unfinished = {(pair.setting.name, pair.target.name) for pair, _ in going_on}
+    unfinished = set()
     following = []
-    for pair, number in going_on:
+    for pair in pairs:
+        search, key = pair.setting.search, (pair.setting.name, pair.target.name)
+        number = search.next_number(rates[key]) if search and key in rates else None
+        if not number:
+            continue
         one = pair.with_number(number)
         what = f"{pair.setting.name} with {pair.setting.format_number(number)}"
         if problem := refusal_of(one.setting, one.target):
             refused[what, pair.target.name] = problem
-            unfinished.discard((pair.setting.name, pair.target.name))
         else:
+            unfinished.add(key)
             following.append(one)
     for pair in pairs:
         name, source, target = pair.setting.name, pair.setting.batch_of, pair.target.name
@@ -83,8 +86,8 @@ def next_pairs(
 
 
 def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
-    """Return the items; a search keeps only items with its best number."""
-    best = {key: best_number(rates) for key, rates in _rates(found).items()}
+    """Return the items without the numbers of searches that are not the best."""
+    best = {key: best_number(rates) for key, rates in _group_rates(found).items()}
     return [
         (item, measured)
         for item, measured in found
@@ -93,9 +96,9 @@ def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
 
 
 def curves(found: Found) -> Iterator[Curve]:
-    """Yield the rates of each search by number."""
+    """Yield the curve of each search: its rates by number."""
     sought = {_key(item): item.setting.search.sought for item, _ in found if item.setting.search}
-    for (setting, target), rates in _rates(found).items():
+    for (setting, target), rates in _group_rates(found).items():
         points = []
         for number, values in sorted(rates.items()):
             place = (setting, target, number)
@@ -107,12 +110,7 @@ def curves(found: Found) -> Iterator[Curve]:
         )  # fmt: skip
 
 
-def _next_number(pair: Pair, rates: _Rates) -> int | None:
-    search, key = pair.setting.search, (pair.setting.name, pair.target.name)
-    return search.next_number(rates[key]) if search and key in rates else None
-
-
-def _rates(found: Found) -> _Rates:
+def _group_rates(found: Found) -> _Rates:
     rates: dict[tuple[str, str], dict[int, tuple[float, ...]]] = defaultdict(dict)
     for item, each in found:
         if item.setting.search:

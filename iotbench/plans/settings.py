@@ -50,21 +50,21 @@ class Search:
         return [*takewhile(lambda number: number < self.most, series), self.most]
 
     def next_number(self, rates: Rates) -> int | None:
-        """Return the number to measure next; None: the best is found, or the largest was tried."""
+        """Return the number to measure next; None: the best is found, or the largest was tried.
+
+        The search ends where all repeats are below all repeats of the best number.
+        """
         if not rates:
             return self.numbers()[0]
         last = max(rates)
-        has_ended = not rates[last] or _is_above(rates[best_number(rates)], rates[last])
-        return None if has_ended else next((each for each in self.numbers() if each > last), None)
-
-
-def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
-    """Return whether all repeats of one side exceed all of the other; each has several."""
-    return min(len(ones), len(others)) > 1 and min(ones) > max(others)
+        best, own = rates[best_number(rates)], rates[last]
+        if not own or (min(len(best), len(own)) > 1 and min(best) > max(own)):
+            return None
+        return next((each for each in self.numbers() if each > last), None)
 
 
 def best_number(rates: Rates) -> int:
-    """Return the number with the highest mean rate; of equal ones, or without rates, the least."""
+    """Return the number with the highest mean rate; the least if rates are equal or missing."""
     return max(sorted(rates), key=lambda number: fmean(rates[number] or (0.0,)))
 
 
@@ -73,7 +73,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """Name of a plan or a setting: part of file names and of names in Kubernetes."""
 
 
-def _without_null(schema: dict[str, Any]) -> None:
+def _drop_null(schema: dict[str, Any]) -> None:
     """Leave only the first alternative in the schema of a key."""
     schema |= schema.pop("anyOf")[0]
 
@@ -81,13 +81,13 @@ def _without_null(schema: dict[str, Any]) -> None:
 class Setting(Record):
     """One measurement: an insert into empty tables, optionally followed by sweeps on its rows.
 
-    These are queries, a mixed load that adds rows and asks about the insert's, and changes of the
-    stored rows, in this order.
+    The sweeps are, in this order: queries; a mixed load, which adds rows and asks about the
+    insert's rows; and changes of the stored rows.
     """
 
     name: Name
-    insert: Insert | None = Field(json_schema_extra=_without_null)
-    """The insert. None: queries on rows that the target holds already, never from a file."""
+    insert: Insert | None = Field(json_schema_extra=_drop_null)
+    """The insert. None, which no file can have: queries on rows that the target holds already."""
     query: Query | None = None
     mixed: Mixed | None = None
     change: Change | None = None
@@ -98,7 +98,7 @@ class Setting(Record):
     modules: dict[str, dict[str, Any]] = Field({})
     """Module -> its options instead of `options`."""
     only: tuple[str, ...] = ()
-    """Modules that it is about; empty: all."""
+    """Modules that are measured with it; empty: all."""
     shards: Annotated[int, Field(ge=2, le=MOST_TABLES)] | None = None
     """Find the best number of tables, each with its own worker: 1, 2, 4, ... up to this."""
     batches: Annotated[Count, Field(gt=FIRST_BATCH_ROWS, le=LARGEST_BATCH_ROWS)] | None = None
@@ -138,7 +138,7 @@ class Setting(Record):
         return Search(Sought.BATCH, self.batches) if self.batches else None
 
     def with_number(self, number: int) -> "Setting":
-        """Return the setting with this many tables, each with its worker, or rows of a batch."""
+        """Return the setting with a number of its search: tables with a worker each, or a batch."""
         changes: dict[str, Any] = {"batch": number}
         if self.shards:
             by = PartsBy.WORKER if number > 1 else PartsBy.ROW
@@ -146,12 +146,12 @@ class Setting(Record):
         return self.model_copy(update={"insert": self.inserting.model_copy(update=changes)})
 
     def format_number(self, number: int) -> str:
-        """Return a number of its search as text."""
+        """Return a number of the search as text."""
         return counted(number, "shard") if self.shards else f"batches of {number:,}"
 
     @property
     def number(self) -> int:
-        """The current number of its search."""
+        """The current number of the search."""
         return self.inserting.tables if self.shards else self.inserting.batch
 
     def with_before_run(self, command: str) -> "Setting":
@@ -172,9 +172,9 @@ class Setting(Record):
 def build_command(
     setting: Setting, kind: str, target: Target, given: Mapping[str, Any]
 ) -> GivenCommand:
-    """Return a sweep of a setting as a command.
+    """Return the command that runs a sweep of a setting.
 
-    `given`: other options, by name without dashes.
+    `given`: further options, by name without dashes.
     """
     own = setting.options_of(target.module).items()
     about = {
@@ -186,7 +186,9 @@ def build_command(
         "resources": setting.resources,
     }
     options: dict[str, bool | tuple[str, ...]] = {
-        name.replace("_", "-"): value if value is True else _texts(value)
+        name.replace("_", "-"): value
+        if value is True
+        else tuple(map(str, value if isinstance(value, tuple) else (value,)))
         for name, value in about.items()
         if value not in (None, False, ())
     }
@@ -206,7 +208,3 @@ def _list_own_options(
     options = options.model_copy(update=commands)
     staged = isinstance(options, Mixed | Change) or options.stages
     return options.list_stored(*() if staged else ("workers",))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)

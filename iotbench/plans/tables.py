@@ -1,4 +1,4 @@
-"""A plan's record as text: the figures of each setting on each target, and what was left out."""
+"""A plan's record as text: the figures of each setting on each target, and missing results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -18,41 +18,47 @@ _INSERTS = ("rows_per_s", "rows_per_s_stored", "p50_ms", "p99_ms", "bytes_per_ro
 _QUERIES = ("avg_ms", "queries_per_s")
 _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
+_FIXED = ("repeats", "shards", "batches")
+"""Keys of settings with a fixed number of repeats."""
 
 
 def format_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
     lines = record.lines
-    inserts = _inserts(lines)
-    asked = _by_row("Query", "", _QUERIES, lines, judged=not inserts.row_count)
-    mixed = _by_row("Load", "mixed_", _MIXED, lines)
-    changed = _by_row("Change", "change_", _CHANGED, lines)
+    inserts = _draw_inserts(lines)
+    asked = _draw_rows("Query", "", _QUERIES, lines, judged=not inserts.row_count)
+    mixed = _draw_rows("Load", "mixed_", _MIXED, lines)
+    changed = _draw_rows("Change", "change_", _CHANGED, lines)
     tables = [part for table in (inserts, asked, mixed, changed) if table.row_count
               for part in (table, "")]  # fmt: skip
     ends = [f"result file: {path}"]
     if len(record.lines) > 1 and min(line.repeats for line in record.lines) > 1:
         ends.append(f"compare them: `{command_line(('compare', path))}`")
-    return draw([*tables, *_notes(record), *ends], width)
+    return draw([*tables, *_list_notes(record), *ends], width)
 
 
-def _inserts(lines: Sequence[PlanLine]) -> Table:
-    table = _table(lines, "Target", "Repeats", *_titles(_INSERTS), "Spread", "Verdict")
+def _draw_inserts(lines: Sequence[PlanLine]) -> Table:
+    titles = ("Target", "Repeats", *_list_titles(_INSERTS), "Spread", "Verdict")
+    table = _new_table(lines, *titles)
     is_asking = any(map(_name_rows, lines)) and not any("rows_per_s" in e.measures for e in lines)
-    for place, line in _group([] if is_asking else lines):
-        cells = (_mean(name, line.measures.get(name, ())) for name in _INSERTS)
-        spread = _spread(line.measures.get("rows_per_s", ()))
+    before = ""
+    for line in [] if is_asking else lines:
+        place = [line.setting * (line.setting != before)] * _has_settings(lines)
+        cells = (_format_mean(name, line.measures.get(name, ())) for name in _INSERTS)
+        spread = _format_spread(line.measures.get("rows_per_s", ()))
         table.add_row(*place, line.target, str(line.repeats), *cells, spread, line.judged)
+        before = line.setting
     return table
 
 
 def _name_rows(line: PlanLine, prefix: str = "", figures: Sequence[str] = _QUERIES) -> list[str]:
-    """Return the names of the queries, loads or changes that a line has figures of."""
+    """Return the names of the queries, loads or changes with figures in a line."""
     kinds = {f"{prefix}{name}" for name in figures}
     measures = (name.partition(" ") for name in line.measures)
     return [*dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)]
 
 
-def _by_row(
+def _draw_rows(
     title: str,
     prefix: str,
     figures: Sequence[str],
@@ -60,13 +66,12 @@ def _by_row(
     *,
     judged: bool = False,
 ) -> Table:
-    """Return a line for each query, load or change and each target, with the targets side by side.
+    """Return a table with a line for each query, load or change on each target.
 
     The spread belongs to the first figure; `judged`: add the verdict of the target.
     """
-    table = _table(
-        lines, title, "Target", "Repeats", *_titles(figures), "Spread", *["Verdict"] * judged
-    )
+    titles = (title, "Target", "Repeats", *_list_titles(figures), "Spread")
+    table = _new_table(lines, *titles, *["Verdict"] * judged)
     for setting in dict.fromkeys(line.setting for line in lines):
         own = [line for line in lines if line.setting == setting]
         names = dict.fromkeys(name for line in own for name in _name_rows(line, prefix, figures))
@@ -79,7 +84,8 @@ def _by_row(
             first = next(each for each in values if each)
             table.add_row(
                 *place, name * (name != before), line.target, str(len(first)),
-                *map(_mean, figures, values), _spread(first), *[line.judged] * judged,
+                *map(_format_mean, figures, values), _format_spread(first),
+                *[line.judged] * judged,
             )  # fmt: skip
             place, before = [""] * len(place), name
     return table
@@ -90,15 +96,7 @@ def _has_settings(lines: Sequence[PlanLine]) -> bool:
     return len({line.setting for line in lines}) > 1
 
 
-def _group(lines: Sequence[PlanLine]) -> Iterator[tuple[list[str], PlanLine]]:
-    """Yield each line after the cell of its setting, which is named once, if there are several."""
-    before = ""
-    for line in lines:
-        yield [line.setting * (line.setting != before)] * _has_settings(lines), line
-        before = line.setting
-
-
-def _table(lines: Sequence[PlanLine], *titles: str) -> Table:
+def _new_table(lines: Sequence[PlanLine], *titles: str) -> Table:
     table = new_table()
     for title in (*["Setting"] * _has_settings(lines), *titles):
         is_text = title in {"Setting", "Target", "Query", "Load", "Change", "Verdict"}
@@ -109,20 +107,20 @@ def _table(lines: Sequence[PlanLine], *titles: str) -> Table:
     return table
 
 
-def _titles(figures: Sequence[str]) -> list[str]:
+def _list_titles(figures: Sequence[str]) -> list[str]:
     return [two_lines(FIGURES[name].title) for name in figures]
 
 
-def _mean(name: str, values: Sequence[float]) -> str:
+def _format_mean(name: str, values: Sequence[float]) -> str:
     return format_value(fmean(values), FIGURES[name].unit) if values else "-"
 
 
-def _spread(values: Sequence[float]) -> str:
+def _format_spread(values: Sequence[float]) -> str:
     spread = spread_of(values)
     return "-" if spread is None else f"{spread:.1%}"
 
 
-def _notes(record: PlanRecord) -> Iterator[str]:
+def _list_notes(record: PlanRecord) -> Iterator[str]:
     if record.status == "interrupted":
         yield "interrupted: run the same command again to measure the rest"
     yield from warnings_of(record.hardware, record.items)
@@ -140,14 +138,11 @@ def _notes(record: PlanRecord) -> Iterator[str]:
             f" {', '.join(f'{point.number:,}' for point in curve.points)}"
         )
     wanted = record.plan.get("until_within")
+    settings: list[dict[str, object]] = record.plan.get("settings", [])
+    fixed = {each["name"] for each in settings if any(map(each.get, _FIXED))}
     for line in record.lines:
         within = within_of(line)
-        if (
-            wanted
-            and within is not None
-            and within > wanted
-            and line.setting not in _list_fixed(record)
-        ):
+        if wanted and within and within > wanted and line.setting not in fixed:
             yield (
                 f"not within {wanted:.0%}: {line.target}, {line.setting}: the mean rate is known to"
                 f" ±{within:.0%} after {counted(line.repeats, 'repeat')}"
@@ -157,15 +152,8 @@ def _notes(record: PlanRecord) -> Iterator[str]:
     yield f"plan {record.name}: {counted(len(record.items), 'item')}, {done} measured to the end"
 
 
-def _list_fixed(record: PlanRecord) -> set[str]:
-    """Return the settings with a fixed number of repeats."""
-    settings: list[dict[str, object]] = record.plan["settings"]
-    fixed = ("repeats", "shards", "batches")
-    return {str(each["name"]) for each in settings if any(each.get(name) for name in fixed)}
-
-
 def absences(not_had: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each reason, with everything that it applies to."""
+    """Yield a line for each reason, with all names that it applies to."""
     grouped: dict[str, list[str]] = {}
     for name, reason in not_had.items():
         grouped.setdefault(reason, []).append(name)

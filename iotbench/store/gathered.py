@@ -30,7 +30,7 @@ _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a list shows of a gathering result."""
+    """The entry of a gathering result in a list."""
 
     created: datetime | None
     targets: Collection[str]

@@ -1,6 +1,6 @@
 """The part of the Kubernetes API that the benchmark needs, in plain JSON.
 
-Typed objects would be slow: hundreds of pods are watched, and few of their fields are read.
+Typed objects would be slow: the benchmark watches hundreds of pods and reads few of their fields.
 """
 
 import base64
@@ -50,7 +50,7 @@ class Cluster:
 
     @property
     def now(self) -> datetime:
-        """The API server's clock at its last answer; the clock of this machine may be wrong."""
+        """The API server's clock at its last answer; this machine's clock may be wrong."""
         return self._api.now
 
     @property
@@ -63,18 +63,18 @@ class Cluster:
         return str(self._api.json("GET", "/version", having="gitVersion")["gitVersion"])
 
     def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
-        """Return the objects with these labels, and the version from which to watch them."""
+        """Return the objects that match a selector, and the version from which to watch them."""
         found = self._api.json("GET", self._path(resource), query={"labelSelector": selector})
         return found["items"], found["metadata"]["resourceVersion"]
 
     def metadata(self, resource: str, selector: str) -> list[Object]:
-        """Return the objects with these labels, with their metadata only."""
+        """Return only the metadata of the objects that match a selector."""
         path, query = self._path(resource), {"labelSelector": selector}
         answer = self._api.json("GET", path, query=query, accept=METADATA)
         return answer["items"] or []  # without objects, the API server returns null here
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
-        """Yield changes as (ADDED | MODIFIED | DELETED, object); it ends after a while."""
+        """Yield changes as (ADDED | MODIFIED | DELETED | BOOKMARK, object); end after a while."""
         query = {
             "watch": "true",
             "resourceVersion": version,
@@ -90,14 +90,14 @@ class Cluster:
             yield event["type"], event["object"]
 
     def present(self, resource: str) -> str:
-        """Return the current version of a resource's list, from which to watch it."""
+        """Return the current version of a resource's list, from which to watch the resource."""
         found = self._api.json("GET", self._path(resource), query={"limit": "1"})
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
-        """Yield (time, text) of the lines of a pod's log, beginning at the time `since`.
+        """Yield (time, text) of the lines of a pod's log from the time `since`.
 
-        With `follow` it ends with the container. NotYet while there is no log.
+        With `follow` the lines end with the container. NotYet while there is no log.
         """
         query = {"timestamps": "true"}
         if follow:
@@ -110,7 +110,7 @@ class Cluster:
             yield stamp, text
 
     def log_tail(self, pod: str) -> str:
-        """Return the last lines of a pod's log, or nothing."""
+        """Return the last lines of a pod's log; empty if it cannot be read."""
         try:
             path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(TAIL_LINES)}
             content = self._api.content("GET", path, query=query)
@@ -121,7 +121,7 @@ class Cluster:
     def create_secret(
         self, name: str, labels: Mapping[str, str], data: Mapping[str, str], job: str
     ) -> None:
-        """Create a Secret that Kubernetes deletes together with a Job, which must exist.
+        """Create a Secret that Kubernetes deletes together with an existing Job.
 
         Its values are only in the body of the request.
         """
@@ -152,20 +152,16 @@ class Cluster:
         """Merge changes into an object."""
         self._api.json("PATCH", self._path(f"{resource}/{name}"), body=dict(changes))
 
-    def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
-        """Delete an object if it exists."""
-        self._delete(self._path(f"{resource}/{name}"), grace_s)
-
-    def delete_pod(self, namespace: str, name: str) -> None:
-        """Delete a pod of any namespace at once, if it exists."""
-        self._delete(f"/api/v1/namespaces/{namespace}/pods/{name}", 0)
-
-    def _delete(self, path: str, grace_s: int | None) -> None:
+    def delete(
+        self, resource: str, name: str, grace_s: int | None = None, *, namespace: str = ""
+    ) -> None:
+        """Delete an object if it exists; `namespace`: another one than the cluster's."""
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_s is not None:
             body["gracePeriodSeconds"] = grace_s
         body["propagationPolicy"] = "Background"
         with suppress(NotFound):
+            path = self._path(f"{resource}/{name}", namespace)
             self._api.json("DELETE", path, body=body)
 
     def node(self, name: str) -> Object | None:
@@ -202,12 +198,12 @@ class Cluster:
         return [each for part in found["items"] for each in part.get("endpoints") or ()]
 
     def pods_anywhere(self, selector: str) -> list[Object]:
-        """Return the pods with these labels in all namespaces."""
+        """Return the pods of all namespaces that match a selector."""
         found = self._api.json("GET", "/api/v1/pods", query={"labelSelector": selector})
         return list(found["items"])
 
     def statistics(self, node: str) -> Object:
-        """Return CPU and memory of a node and its pods, as its kubelet last read them.
+        """Return the kubelet's last readings of CPU and memory of a node and its pods.
 
         After this call, `now` is the clock of the node.
         """
@@ -216,7 +212,7 @@ class Cluster:
         return found
 
     def missing_permissions(self, needed: Sequence[Permission] = PERMISSIONS) -> list[str]:
-        """Return the verbs and resources that this user may not use."""
+        """Return the needed verbs and resources that this user may not use."""
         missing = []
         for permission in needed:
             resource, _, sub = permission.resource.partition("/")
@@ -237,6 +233,6 @@ class Cluster:
                 missing.append(f"{', '.join(refused)} {permission.shown} ({permission.why})")
         return missing
 
-    def _path(self, resource: str) -> str:
+    def _path(self, resource: str, namespace: str = "") -> str:
         group = "/apis/batch/v1" if resource.startswith("jobs") else "/api/v1"
-        return f"{group}/namespaces/{self.namespace}/{resource}"
+        return f"{group}/namespaces/{namespace or self.namespace}/{resource}"

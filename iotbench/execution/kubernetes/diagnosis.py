@@ -1,6 +1,6 @@
-"""Causes why pods wait or fail, with the cluster's message and a remedy.
+"""Explains why pods wait or fail, with the cluster's message and a remedy.
 
-Pure functions from pods and events, as the API returns them, to sentences.
+Pure functions turn pods and events, as the API returns them, into sentences.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
 """
 
@@ -18,7 +18,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 _KILLED = 128 + 9
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
-"""Patience with conditions that may pass, such as a node or a quota that is being added."""
+"""Patience with conditions that may pass, for example while a node or a quota is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Symptom:
     """A condition that ends the run if it persists."""
 
     key: str
-    """Identifies the condition; the text of the cause may change."""
+    """Identifies the condition, while the text of the cause may change."""
     cause: str
     patience_s: float = 0.0
     pod: str = ""
     """Pod with a log that may contain the reason."""
     deleted: bool = False
-    """True if a pod was deleted; its object does not show why."""
+    """True if a pod was deleted; the pod's object does not show why."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -63,7 +63,7 @@ _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 """Events after which earlier problems of a pod, or of the pods of a Job, are over."""
 _NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
-"""Messages of a kubelet or API server that is behind; the kubelet then retries with success."""
+"""Messages of a kubelet or API server that lags behind; the kubelet's next try succeeds."""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
     " quota raised",
@@ -96,7 +96,7 @@ def is_collector(pod: Object) -> bool:
 
 
 def index_of(pod: Object) -> int | None:
-    """Return the index of a worker; None: it is not known, or the pod is the collector."""
+    """Return the index of a worker; None for the collector, or if the index is not known."""
     index = pod["metadata"].get("labels", {}).get(_INDEX, "")
     return int(index) if index and not is_collector(pod) else None
 
@@ -107,7 +107,7 @@ def phase_of(pod: Object) -> str:
 
 
 def has_run(pod: Object) -> bool:
-    """Return whether the container of a pod has started, so that it has a log."""
+    """Return whether the container of a pod has started, so that there is a log."""
     return any("waiting" not in c.get("state", {}) for c in _containers(pod))
 
 
@@ -115,11 +115,11 @@ def waiting_for(pods: Sequence[Object], workers: int) -> str:
     """Return what pods wait for, in one line; empty if every pod runs or has run."""
     parts = []
     collectors = [pod for pod in pods if is_collector(pod)]
-    wait = _wait_of(collectors[0]) if collectors else "its pod is being created"
+    wait = _explain_wait(collectors[0]) if collectors else "its pod is being created"
     if wait:
         parts.append(f"collector: {wait}")
     others = [pod for pod in pods if not is_collector(pod)]
-    waits = Counter(filter(None, map(_wait_of, others)))
+    waits = Counter(filter(None, map(_explain_wait, others)))
     if len(others) < workers:
         waits["pod is being created"] = workers - len(others)
     parts += [f"{count} of {workers} workers: {wait}" for wait, count in waits.items()]
@@ -131,9 +131,9 @@ def symptoms(
 ) -> Iterator[Symptom]:
     """Yield conditions, the gravest first; `workers_are_due` while no worker may have ended."""
     pods, events = list(pods), list(events)
-    found = [symptom for pod in pods for symptom in _of_pod(pod, workers_are_due)]
-    found += _of_waiting_for_nodes(pods, events)
-    found += _of_events(events, {pod["metadata"]["name"]: pod for pod in pods})
+    found = [symptom for pod in pods for symptom in _diagnose_pod(pod, workers_are_due)]
+    found += _diagnose_scheduling(pods, events)
+    found += _diagnose_events(events, {pod["metadata"]["name"]: pod for pod in pods})
     yield from sorted(found, key=lambda symptom: symptom.patience_s)
 
 
@@ -145,30 +145,36 @@ def _containers(pod: Object) -> Sequence[Object]:
     return found
 
 
-def _wait_of(pod: Object) -> str:
+def _get_waiting(container: Object) -> Object:
+    found: Object = container.get("state", {}).get("waiting", {})
+    return found
+
+
+def _explain_wait(pod: Object) -> str:
     if phase_of(pod) != "Pending":
         return ""
-    if _diagnose_unscheduled(pod) is not None or not pod["spec"].get("nodeName"):
+    if _find_scheduling_problem(pod) is not None or not pod["spec"].get("nodeName"):
         return "waiting for a node"
-    for container in _containers(pod):
-        waiting = container.get("state", {}).get("waiting", {})
-        if waiting.get("reason") in _IMAGE_WAITS:
-            return "waiting for the image"
+    if any(_get_waiting(each).get("reason") in _IMAGE_WAITS for each in _containers(pod)):
+        return "waiting for the image"
     return "starting (image, volumes)"
 
 
-def _diagnose_unscheduled(pod: Object) -> str | None:
+def _find_scheduling_problem(pod: Object) -> str | None:
     for condition in pod.get("status", {}).get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("message", ""))
     return None
 
 
-def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: FBT001
+def _diagnose_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: FBT001
     name, full = name_of(pod), pod["metadata"]["name"]
     key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
     status = pod.get("status", {})
-    ended = [c for c in (_diagnose_terminated(container) for container in _containers(pod)) if c]
+    ended = []
+    for container in _containers(pod):
+        states = [container.get(each, {}) for each in ("state", "lastState")]
+        ended += [state["terminated"] for state in states if "terminated" in state][:1]
     node = pod["spec"].get("nodeName", "no node")
     if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
         cause = f"{name} was deleted while it ran ({full} on {node})"
@@ -179,35 +185,26 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
         yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster gives no reason'}")
         return
     for state in ended:
-        memory = f"{_memory_limit(pod)}; give it more with --set {part}.resources.limits.memory=..."
+        limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+        memory = limits.get("memory", "the node's memory")
+        memory += f"; give it more with --set {part}.resources.limits.memory=..."
         if state.get("reason") == "OOMKilled":
             cause = f"{name} was killed because it was out of memory (OOMKilled): its limit is"
             yield Symptom(key, f"{cause} {memory}")
         elif state["exitCode"] == _KILLED:
             # A container runtime may report the end before it hears that memory ran out.
-            cause = f"{name} ended with {_exit(state)}, perhaps because it was out of memory"
+            cause = (
+                f"{name} ended with {_describe_exit(state)}, perhaps because it was out of memory"
+            )
             yield Symptom(key, f"{cause}: its limit is {memory}", _SHORT_S, full)
         elif state["exitCode"] != 0:
-            yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
+            yield Symptom(key, f"{name} ended with {_describe_exit(state)}", _SHORT_S, full)
         elif not is_collector(pod) and workers_are_due:
             yield Symptom(key, f"{name} ended before it joined the run", _SHORT_S, full)
-    yield from _of_waits(pod, key)
+    yield from _diagnose_waits(pod, key)
 
 
-def _diagnose_terminated(container: Object) -> Object:
-    for state in (container.get("state", {}), container.get("lastState", {})):
-        if "terminated" in state:
-            found: Object = state["terminated"]
-            return found
-    return {}
-
-
-def _memory_limit(pod: Object) -> str:
-    limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
-    return str(limits.get("memory", "the node's memory"))
-
-
-def _exit(state: Object) -> str:
+def _describe_exit(state: Object) -> str:
     code = state["exitCode"]
     text = f"exit code {code}"
     if code > 128:
@@ -216,22 +213,22 @@ def _exit(state: Object) -> str:
     return f"{text}: {words}" if words else text
 
 
-def _of_waiting_for_nodes(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
+def _diagnose_scheduling(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
     grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
     for pod in pods:
-        full, text = pod["metadata"]["name"], _diagnose_unscheduled(pod)
+        full, text = pod["metadata"]["name"], _find_scheduling_problem(pod)
         if text is None or full in grows:  # the cluster is adding a node
             continue
         part = "collector" if is_collector(pod) else "worker"
-        remedy = _remedy(_SCHEDULING_REMEDIES, text).format(part=part)
+        remedy = _find_remedies(_SCHEDULING_REMEDIES, text).format(part=part)
         cause = f"no node can take {name_of(pod)}: {text.strip().rstrip('.')}{remedy}"
         yield Symptom(f"pod {full} unscheduled", cause, _PATIENCE_S)
 
 
-def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
+def _diagnose_waits(pod: Object, key: str) -> Iterator[Symptom]:
     name = name_of(pod)
     for container in _containers(pod):
-        waiting = container.get("state", {}).get("waiting", {})
+        waiting = _get_waiting(container)
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         words = f"{reason}: {message}".strip(": ")
         if reason in _IMAGE_WAITS:
@@ -248,8 +245,8 @@ def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
 # --- events -------------------------------------------------------------------------------------
 
 
-def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
-    """Yield conditions that only events show: pods that are not created, volumes not mounted."""
+def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
+    """Yield conditions that only events show: a pod is not created, a volume is not mounted."""
     went_on: set[str] = set()
     for event in reversed(events):
         name, reason = event["involvedObject"]["name"], event.get("reason", "")
@@ -258,26 +255,23 @@ def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator
         elif reason == "FailedCreate" and name not in went_on:
             made = sum(pod.startswith(name) for pod in pods)
             key = f"event {name} {made}"  # again with every pod that could be created
-            cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_words(event)}"
+            cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_explain(event)}"
             yield Symptom(key, cause, _PATIENCE_S)
         elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
             pod = pods.get(name)
-            if pod and _is_being_created(pod) and not re.search(_HICCUP, event["message"]):
-                cause = f"{name_of(pod)} cannot start: {_words(event)}"
+            if not pod or phase_of(pod) != "Pending" or re.search(_HICCUP, event["message"]):
+                continue
+            # Containers that wait for an image have their volumes.
+            if {_get_waiting(c).get("reason") for c in _containers(pod)} <= {"ContainerCreating"}:
+                cause = f"{name_of(pod)} cannot start: {_explain(event)}"
                 yield Symptom(f"event {name}", cause, _PATIENCE_S)
 
 
-def _is_being_created(pod: Object) -> bool:
-    """Return whether a pod has a node, and its containers do not wait for an image yet."""
-    waits = [c.get("state", {}).get("waiting", {}).get("reason") for c in _containers(pod)]
-    return phase_of(pod) == "Pending" and set(waits) <= {"ContainerCreating"}
-
-
-def _words(event: Object) -> str:
+def _explain(event: Object) -> str:
     words = " ".join(str(event.get("message", "")).split())
-    return f"{words}{_remedy(_EVENT_REMEDIES, words)}"
+    return f"{words}{_find_remedies(_EVENT_REMEDIES, words)}"
 
 
-def _remedy(remedies: Mapping[str, str], words: str) -> str:
+def _find_remedies(remedies: Mapping[str, str], words: str) -> str:
     found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
     return f"; {'; '.join(found)}" if found else ""

@@ -22,7 +22,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Helm:
-    """Installs, upgrades and removes releases in one namespace."""
+    """Installs, upgrades and removes releases in a namespace."""
 
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
         self._options = options
@@ -78,15 +78,16 @@ class Helm:
     def _with_values(
         self, command: list[str], values: Mapping[str, Any], proposed: Mapping[str, Any]
     ) -> str:
-        """Run a command with proposed values, the user's, and ours; later ones override."""
+        """Run a command with proposed values, the user's and ours; later values override."""
         own = {**values, **self._options.image_values()}
         with scratch_folder("values") as folder:
-            file, first = folder / "values.json", folder / "proposed.json"
-            file.write_text(json.dumps(own))
-            before = [first] if proposed else []
+            first, last = folder / "proposed.json", folder / "values.json"
+            last.write_text(json.dumps(own))
+            paths = [*self._options.values, last]
             if proposed:
                 first.write_text(json.dumps(proposed))
-            files = [f"--values={path}" for path in (*before, *self._options.values, file)]
+                paths.insert(0, first)
+            files = [f"--values={path}" for path in paths]
             sets = [f"--set={word}" for word in self._options.sets]
             return self._run([*command, *files, *sets])
 

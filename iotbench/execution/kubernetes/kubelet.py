@@ -1,4 +1,4 @@
-"""The database's pods, and the counters of pods and nodes as the kubelets read them."""
+"""The pods of the database, and the kubelets' counters of pods and nodes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,12 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
     """Return the database's pods, or why they are not known."""
     if target.database_pods:
         selector = ",".join(f"{key}={value}" for key, value in target.database_pods.items())
-        found = tuple(_running(cluster.pods_anywhere(selector)))
+        found = tuple(
+            DatabasePod(pod["metadata"]["namespace"], pod["metadata"]["name"],
+                        pod["spec"]["nodeName"])
+            for pod in cluster.pods_anywhere(selector)
+            if phase_of(pod) == "Running"
+        )  # fmt: skip
         return found or f"no pod that runs has the labels {selector} (database_pods)"
     hosts = [host for host, _ in addresses(target.options)]
     if not hosts:
@@ -40,7 +45,7 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
             "the target's options have no address; name the labels of the database's"
             " pods with database_pods in config.yaml"
         )
-    behind = {pod for host in dict.fromkeys(hosts) for pod in _behind(cluster, host)}
+    behind = {pod for host in dict.fromkeys(hosts) for pod in _find_behind(cluster, host)}
     if not behind:
         return (
             f"outside of the cluster, where no Service with pods is named"
@@ -56,16 +61,9 @@ def pod_names(pods: tuple[DatabasePod, ...]) -> str:
     return f"{'pod' if len(pods) == 1 else 'pods'} {names}{more}"
 
 
-def _running(pods: list[Object]) -> Iterator[DatabasePod]:
-    for pod in pods:
-        if pod["status"].get("phase") == "Running":
-            metadata = pod["metadata"]
-            yield DatabasePod(metadata["namespace"], metadata["name"], pod["spec"]["nodeName"])
-
-
-def _behind(cluster: Cluster, host: str) -> set[DatabasePod]:
-    """Return the pods behind a name, as the DNS of the cluster resolves it in the run's pods."""
-    for service, namespace, pod in _services(host, cluster.namespace):
+def _find_behind(cluster: Cluster, host: str) -> set[DatabasePod]:
+    """Return the pods behind a host's name, which the cluster's DNS resolves for the run's pods."""
+    for service, namespace, pod in _list_services(host, cluster.namespace):
         found = {
             DatabasePod(target["namespace"], target["name"], endpoint["nodeName"])
             for endpoint in cluster.endpoints(service, namespace)
@@ -78,8 +76,8 @@ def _behind(cluster: Cluster, host: str) -> set[DatabasePod]:
     return set()
 
 
-def _services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
-    """Yield Service, namespace, and pod or nothing, that a name may mean.
+def _list_services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each Service that a name may mean, with its namespace, and a pod or nothing.
 
     https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/
     """
@@ -99,7 +97,7 @@ def _services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
 
 _NANO = 1e9
 _MARGIN_S = 2.0
-"""Readings and nodes' clocks have whole seconds, and phases are reported with a delay."""
+"""Readings and the clocks of nodes have whole seconds, and phases are reported with a delay."""
 _TWICE_S = 50.0
 """Time in which a kubelet has read everything twice."""
 _SHORT_PHASES = (
@@ -109,7 +107,7 @@ _SHORT_PHASES = (
 
 
 class KubeletSource:
-    """Readings of pods: the client is a sweep's pods, the machine the nodes of the database."""
+    """Reads pods and nodes: the client is the sweep's pods, the machine the database's nodes."""
 
     every_s = 2.0
     piece_s = 10.0
@@ -118,9 +116,9 @@ class KubeletSource:
     def __init__(
         self, cluster: Cluster, selector: str, database: Sequence[DatabasePod] | str
     ) -> None:
-        """Store the selector of the sweep's pods, and the database's pods or why they are unknown.
+        """`selector` finds the sweep's pods; `database`: its pods, or why they are not known.
 
-        The clock of `cluster` follows the nodes': nothing else may use it.
+        The clock of `cluster` follows the clocks of nodes, so nothing else may use `cluster`.
         """
         self._cluster = cluster
         self._selector = selector
@@ -141,7 +139,7 @@ class KubeletSource:
         )
 
     def read(self) -> Mapping[Name, CounterReading | None]:
-        """Return the kubelets' latest readings; a node that does not answer has none."""
+        """Return the kubelets' latest readings; a node that does not answer has no readings."""
         found: dict[Name, CounterReading | None] = {}
         wanted = {(pod.namespace, pod.name): CounterOwner.SERVER for pod in self._database}
         nodes = dict.fromkeys(self._nodes)
@@ -154,24 +152,24 @@ class KubeletSource:
                     nodes[node] = None
         for node in nodes:
             with suppress(BenchError):
-                found |= self._of_node(node, wanted)
+                found |= self._read_node(node, wanted)
         return found
 
-    def _of_node(
+    def _read_node(
         self, node: str, wanted: Mapping[tuple[str, str], CounterOwner]
     ) -> Iterator[tuple[Name, CounterReading | None]]:
         statistics = self._cluster.statistics(node)
         self._ahead_s.setdefault(node, self._cluster.now.timestamp() - monotonic())
         if node in self._nodes:
             name = (CounterOwner.MACHINE, node)
-            yield name, self._reading(name, node, statistics["node"])
+            yield name, self._parse(name, node, statistics["node"])
         for pod in statistics.get("pods") or ():
             place = pod["podRef"]["namespace"], pod["podRef"]["name"]
             if part := wanted.get(place):
                 name = (part, "/".join(place))
-                yield name, self._reading(name, node, pod)
+                yield name, self._parse(name, node, pod)
 
-    def _reading(self, name: Name, node: str, statistics: Object) -> CounterReading | None:
+    def _parse(self, name: Name, node: str, statistics: Object) -> CounterReading | None:
         cpu, memory = statistics.get("cpu") or {}, statistics.get("memory") or {}
         used_ns, memory_bytes = cpu.get("usageCoreNanoSeconds"), memory.get("workingSetBytes")
         if used_ns is None or memory_bytes is None or cpu["time"] == self._stamps.get(name):

@@ -1,6 +1,6 @@
-"""The lock that allows one run at a time on a database: a ConfigMap that names its holder.
+"""A lock that allows one run at a time on a database: a ConfigMap that names its holder.
 
-It has the label of the sweep, so that removing the sweep removes the lock.
+The ConfigMap has the label of the sweep, so that removing the sweep removes the lock.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class ClusterLock:
         command: str,
         remove: Callable[[str], None],
     ) -> None:
-        """Store the lock's data; `remove` removes an abandoned sweep with pods."""
+        """`remove` removes an abandoned sweep with its pods."""
         self._cluster = cluster
         self._remove = remove
         self._name = f"bench-lock-{key}"

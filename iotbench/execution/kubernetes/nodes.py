@@ -1,6 +1,6 @@
-"""Detection of lost nodes of silent pods.
+"""Detects whether the node of a silent pod is lost.
 
-A node renews its lease four times within the lease's duration: by default every 10 s. The control
+A node renews its lease four times within the lease's duration, by default every 10 s. The control
 plane calls a node NotReady only after most of a minute, so the lease shows a crash earlier.
 https://kubernetes.io/docs/concepts/architecture/nodes/#heartbeats
 """
@@ -15,7 +15,7 @@ from iotbench.execution.kubernetes.wire import NotFound
 _RENEWALS = 4
 _DURATION_S = 40.0
 _MISSED = 2
-"""Missed renewals after which a node is lost: a busy node renews late."""
+"""Missed renewals after which a node counts as lost; a busy node renews late."""
 _SKEW_S = 5.0
 """Tolerance between the clocks of nodes and API server."""
 _AGAIN_S = 1.0
@@ -34,14 +34,14 @@ class SilentNodes:
     """The nodes of silent pods."""
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
-        """Store the cluster and a clock that stops while this process cannot see renewals."""
+        """`clock` stops while this process cannot see renewals."""
         self._cluster = cluster
         self._clock = clock
         self._first: dict[str, _Seen] = {}
         self._last: dict[str, tuple[float, str | None]] = {}
 
     def trouble(self, name: str) -> str | None:
-        """Return what is wrong with a node: empty if it is alive, None while that is not known.
+        """Return the problem of a node: empty if the node is alive, None while this is not known.
 
         A node that cannot be read counts as alive.
         """
@@ -62,12 +62,15 @@ class SilentNodes:
             node = self._cluster.node(name)
         except NotFound:
             return "is gone"
-        found = _not_ready(node) if node else ""
-        lease = self._cluster.lease(name) if node and not found else None
-        text = lease["spec"].get("renewTime") if lease else None
-        if lease is None or not text:
-            return found
-        renewed = datetime.fromisoformat(text)
+        if node is None:
+            return ""
+        for condition in node["status"].get("conditions", ()):
+            if condition["type"] == "Ready" and condition["status"] != "True":
+                return f"is not ready ({condition.get('message', condition['status'])})"
+        lease = self._cluster.lease(name)
+        if lease is None or not lease["spec"].get("renewTime"):
+            return ""
+        renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
         first = self._first.setdefault(name, _Seen(renewed, now_s))
         return self._judge(lease, renewed, first, now_s)
 
@@ -83,10 +86,3 @@ class SilentNodes:
         ):
             return None
         return f"has been silent for {age.total_seconds():.0f} s"
-
-
-def _not_ready(node: Object) -> str:
-    for condition in node["status"].get("conditions", ()):
-        if condition["type"] == "Ready" and condition["status"] != "True":
-            return f"is not ready ({condition.get('message', condition['status'])})"
-    return ""

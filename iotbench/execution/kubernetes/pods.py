@@ -1,4 +1,4 @@
-"""The pods of one run: the collector's events, and failures that the cluster shows."""
+"""Follows the pods of one run: the collector's events, and failures that the cluster shows."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,7 @@ _LOGS = 4
 
 
 class PodRun:
-    """One run: its pods, the collector's events, and failures that the cluster shows."""
+    """The pods of one run."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class PodRun:
         watcher: Watcher,
         clock: Callable[[], float],
     ) -> None:
-        """Store the names of the run's Jobs, the collector's first, and a clock without pauses."""
+        """`jobs`: names of the run's Jobs, the collector's first; `clock` makes no pauses."""
         self._spec = spec
         self._jobs = jobs
         self._cluster = cluster
@@ -88,14 +88,14 @@ class PodRun:
         self._read_until = ""
         self._starts_seen_at = self._began
         self._troubles: dict[str, tuple[float, str]] = {}
-        """Source -> since when it cannot be read, and why."""
+        """Source that cannot be read -> since when, and why."""
         self.cut_off = False
         """True if the API server does not answer."""
         self._node_lost = False
         """True if the collector's node is lost."""
         self._cause = ""
         self._guessed = False
-        """True if the cause is the collector's silence or end: its own outcome is better."""
+        """True if the cause is the collector's silence or end, so that its outcome is better."""
         self._deadline: float | None = None
         """Time at which the run must be over, after a failure or an interruption."""
         self._asked_to_stop = False
@@ -113,13 +113,15 @@ class PodRun:
                 return
             if isinstance(event, PhaseEvent):
                 self._phase = event.phase
-                event = self._add_waits(event)
+                words = filter(None, (event.detail, self._explain_waits()))
+                event = event.model_copy(update={"detail": "; ".join(words)})
             if event:
                 yield event
             if interrupts.requested:
                 self._stop_collector()
-            elif not self._cause:
-                self._fail_of(self._diagnosis())
+            elif not self._cause and (cause := self._diagnose()):
+                self._cause = cause  # the collector may soon report it itself, with the progress
+                self._deadline = self._clock() + (0 if self.cut_off else _REPORT_S)
             if self._deadline is not None and self._clock() > self._deadline:
                 lost = self.cut_off or self._node_lost
                 if self._collector_runs() and not (self._asked_to_stop or lost):
@@ -129,33 +131,22 @@ class PodRun:
                 if last:
                     yield self._judge(last, interrupts)
                 else:
-                    yield self._without_collector(interrupts)
+                    yield self._conclude_alone(interrupts)
                 return
 
     def _describe_waiting(self) -> PhaseEvent | None:
-        """Return what pods wait for, if that has changed."""
-        waits = self._waiting()
+        """Return a phase event if the pods wait for something else than before."""
+        waits = self._explain_waits()
         if not waits or waits == self._reported:
             return None
         self._reported = waits
         return PhaseEvent(phase=self._phase)
 
-    def _waiting(self) -> str:
+    def _explain_waits(self) -> str:
         return waiting_for(list(self._pods.values()), len(self._spec.workers))
 
-    def _add_waits(self, event: PhaseEvent) -> PhaseEvent:
-        """Return the phase event with what pods wait for."""
-        words = filter(None, (event.detail, self._waiting()))
-        return event.model_copy(update={"detail": "; ".join(words)})
-
-    def _fail_of(self, cause: str) -> None:
-        """Give the collector a moment to report the failure and the progress itself."""
-        if cause:
-            self._cause = cause
-            self._deadline = self._clock() + (0 if self.cut_off else _REPORT_S)
-
     def _next(self) -> Event | None:
-        """Process all events, or up to the next event of the collector."""
+        """Process changes up to the next event of the collector, or all of them."""
         heard = self._watcher.next(_POLL_S)
         for _ in range(_AT_ONCE):
             event = self._take(heard)
@@ -198,10 +189,13 @@ class PodRun:
 
     # --- what is wrong -------------------------------------------------------------------------
 
-    def _diagnosis(self) -> str:
+    def _diagnose(self) -> str:
+        """Return why the run has failed; empty if it has not."""
         now = self._clock()
         due = self._phase in ("start", "init", "barrier")
-        pods = [pod for pod in self._pods.values() if not self._has_reported(pod)]
+        indices = ((index_of(pod), pod) for pod in self._pods.values())
+        # The run no longer needs the pod of a worker that has reported.
+        pods = [pod for i, pod in indices if i is None or not self._stream.has_report_of(i)]
         found = list(symptoms(pods, self._happened.values(), workers_are_due=due))
         present = {symptom.key for symptom in found}
         self._first_seen = {k: t for k, t in self._first_seen.items() if k in present}
@@ -209,12 +203,11 @@ class PodRun:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
                 return self._explain_symptom(symptom, now)
-        return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
-
-    def _has_reported(self, pod: Object) -> bool:
-        """Return whether a pod's worker has reported, so that the run no longer needs the pod."""
-        index = index_of(pod)
-        return index is not None and self._stream.has_report_of(index)
+        return (
+            self._explain_unreachable(now)
+            or self._explain_silence(now)
+            or self._explain_lost_start(now)
+        )
 
     def _explain_symptom(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
@@ -228,27 +221,27 @@ class PodRun:
         if is_collector(self._pods[symptom.pod]):
             self._guessed = True
         elif NO_COLLECTOR in cause and now - self._heard_at > _HEARD_S:
-            return self._lost_collector(cause, now)
+            return self._explain_lost_collector(cause, now)
         return cause
 
-    def _lost_collector(self, cause: str, now: float) -> str:
-        """Return why a worker does not reach a silent collector; empty until that is known."""
+    def _explain_lost_collector(self, cause: str, now: float) -> str:
+        """Return why a worker does not reach a silent collector; empty until this is known."""
         collector = self._collector()
         trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
         if collector is None or trouble is None:
             return ""
         self._guessed, self._node_lost = True, bool(trouble)
         if trouble:
-            return _no_sign_of_life(now - self._heard_at, collector, trouble)
-        return cause + _place(collector)
+            return _describe_silence(now - self._heard_at, collector, trouble)
+        return cause + _describe_place(collector)
 
     def _end_unattended(self) -> str:
         with suppress(BenchError):
             return explain_unattended_end(self._cluster, self._jobs[0])
         return ""
 
-    def _out_of_reach(self, now: float) -> str:
-        """Return the failure of a source that cannot be read for long."""
+    def _explain_unreachable(self, now: float) -> str:
+        """Return the failure of a source that cannot be read for too long."""
         away = "server" in self._troubles  # nothing else can be read either
         for source, (since, cause) in self._troubles.items():
             if now - since <= _UNREACHABLE_S or (away and source != "server"):
@@ -259,13 +252,13 @@ class PodRun:
             return f"{source} cannot be read for {_UNREACHABLE_S:.0f} s: {cause}"
         return ""
 
-    def _silence(self, now: float) -> str:
-        """Return the failure of a silent, late or ended collector, if there is one."""
+    def _explain_silence(self, now: float) -> str:
+        """Return the failure of a silent, late or ended collector; empty if it is well."""
         collector = self._collector()
         if collector is None or phase_of(collector) == "Pending":
             self._heard_at = now
             if now - self._began > self._spec.appear_s:
-                waits = self._waiting()
+                waits = self._explain_waits()
                 return f"collector did not start within {self._spec.appear_s:.0f} s: {waits}"
             return ""
         if "server" in self._troubles:
@@ -275,10 +268,10 @@ class PodRun:
             return "the collector ended before the run was over"
         if silent_s > self._spec.silence_s:
             trouble = self._nodes.trouble(collector["spec"].get("nodeName", ""))
-            # If its node lives, its log may be late: it comes through the node and the API server.
+            # While its node lives, its log may only be late on its way through the API server.
             if trouble or silent_s > 2 * self._spec.silence_s:
                 self._guessed, self._node_lost = True, bool(trouble)
-                return _no_sign_of_life(silent_s, collector, trouble)
+                return _describe_silence(silent_s, collector, trouble)
         limit_s = self._spec.timeout_s
         if limit_s and now - (self._collector_began or now) > limit_s + TIMEOUT_GRACE_S:
             return (
@@ -287,7 +280,7 @@ class PodRun:
             )
         return ""
 
-    def _lost_at_start(self, now: float) -> str:
+    def _explain_lost_start(self, now: float) -> str:
         """Return the failure of a pod that does not start because its node is lost."""
         if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
             return ""
@@ -297,7 +290,7 @@ class PodRun:
                 trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
                 if trouble:
                     self._node_lost = is_collector(pod)
-                    return f"{name_of(pod)} did not start{_node(pod, trouble)}"
+                    return f"{name_of(pod)} did not start{_describe_node(pod, trouble)}"
         return ""
 
     # --- the end -------------------------------------------------------------------------------
@@ -306,7 +299,7 @@ class PodRun:
         return next((pod for pod in self._pods.values() if is_collector(pod)), None)
 
     def image(self) -> str:
-        """Return the collector's image: the requested name, and what the node runs."""
+        """Return the requested name of the collector's image, and the id that the node runs."""
         pod = self._collector()
         if pod is None:
             return ""
@@ -320,7 +313,7 @@ class PodRun:
         return pod is not None and phase_of(pod) == "Running" and not self._log_ended
 
     def _stop_collector(self) -> None:
-        """Delete the collector's pod; it then reports the progress and ends."""
+        """Delete the collector's pod, so that the collector reports the progress and ends."""
         if self._asked_to_stop:
             return
         self._asked_to_stop = True
@@ -333,7 +326,7 @@ class PodRun:
             self._deadline = self._clock()
 
     def _read_outcome(self) -> Outcome | None:
-        """Return the outcome in the rest of the collector's log, which is better than a guess."""
+        """Return the outcome from the rest of the collector's log, if it has one."""
         pod = self._collector()
         if pod is None or not has_run(pod):
             return None
@@ -346,16 +339,14 @@ class PodRun:
         return None
 
     def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
-        """Add what only the cluster shows: why the collector was stopped, a worker's node."""
+        """Add facts that only the cluster shows: why the collector was stopped, a worker's node."""
         if outcome.status == "interrupted" and not interrupts.requested:
+            cause = self._cause or self._end_unattended()
             cause = (
-                self._cause
-                or self._end_unattended()
-                or ("the collector was stopped from outside: its pod was deleted or evicted")
+                cause or "the collector was stopped from outside: its pod was deleted or evicted"
             )
-            outcome = outcome.model_copy(
-                update={"status": "failed", "cause": cause, "exit_code": 1}
-            )
+            failed = {"status": "failed", "cause": cause, "exit_code": 1}
+            outcome = outcome.model_copy(update=failed)
         elif outcome.status == "failed":
             outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
         if outcome.status == "failed":
@@ -363,35 +354,35 @@ class PodRun:
         return outcome
 
     def _explain(self, cause: str, interrupts: Interrupts) -> str:
-        """Return the collector's cause, and what the cluster shows about a silent worker."""
+        """Return the collector's cause, completed by what the cluster shows about its worker."""
         if self._cause and self._cause not in cause and not self._guessed:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
             if not is_collector(pod) and cause.startswith(f"{name_of(pod)} has been silent"):
-                return cause + self._where(pod, interrupts)
+                return cause + self._locate(pod, interrupts)
         return cause
 
-    def _where(self, pod: Object, interrupts: Interrupts) -> str:
+    def _locate(self, pod: Object, interrupts: Interrupts) -> str:
         """Wait for a verdict on a pod's node; return the verdict, or else the node's name."""
         until = self._clock() + _NODE_S
         while self._clock() < until and not interrupts.requested:
             trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
             if trouble:
-                return _node(pod, trouble)
+                return _describe_node(pod, trouble)
             if trouble == "":
                 break
             time.sleep(_POLL_S)  # a lease is read, not watched
-        return _place(pod)
+        return _describe_place(pod)
 
-    def _without_collector(self, interrupts: Interrupts) -> Outcome:
+    def _conclude_alone(self, interrupts: Interrupts) -> Outcome:
+        """Return the outcome of a run that has no collector to report it."""
         self._keep_logs()
         if interrupts.requested:
-            cause = STOPPED
-            return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
+            return Outcome(status="interrupted", cause=STOPPED, exit_code=130, touched=True)
         pod = self._collector()
         out_of_sight = self.cut_off or self._node_lost
         touched = self._phase != "start" or out_of_sight or (pod is not None and has_run(pod))
-        reports = self._last_reports() if touched and not self.cut_off else ()
+        reports = self._read_last_reports() if touched and not self.cut_off else ()
         return Outcome(
             status="failed",
             cause=self._cause,
@@ -401,8 +392,8 @@ class PodRun:
             workers=reports,
         )
 
-    def _last_reports(self) -> tuple[WorkerReport, ...]:
-        """Return the reports that workers write to their logs after the collector is lost."""
+    def _read_last_reports(self) -> tuple[WorkerReport, ...]:
+        """Return the reports that workers write to their logs once the collector is lost."""
         found = {report.index: report for report in self._stream.reports}
         left = {n for n, pod in self._pods.items() if not is_collector(pod) and has_run(pod)}
         until = self._clock() + _LAST_REPORTS_S
@@ -430,13 +421,14 @@ class PodRun:
         return self._kept_logs
 
 
-def _no_sign_of_life(silent_s: float, collector: Object, trouble: str | None) -> str:
-    return f"no sign of life from the collector for {silent_s:.0f} s{_node(collector, trouble)}"
+def _describe_silence(silent_s: float, collector: Object, trouble: str | None) -> str:
+    node = _describe_node(collector, trouble)
+    return f"no sign of life from the collector for {silent_s:.0f} s{node}"
 
 
-def _place(pod: Object) -> str:
+def _describe_place(pod: Object) -> str:
     return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
 
 
-def _node(pod: Object, trouble: str | None) -> str:
+def _describe_node(pod: Object, trouble: str | None) -> str:
     return f": its node {pod['spec']['nodeName']} {trouble}" if trouble else ""

@@ -36,7 +36,7 @@ class Release:
     sweep: str
     target: Target
     keep: bool = False
-    """True if the user wants the pods to stay after the run."""
+    """True if the pods stay after the run, as the user wants."""
 
     @property
     def name(self) -> str:
@@ -92,9 +92,9 @@ class Release:
         return values
 
     def propose(self, spec: RunSpec) -> dict[str, Any]:
-        """Return values that the user's values override: the memory that workers need to write.
+        """Return values that the user may override: the memory of workers that write.
 
-        Workers that ask hold answers of unknown size, so they get the chart's memory.
+        Workers that query hold answers of unknown size, so they get the chart's memory.
         """
         if not spec.inserts or spec.asks:
             return {}
@@ -105,18 +105,18 @@ class Release:
 
 
 def this_owner() -> str:
-    """Return a label that identifies this process: user, machine, process."""
-    return f"{_machine()}.{Owner.this()}"
+    """Return a label that identifies this process by user, machine and process."""
+    return f"{_name_machine()}.{Owner.this()}"
 
 
 def is_abandoned(owner: str) -> bool:
     """Return whether a label identifies a process of this user that has certainly ended."""
     machine, _, process = owner.partition(".")
-    found = Owner.parse(process) if machine == _machine() else None
+    found = Owner.parse(process) if machine == _name_machine() else None
     return found is not None and found.is_visible and not found.alive
 
 
-def _machine() -> str:
+def _name_machine() -> str:
     who = re.sub(r"[^A-Za-z0-9]", "", user_name())[:12] or "user"
     where = hashlib.sha256(f"{user_name()}@{platform.node()}".encode()).hexdigest()[:10]
     return f"{who}-{where}"
@@ -169,11 +169,11 @@ def find_sweeps(cluster: Cluster) -> list[SweepObjects]:
 def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     """Remove the release and all objects with the sweep's label; wait until they are gone.
 
-    SetupError that lists what is left if something cannot be removed.
+    SetupError lists the objects that cannot be removed.
     """
     selector = f"{SWEEP}={sweep}"
     helm.uninstall(f"bench-{sweep}")
-    left = _left(cluster, selector)
+    left = _list_left(cluster, selector)
     deadline = time.monotonic() + _GRACE_S + _EACH_S * len(left)
     asked: set[str] = set()
     forced = False
@@ -199,8 +199,8 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                     cluster.delete(kind, item["metadata"]["name"], grace_s=0)
             forced, deadline = True, time.monotonic() + _FORCED_S + _EACH_S * len(left)
         time.sleep(_POLL_S)  # polling is simpler than a watch for each kind of object
-        left = _left(cluster, selector)
+        left = _list_left(cluster, selector)
 
 
-def _left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:
+def _list_left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:
     return [(kind, item) for kind in _KINDS for item in cluster.metadata(kind, selector)]

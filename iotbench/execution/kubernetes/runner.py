@@ -1,4 +1,4 @@
-"""The Kubernetes runner: a Helm release for a sweep, one collector and N worker pods for a run."""
+"""The Kubernetes runner: a Helm release per sweep; a collector pod and worker pods per run."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Self
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
-from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, Lifetime
+from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, extend_lifetime
 from iotbench.execution.kubernetes.pods import PodRun
 from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.watcher import Watcher
@@ -30,7 +30,7 @@ _JOB_S = 0.03
 
 
 class KubernetesRunner:
-    """A context; the release exists from the first run to the end of the sweep."""
+    """Runs a sweep in pods; the release exists from the first run to the end of the context."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class KubernetesRunner:
             remove(self._cluster, self._helm, self._release.sweep)  # and the lock
         except (Interrupted, BenchError):
             say(
-                f"not everything was removed; remove the rest with: {self._cleanup()}\n"
+                f"not everything was removed; remove the rest with: {self._suggest_cleanup()}\n"
                 f"Kubernetes itself ends the run within {UNATTENDED_S // 60} min, and deletes its"
                 f" pods and credentials {UNATTENDED_S // 60} min later",
                 err=True,
             )
             raise
 
-    def _cleanup(self) -> str:
+    def _suggest_cleanup(self) -> str:
         namespace, sweep = self._cluster.namespace, self._release.sweep
         return command_line(["cleanup", "-n", namespace, "--run", sweep])
 
@@ -91,7 +91,7 @@ class KubernetesRunner:
             f" Kubernetes deletes its pods and credentials after {KEPT_S // 3600} h\n"
             f"  look:   {kubectl} get all,cm,secret -l {selector}\n"
             f"          {kubectl} logs -l {selector} --prefix --tail=-1\n"
-            f"  remove: {self._cleanup()}",
+            f"  remove: {self._suggest_cleanup()}",
             err=True,
         )
 
@@ -101,7 +101,7 @@ class KubernetesRunner:
         jobs = self._release.jobs(spec)
         yield PhaseEvent(phase="start", detail="installing the release")
         failed = self._install(spec, jobs[0])
-        with Lifetime(self._cluster, jobs), OwnClock() as clock:
+        with extend_lifetime(self._cluster, jobs), OwnClock() as clock:
             self._run = run = PodRun(spec, jobs, self._cluster, self._watcher, clock)
             try:
                 yield from (failed,) if failed else run.events(self._interrupts)
@@ -115,7 +115,7 @@ class KubernetesRunner:
     def _install(self, spec: RunSpec, job: str) -> Outcome | None:
         """Apply the chart, and create the run's Secret while helm is still busy.
 
-        Return an outcome if that failed after pods may have started.
+        Return an outcome if this failed after pods may have started.
         """
         labels, values = self._release.labels(spec.run_id), self._release.values(spec)
         applied = threading.Event()
@@ -143,7 +143,7 @@ class KubernetesRunner:
     ) -> None:
         """Create the Secret as soon as the Job that owns it exists.
 
-        The pods wait for it with growing pauses, so a late Secret delays them twice.
+        The pods wait for the Secret with growing pauses, so a late Secret delays them even longer.
         """
         name = self._release.credentials_name(run_id)
         content = self._release.credentials(token_urlsafe(32))

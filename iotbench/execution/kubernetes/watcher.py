@@ -1,4 +1,4 @@
-"""Threads that watch the cluster and pass changes to one queue."""
+"""Threads that watch the cluster and put changes into one queue."""
 
 import queue
 import threading
@@ -80,7 +80,7 @@ class LogEnded:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A source cannot be read: the server itself, pods, events or the log."""
+    """A source cannot be read: the server as a whole, pods, events or the log."""
 
     source: str
     cause: str
@@ -113,8 +113,7 @@ class Watcher:
     def start(self) -> None:
         """Start to watch, from now on."""
         version = self._cluster.present("events")
-        works = (self._watch_pods, lambda: self._watch_events(version), self._ping)
-        for work in works:
+        for work in (self._watch_pods, lambda: self._watch_events(version), self._ping):
             threading.Thread(target=work, daemon=True).start()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The connection to a cluster, requests to its API server, and errors for those that fail."""
+"""The connection to a cluster, requests to its API server, and errors for failed requests."""
 
 import json
 import os
@@ -19,26 +19,26 @@ from simulator.errors import BenchError, ConfigError, SetupError
 
 
 def connect(options: ClusterOptions) -> Any:
-    """Return a client of the cluster that kubectl would use; ConfigError if there is none."""
+    """Return a client of the cluster that kubectl would use; ConfigError if none is configured."""
     from kubernetes import client, config  # noqa: PLC0415 - slow to load, and optional
 
     settings = client.Configuration()
-    files = _kubeconfig_files(options)
+    files = _list_kubeconfigs(options)
     try:
         if not files and os.environ.get("KUBERNETES_SERVICE_HOST"):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-            tls = _tls(settings)
+            tls = _make_tls(settings)
         else:
             # The library writes a kubeconfig's certificates and private key to files, and removes
             # them when the process ends, unless it is killed.
             with scratch_folder("kubeconfig") as folder:
                 config.load_kube_config(  # type: ignore[no-untyped-call]
                     config_file=os.pathsep.join(map(str, files)) or None,
-                    context=options.context or _current_context(files),
+                    context=options.context or _read_current_context(files),
                     client_configuration=settings,
                     temp_file_path=str(folder),
                 )
-                tls = _tls(settings)
+                tls = _make_tls(settings)
                 config.kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001
     except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(
@@ -53,7 +53,7 @@ def connect(options: ClusterOptions) -> Any:
     return made
 
 
-def _tls(settings: Any) -> ssl.SSLContext:
+def _make_tls(settings: Any) -> ssl.SSLContext:
     from urllib3.util.ssl_ import create_urllib3_context  # noqa: PLC0415 - see `connect`
 
     context = create_urllib3_context()
@@ -69,7 +69,7 @@ def _tls(settings: Any) -> ssl.SSLContext:
     return context
 
 
-def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
+def _list_kubeconfigs(options: ClusterOptions) -> list[Path]:
     """Return the kubeconfig files that kubectl would read."""
     if options.kubeconfig:
         return [options.kubeconfig]
@@ -77,8 +77,8 @@ def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
     return named or [path for path in [Path.home() / ".kube" / "config"] if path.exists()]
 
 
-def _current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context, from the first file that has one."""
+def _read_current_context(files: Sequence[Path]) -> str | None:
+    """Return the current context of the first file that has one."""
     for path in files:
         if path.exists():
             content = yaml.safe_load(path.read_text())
@@ -101,7 +101,7 @@ METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 _CONNECT_S = 5.0
 READ_S = 10.0
 STREAM_READ_S = 30.0
-"""Longest silence of a watch: after a suspend of this machine, a dead one is noticed so late."""
+"""Longest silence of a watch, after which a watch that died while this machine slept is noticed."""
 
 
 class NotFound(BenchError):
@@ -214,13 +214,13 @@ class ApiServer:
             with suppress(KeyError, TypeError, ValueError):
                 self.now = parsedate_to_datetime(response.headers["Date"])
             if response.status >= 400:
-                raise _refusal(method, path, response.status, response.read())
+                raise _name_refusal(method, path, response.status, response.read())
             return response
 
 
 @contextmanager
 def _name_errors(server: str) -> Iterator[None]:
-    """Raise Unreachable, with a remedy, for a broken connection."""
+    """Raise Unreachable with a remedy if the connection breaks."""
     from kubernetes.client import ApiException  # noqa: PLC0415 - see `connect`
     from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
@@ -234,8 +234,7 @@ def _name_errors(server: str) -> Iterator[None]:
         ) from error
 
 
-def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
-    """Return the error for a refusal of the API server."""
+def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     words = body.decode(errors="replace").strip()
     with suppress(ValueError):
         content = json.loads(body)

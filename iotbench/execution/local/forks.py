@@ -1,4 +1,4 @@
-"""Processes of a local sweep, forked from one that has loaded their program."""
+"""Starts the processes of a local sweep by forking a process that has loaded the program."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _END_S = 5.0
 
 @dataclass
 class Fork:
-    """A process, and this side of its pipes."""
+    """A forked process, and this side of its pipes."""
 
     pid: int
     stdin: IO[bytes]
@@ -46,17 +46,17 @@ class Fork:
         return self.code
 
     def kill(self) -> None:
-        """Kill it, unless it has ended."""
+        """Kill the process unless it has ended."""
         if self.wait() is None:
             self._send(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Ask it to end, unless it has ended."""
+        """Ask the process to end unless it has ended."""
         if self.wait() is None:
             self._send(signal.SIGTERM)
 
     def close(self) -> None:
-        """Close this side of its pipes."""
+        """Close this side of the pipes."""
         for pipe in (self.stdin, self.stdout, self.stderr, self.exit):
             pipe.close()
 
@@ -99,19 +99,19 @@ class Forks:
         )
 
     def start(self, name: str, role: Sequence[str], files: Mapping[str, int]) -> Fork:
-        """Start a process with a role, and pass it open files as options.
+        """Start a process with a role, and pass open files to it as options.
 
         SetupError if it cannot be started.
         """
         wanted = {"name": name, "role": role, "options": [*files]}
         with ExitStack() as ours, ExitStack() as theirs:
-            stdin, to_stdin = _pipe(theirs, ours)
+            stdin, to_stdin = _open_pipe(theirs, ours)
             (stdout, to_stdout), (stderr, to_stderr), (code, to_code) = (
-                _pipe(ours, theirs) for _ in range(3)
+                _open_pipe(ours, theirs) for _ in range(3)
             )
             given = [to_code, stdin, to_stdout, to_stderr]
             numbers = [*(pipe.fileno() for pipe in given), *files.values()]
-            pid = self._answer(json.dumps(wanted).encode(), numbers)
+            pid = self._ask(json.dumps(wanted).encode(), numbers)
             if pid < 0:
                 raise SetupError(
                     f"cannot start {name}: {os.strerror(-pid)}: see ulimit -u, and the free memory"
@@ -119,19 +119,19 @@ class Forks:
             ours.pop_all()
             return Fork(pid, to_stdin, stdout, stderr, code)
 
-    def _answer(self, message: bytes, files: Sequence[int]) -> int:
+    def _ask(self, message: bytes, files: Sequence[int]) -> int:
         try:
             socket.send_fds(self._control, [message], files)
             answer = self._control.recv(_ANSWER_BYTES)
         except TimeoutError:
-            raise self._lost(f"has not answered for {_ANSWER_S:.0f} s") from None
+            raise self._explain_loss(f"has not answered for {_ANSWER_S:.0f} s") from None
         except ConnectionError:
             answer = b""
         if not answer:
-            raise self._lost("has ended")
+            raise self._explain_loss("has ended")
         return int(answer)
 
-    def _lost(self, what: str) -> SetupError:
+    def _explain_loss(self, what: str) -> SetupError:
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
         return SetupError(
@@ -139,8 +139,8 @@ class Forks:
         )
 
 
-def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
-    """Return both ends of a new pipe, each closed by its stack."""
+def _open_pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+    """Return both ends of a new pipe; each stack closes its end."""
     read, write = os.pipe()
     return (
         reading.enter_context(os.fdopen(read, "rb", buffering=0)),
@@ -149,6 +149,6 @@ def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]
 
 
 def compose_environment() -> dict[str, str]:
-    """Return the environment of the processes: ours, and where their program is."""
+    """Return the environment of the processes: ours, and the path of their program."""
     path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}

@@ -1,4 +1,4 @@
-"""Serves the pipes of many processes in one thread, so that none of them blocks the caller."""
+"""Serves the pipes of many processes in one thread, so that no pipe blocks the caller."""
 
 import os
 import queue
@@ -11,7 +11,7 @@ _READ_BYTES = 1 << 16
 
 
 class Pipes:
-    """This side's ends of pipes. Leaving the context stops serving them; it closes none."""
+    """Serves this side's ends of pipes until the context ends, which closes no pipe."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -27,7 +27,7 @@ class Pipes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._soon(self._close)
+        self._soon(lambda: setattr(self, "_closed", True))
         self._thread.join()
         self._selector.close()
         os.close(self._woken)
@@ -58,9 +58,6 @@ class Pipes:
     def _change(self) -> None:
         os.read(self._woken, 1)
         self._changes.get()()
-
-    def _close(self) -> None:
-        self._closed = True
 
     def _read(self, fd: int, take: Callable[[str], object], end: Callable[[], None]) -> None:
         rest = b""

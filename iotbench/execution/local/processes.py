@@ -1,4 +1,4 @@
-"""The processes of one local run: their start, events, silence, and certain end."""
+"""The processes of one local run: starts them, reads their events, notices silence, ends them."""
 
 import queue
 import signal
@@ -32,7 +32,7 @@ _NO_FILES: Mapping[str, int] = {}
 
 @dataclass
 class _Running:
-    """A process, and what it has written."""
+    """A process and its output."""
 
     name: str
     process: Fork
@@ -46,7 +46,7 @@ class _Running:
     """Time at which a signal stopped it."""
 
     def has_stopped(self) -> bool:
-        """Return whether a signal has stopped (not ended) the process."""
+        """Return whether a signal has suspended the process, not ended it."""
         try:
             return psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
         except psutil.Error:
@@ -87,7 +87,7 @@ class RunProcesses:
             running.process.close()
 
     def start(self, name: str, role: Sequence[str], files: Mapping[str, int] = _NO_FILES) -> None:
-        """Start a process that reads its input from a pipe, and ends when that closes."""
+        """Start a process that reads its input from a pipe, and ends when this pipe closes."""
         process = self._forks.start(name, role, files)
         running = self._all[name] = _Running(name, process, role, files)
 
@@ -118,15 +118,15 @@ class RunProcesses:
         self._all[_COLLECTOR].process.terminate()
 
     def lost_collector(self) -> str:
-        """Return why the collector is lost; empty while it is well."""
+        """Return why the collector is lost; empty: it is not."""
         collector = self._all[_COLLECTOR]
         code = self._exit_code(collector)
         if code is not None:
             if not self._lines.empty():
                 return ""  # read the events that it wrote before it ended
             times = f", as {len(self._lost)} before it," if self._lost else ""
-            last = _last_line(collector)
-            return f"the collector {_end(code)}{times} before the run was over{last}"
+            last = _show_last_line(collector)
+            return f"the collector {_describe_end(code)}{times} before the run was over{last}"
         if self._is_stopped_too_long(collector):
             return f"the collector has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}"
         if self._heard_s is not None and self._clock() - self._heard_s > self._silence_s:
@@ -157,12 +157,12 @@ class RunProcesses:
                 continue
             code = self._exit_code(running)
             if code:
-                self._report(name, f"{_end(code)}{_last_line(running)}")
+                self._report(name, f"{_describe_end(code)}{_show_last_line(running)}")
             elif self._is_stopped_too_long(running):
                 self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
     def state(self, name: str) -> str:
-        """Return a note if a silent process is stopped; empty otherwise."""
+        """Return a note that a silent process is stopped; empty if it is not."""
         running = self._all.get(name)
         return f"; {_IS_STOPPED}" if running and running.has_stopped() else ""
 
@@ -210,7 +210,7 @@ class RunProcesses:
                 return
 
     def last_reports(self, cause: str, limit_s: float) -> tuple[WorkerReport, ...]:
-        """End the collector; return what the workers can report within a moment, in order."""
+        """End the collector; return the workers' reports that arrive within the limit, in order."""
         self._all[_COLLECTOR].process.kill()
         workers = [running for name, running in self._all.items() if name != _COLLECTOR]
         for running in workers:
@@ -226,12 +226,12 @@ class RunProcesses:
         return {name: tail for name, tail in tails.items() if tail}
 
 
-def _last_line(running: _Running) -> str:
+def _show_last_line(running: _Running) -> str:
     last = running.tail()[-1:]
     return f": {last[0]}" if last else ""
 
 
-def _end(code: int) -> str:
+def _describe_end(code: int) -> str:
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"

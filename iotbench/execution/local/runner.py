@@ -28,7 +28,7 @@ _LAST_REPORTS_S = 2.0
 
 
 class LocalRunner:
-    """Each run is a collector and workers, which end with the run or with this process."""
+    """Runs collector and workers as processes, which end with the run or with this process."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class LocalRunner:
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
     ) -> None:
-        """Store the target's credentials, the files of others, and the lock against other runs."""
+        """`credential_files`: files with rotated credentials; `lock`: held during the sweep."""
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
         self._forks = Forks()
@@ -55,15 +55,15 @@ class LocalRunner:
         self._held.close()
 
     def facts(self) -> dict[str, str]:
-        """Return nothing: everything ran on this machine."""
+        """Return no facts, because every run is on this machine."""
         return {}
 
     def logs(self) -> dict[str, str]:
-        """Return the last log lines of the last run."""
+        """Return the last log lines of the last run, by process."""
         return self._logs
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
-        """Start the run and yield its events; the last is always an Outcome."""
+        """Start a run and yield its events; the last event is always an Outcome."""
         allow_open_files()
         with ExitStack() as stack:
             if spec.mode == IMPORT:  # workers that are killed leave their files there
@@ -87,12 +87,12 @@ class LocalRunner:
             for index in range(len(spec.workers)):
                 role = ["worker", f"--collector={url}", f"--index={index}"]
                 processes.start(f"worker-{index}", role)
-            yield from self._events(spec, processes, clock, listener.close)
+            yield from self._follow(spec, processes, clock, listener.close)
 
-    def _events(
+    def _follow(
         self, spec: RunSpec, processes: RunProcesses, clock: OwnClock, refuse: Callable[[], None]
     ) -> Iterator[Event]:
-        """Yield the events; once no collector is left, `refuse` ends the workers' wait for one."""
+        """Yield the events; once no collector is left, `refuse` ends the workers' wait for it."""
         deadline_s = timeout_s = None
         while True:
             event = processes.next_event()
@@ -114,7 +114,7 @@ class LocalRunner:
             if deadline_s and (lost or clock() > deadline_s):
                 # The collector does not handle signals yet, or is stuck.
                 refuse()
-                yield self._lost(processes, "interrupted", STOPPED)
+                yield self._conclude(processes, "interrupted", STOPPED)
                 return
             if not lost and timeout_s and clock() > timeout_s:
                 lost = (
@@ -123,14 +123,14 @@ class LocalRunner:
                 )
             if lost:
                 refuse()
-                yield self._lost(processes, "failed", lost)
+                yield self._conclude(processes, "failed", lost)
                 return
             processes.report_lost_workers()
 
-    def _lost(
+    def _conclude(
         self, processes: RunProcesses, status: Literal["failed", "interrupted"], cause: str
     ) -> Outcome:
-        """Return the outcome of a run, which the collector cannot report."""
+        """Return the outcome of a run that has no collector to report it."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
         self._logs = processes.logs()
         return Outcome(
@@ -144,7 +144,7 @@ class LocalRunner:
 
 
 def _explain(outcome: Outcome, processes: RunProcesses) -> Outcome:
-    """Return the outcome; its cause mentions it if the process of a silent worker is stopped."""
+    """Return the outcome; the cause mentions that the process of a silent worker is stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:
         return outcome

@@ -1,10 +1,10 @@
-"""Judgement whether a claim of a document is seen in our measurements. Pure.
+"""Judges whether a claim of a document is seen in our measurements. Pure.
 
 Repeats decide: a relation is seen if it holds between all repeats of one side and all of the other,
 not seen if the opposite holds, and within the spread otherwise. By chance alone, three repeats of
 each side fall into a given order one time in twenty. With more repeats some may overlap, as long as
-chance would order them like this less often: one time in forty for six repeats, one in eighty for
-twelve. So a claim examined after three, six and twelve repeats is seen by chance less than one time
+such an order is less likely by chance: one time in forty for six repeats, one in eighty for twelve.
+So a claim that is examined after three, six and twelve repeats is seen by chance less than one time
 in ten.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
-from iotbench.plans.published.documents import DocumentClaim, Term, Within
+from iotbench.plans.published.documents import DocumentClaim, Term
 
 _CHANCE = 0.15
 """Limit, divided by the number of repeats, of the chance that orders two sides like this."""
@@ -30,22 +30,26 @@ class Seen(StrEnum):
     NOT_SEEN = "not seen"
     WITHIN_SPREAD = "within the spread"
     NOT_HAD = "not measured"
-    """A measure of the claim was not measured."""
+    """One of the measures of the claim is missing."""
 
 
 def judge(claim: DocumentClaim, values: Mapping[Term, Values]) -> Seen:
-    """Return whether the values of the claim's terms agree with it."""
+    """Return whether a claim is seen in the values of its terms."""
     if any(not values.get(term) for term in claim.terms):
         return Seen.NOT_HAD
-    if claim.within:
-        return _bound(claim.within, values)
-    steps = [_larger(values[one], values[other]) for one, other in pairwise(claim.largest_first)]
+    if within := claim.within:
+        found = list(values[within.term])
+        if within.over:
+            pairs = zip(found, values[within.over], strict=False)
+            found = [one / other for one, other in pairs if other]
+        return judge_bounds(found, within.least, within.most)
+    steps = [_compare(values[one], values[other]) for one, other in pairwise(claim.largest_first)]
     order = (Seen.NOT_SEEN, Seen.WITHIN_SPREAD, Seen.SEEN)
     return next(seen for seen in order if seen in steps)
 
 
-def _larger(ones: Values, others: Values) -> Seen:
-    """Return whether one side is larger; a single repeat has no spread to compare with."""
+def _compare(ones: Values, others: Values) -> Seen:
+    """Return whether the first side is larger; a single repeat has no spread to compare with."""
     if min(len(ones), len(others)) < 2:
         return Seen.WITHIN_SPREAD
     if _is_larger(ones, others):
@@ -61,7 +65,7 @@ def _is_larger(ones: Values, others: Values) -> bool:
 
 
 def chance_of(larger: int, ones: int, others: int) -> float:
-    """Return the probability of at least as many larger pairs by chance (the rank-sum test)."""
+    """Return the probability that at least `larger` pairs are larger by chance (rank-sum test)."""
     pairs = ones * others
     if max(ones, others) > _EXACT_REPEATS:
         deviation = math.sqrt(pairs * (ones + others + 1) / 12)
@@ -77,16 +81,8 @@ def chance_of(larger: int, ones: int, others: int) -> float:
     return sum(orders[larger:]) / sum(orders)
 
 
-def _bound(within: Within, values: Mapping[Term, Values]) -> Seen:
-    found = list(values[within.term])
-    if within.over:
-        found = [one / other for one, other in zip(found, values[within.over], strict=False)
-                 if other]  # fmt: skip
-    return judge_bounds(found, within.least, within.most)
-
-
 def judge_bounds(found: Values, least: float, most: float) -> Seen:
-    """Return whether all of several values, none, or only some lie between two bounds."""
+    """Return SEEN if all of several values lie between two bounds, NOT_SEEN if none does."""
     inside = [least <= value <= most for value in found]
     if len(inside) > 1 and all(inside):
         return Seen.SEEN

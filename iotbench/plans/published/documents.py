@@ -1,8 +1,8 @@
-"""The reference documents' published results, as data: systems, figures and claims.
+"""The published results of the reference documents, as data: systems, figures and claims.
 
-`documents/NAME.yaml` holds the figures and claims, each with the name of its statement;
-`plans/NAME-SIZE.yaml` holds the experiment that measures them. A published number is written as a
-quotation of the document with the number in brackets, so that each number has its origin.
+`documents/NAME.yaml` holds the figures and claims, each with the name of its statement.
+`plans/NAME-SIZE.yaml` holds the plan that measures them. A published number is written as a
+quotation of the document with the number in brackets, so that the origin of each number is known.
 """
 
 import re
@@ -126,7 +126,7 @@ class Term(Record):
 
     setting: str
     over: str = ""
-    """Another setting: the term is the ratio of both, repeat by repeat; empty: the value alone."""
+    """Another setting: the term is the ratio to it, repeat by repeat; empty: no ratio."""
     measure: str
     system: str = ""
     """System to measure; empty: the target that is examined."""
@@ -138,7 +138,7 @@ class Term(Record):
 
 
 class Within(Record):
-    """A measure, or its ratio to another one, that is to lie between two bounds."""
+    """A measure, or its ratio to another one, that should lie between two bounds."""
 
     term: Term
     over: Term | None = None
@@ -161,7 +161,7 @@ class Scaling(Record):
     row: str
     setting: str
     by_nodes: dict[int, str] = Field({})
-    """Minimum number of nodes -> setting, for modules that were measured with all of these."""
+    """Minimum number of nodes -> setting, for modules that were measured with all settings."""
     measure: str
 
     def setting_at(self, nodes: int) -> str:
@@ -178,7 +178,7 @@ class Unexamined(Record):
     quote: str = ""
     """Place of a number of the text in the document."""
     question: bool = False
-    """True if the document asks whether it is so."""
+    """True if the document only asks it."""
     reason: str
 
 
@@ -191,25 +191,25 @@ class DocumentClaim(Record):
     """Place of a number of the text in the document; empty: it has none, or follows from the
     published figures."""
     question: bool = False
-    """True if the document asks whether it is so."""
+    """True if the document only asks it."""
     of: tuple[str, ...] = ()
     """Systems that the statement is about; empty: all."""
     elsewhere: bool = True
-    """True if other targets than those systems are examined as well."""
+    """True if targets other than these systems are examined as well."""
     largest_first: tuple[Term, ...] = ()
     within: Within | None = None
     gain: Gain | None = None
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All measures that it needs."""
+        """All measures that the claim needs."""
         if self.within is None:
             return self.largest_first
         return (self.within.term, *((self.within.over,) if self.within.over else ()))
 
     @property
     def across(self) -> bool:
-        """True if it compares systems with each other."""
+        """True if the claim compares systems with each other."""
         return any(term.system for term in self.terms)
 
 
@@ -225,49 +225,46 @@ class Document(Record):
     claims: tuple[DocumentClaim, ...]
     scaling: Scaling | None = None
     compares_disks: bool = False
-    """True if its figures mean little if all data fits into memory."""
+    """True if the document's figures mean little where all data fits into memory."""
     out_of_reach: tuple[Unexamined, ...] = ()
 
     @property
     def quotes(self) -> tuple[str, ...]:
-        """All quotations, which its text must have."""
+        """All quotations, which the text of the document must contain."""
         published = [each.quote for figure in self.figures for each in figure.published.values()]
-        claimed = [
-            *(each.quote for each in self.claims),
-            *(each.quote for each in self.out_of_reach),
-        ]
+        claimed = [each.quote for each in self.claims] + [each.quote for each in self.out_of_reach]
         return (*published, *filter(None, claimed))
 
 
 def read_document(name: str, folder: Path = _FOLDER) -> Document:
-    """Return a document; ConfigError if its file refers to what does not exist."""
+    """Return a document; ConfigError if its file refers to unknown systems or measures."""
     path = folder / "documents" / f"{name}.yaml"
     document = read_record(path, Document)
-    problems = [f"{path}: {problem}" for problem in _problems(document)]
+    problems = [f"{path}: {problem}" for problem in _list_problems(document)]
     if problems:
         raise ConfigError(problems)
     return document
 
 
 def plan_of(name: str, size: ExperimentSize) -> Plan:
-    """Return the plan of a document's experiment."""
+    """Return the plan that measures a document."""
     return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
 
 
 def keep_measured(document: Document, plan: Plan) -> Document:
-    """Return the document with the figures that a plan measures: a demo has fewer settings."""
+    """Return the document with only the figures that a plan measures; a demo has fewer settings."""
     figures = [each for each in document.figures if _is_measured(each, plan)]
     return document.model_copy(update={"figures": tuple(figures)})
 
 
 def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
-    """Return whether a plan has a setting of a figure, and enough steps."""
+    """Return whether a plan has a setting of a figure with enough steps."""
     found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
     step = step_of(figure.measure) or 0
     return any(each and step <= each.inserting.steps for each in found) if step else any(found)
 
 
-def _problems(document: Document) -> list[str]:
+def _list_problems(document: Document) -> list[str]:
     problems = []
     for number, figure in enumerate(document.figures):
         place = f"figures.{number}"

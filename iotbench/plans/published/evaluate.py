@@ -1,9 +1,10 @@
-"""Comparison of measured items with the figures, claims and clusters of a document. Pure."""
+"""Compares measured items with the figures, claims and clusters of a document. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from iotbench.figures.figures import spread_of
 from iotbench.plans.items import Candidate, Item, MeasuredItem
@@ -16,6 +17,7 @@ from iotbench.plans.published.documents import (
     PublishedFigure,
     Scaling,
     Term,
+    Unexamined,
 )
 from iotbench.plans.published.measurements import Measurements, Systems
 from iotbench.plans.published.record import (
@@ -31,7 +33,7 @@ from simulator.errors import counted
 
 @dataclass(frozen=True)
 class Experiment:
-    """The attempted measurements and their results, as parts of a reproduction's record."""
+    """A document, the targets and their results; yields the parts of a reproduction's record."""
 
     document: Document
     candidates: Sequence[Candidate]
@@ -40,35 +42,32 @@ class Experiment:
     measured: Sequence[tuple[Item, MeasuredItem]]
 
     def lines(self) -> tuple[FigureLine, ...]:
-        """Return every figure of every system of the document, and of our other targets."""
-        return tuple(line for figure in self.document.figures for line in self._lines(figure))
+        """Return every figure of each system of the document, and of our other targets."""
+        return tuple(line for figure in self.document.figures for line in self._compare(figure))
 
     def claims(self) -> tuple[ClaimRecord, ...]:
-        """Return every claim, for each target that it can be examined on."""
-        records = [record for claim in self.document.claims for record in self._claims(claim)]
+        """Return every claim, once for each target on which it can be examined."""
+        records = [record for claim in self.document.claims for record in self._examine(claim)]
         records += [
-            ClaimRecord(
-                row=claim.row, text=claim.text, quote=claim.quote, question=claim.question,
-                seen=Seen.NOT_HAD, reason=claim.reason,
-            )
-            for claim in self.document.out_of_reach
-        ]  # fmt: skip
+            _record(each, seen=Seen.NOT_HAD, reason=each.reason)
+            for each in self.document.out_of_reach
+        ]
         return tuple(records)
 
     def matrix(self) -> Matrix | None:
-        """Return the rates by number and size of nodes, if the document has such a matrix."""
+        """Return the rates by number and size of nodes, if the document has a matrix."""
         return matrix(self.document.scaling, self._cells) if self.document.scaling else None
 
     def find_unsettled(self) -> set[tuple[str, str]]:
         """Return each (setting, target) of the claims that are within the spread.
 
-        Claims about bounds are left out: more repeats cannot settle them without a second side.
+        Claims about bounds are left out: they have one side, so more repeats cannot settle them.
         """
         return {
             (setting, side.target)
             for claim in self.document.claims
             if claim.largest_first
-            for record in self._claims(claim)
+            for record in self._examine(claim)
             if record.seen is Seen.WITHIN_SPREAD
             for side in record.sides
             for setting in (side.setting, side.over)
@@ -118,17 +117,18 @@ class Experiment:
                 )
         return cells
 
-    def _lines(self, figure: PublishedFigure) -> Iterator[FigureLine]:
+    def _compare(self, figure: PublishedFigure) -> Iterator[FigureLine]:
         lines = []
         for system in figure.systems:
             targets = self._systems.targets_of(system)
-            lines += [self._line(figure, system, target) for target in targets]
+            lines += [self._measure(figure, system, target) for target in targets]
             if not targets:
-                lines.append(self._line(figure, system, reason=self._systems.absence(system)))
+                lines.append(self._measure(figure, system, reason=self._systems.absence(system)))
         shown = {line.target for line in lines}
         for candidate in self.candidates:
             if candidate.name not in shown and not candidate.not_had:
-                line = self._line(figure, self._systems.system_of(candidate.name), candidate.name)
+                system = self._systems.system_of(candidate.name)
+                line = self._measure(figure, system, candidate.name)
                 lines += [line] if line.values else []
         means = [line.mean for line in lines if line.mean]
         best = (min if figure.lower_is_better else max)(means) if len(means) > 1 else None
@@ -136,10 +136,10 @@ class Experiment:
             percent = 100 * line.mean / best if best and line.mean else None
             yield line.model_copy(update={"percent_of_best": percent})
 
-    def _line(
+    def _measure(
         self, figure: PublishedFigure, system: str, target: str = "", reason: str = ""
     ) -> FigureLine:
-        """Return the line of a system; `reason`: why it has no target."""
+        """Return the figure of a system on a target; `reason`: why the system has no target."""
         setting = figure.setting_of(system)
         values = self._measurements.values(target, setting, figure.measure)
         if target and not values:
@@ -165,43 +165,41 @@ class Experiment:
 
     # --- claims
 
-    def _claims(self, claim: DocumentClaim) -> Iterator[ClaimRecord]:
+    def _examine(self, claim: DocumentClaim) -> Iterator[ClaimRecord]:
         if claim.gain and self.document.scaling:
             cells = [cell for cell in self._cells if cell.system in claim.of or claim.elsewhere]
             yield from claims_of_gains(claim, claim.gain, self.document.scaling, cells)
             return
         if claim.across:
-            yield self._claim(claim, "", "")
+            yield self._examine_on(claim, "", "")
             return
+        examined = set()
         for system in claim.of:
             targets = self._systems.targets_of(system)
-            yield from (self._claim(claim, system, target) for target in targets)
-            if not targets:
-                yield self._claim(claim, system, "")
-        examined = {target for system in claim.of for target in self._systems.targets_of(system)}
+            examined |= {*targets}
+            yield from (self._examine_on(claim, system, target) for target in targets or [""])
         for candidate in self.candidates if claim.elsewhere else ():
             if candidate.name in examined or candidate.not_had:
                 continue
-            record = self._claim(claim, self._systems.system_of(candidate.name), candidate.name)
+            system = self._systems.system_of(candidate.name)
+            record = self._examine_on(claim, system, candidate.name)
             if record.seen is not Seen.NOT_HAD or not claim.of:
                 yield record
 
-    def _claim(self, claim: DocumentClaim, system: str, target: str) -> ClaimRecord:
-        sides = {term: self._side(term, system, target) for term in claim.terms}
+    def _examine_on(self, claim: DocumentClaim, system: str, target: str) -> ClaimRecord:
+        sides = {term: self._find_side(term, system, target) for term in claim.terms}
         seen = judge(claim, {term: side.values for term, side in sides.items()})
-        return ClaimRecord(
-            row=claim.row,
-            text=claim.text,
-            quote=claim.quote,
-            question=claim.question,
+        is_missing = seen is Seen.NOT_HAD
+        return _record(
+            claim,
             target=target,
             system=system,
             seen=seen,
             sides=tuple(sides.values()),
-            reason="" if seen is not Seen.NOT_HAD else self._missing(sides, across=claim.across),
+            reason=self._explain_missing(sides, across=claim.across) if is_missing else "",
         )
 
-    def _side(self, term: Term, system: str, target: str) -> ClaimSide:
+    def _find_side(self, term: Term, system: str, target: str) -> ClaimSide:
         targets = self._systems.targets_of(term.system) if term.system else [target]
         name = term.system or system
         compared = ((target, self._measurements.compare(target, term)) for target in targets)
@@ -224,8 +222,8 @@ class Experiment:
             published=next((value for value in published if value is not None), None),
         )
 
-    def _missing(self, sides: Mapping[Term, ClaimSide], *, across: bool) -> str:
-        """Return why not all sides have values; empty if the whole system was not measured."""
+    def _explain_missing(self, sides: Mapping[Term, ClaimSide], *, across: bool) -> str:
+        """Return why a side has no values; empty if its whole system was not measured."""
         without = [side for side in sides.values() if not side.values]
         absent = dict.fromkeys(side.system for side in without if not side.target)
         reasons = [f"{', '.join(absent)} not measured"] if across and absent else []
@@ -240,25 +238,31 @@ class Experiment:
         return "; ".join(dict.fromkeys(reasons))
 
 
+def _record(claim: DocumentClaim | Unexamined, **found: Any) -> ClaimRecord:
+    """Return the record of a claim with what was found about it."""
+    shared = {name: getattr(claim, name) for name in ("row", "text", "quote", "question")}
+    return ClaimRecord(**shared, **found)
+
+
 _ALONE = "no other target has the same module on another number of nodes, or of another node_size"
 
 
 @dataclass(frozen=True, slots=True)
 class ScalingStep:
-    """A step from a cluster to the next larger one in one direction of the matrix."""
+    """A cluster, and the next larger one in one direction of the matrix."""
 
     smaller: Cell
     larger: Cell
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """Speedup of the larger one, repeat by repeat."""
+        """Rate of the larger cluster divided by the smaller one's, repeat by repeat."""
         pairs = zip(self.larger.values, self.smaller.values, strict=False)
         return tuple(larger / smaller for larger, smaller in pairs if smaller)
 
     @property
     def nodes(self) -> tuple[int, int]:
-        """The numbers of nodes of both."""
+        """Numbers of nodes of both clusters."""
         return self.smaller.nodes, self.larger.nodes
 
     @property
@@ -269,16 +273,24 @@ class ScalingStep:
             return f"{size} to {self.larger.node_size}, {counted(nodes[0], 'node')}"
         return f"{nodes[0]} to {nodes[1]} nodes{', ' if size else ''}{size}"
 
-    def is_examined_by(self, gain: Gain) -> bool:
-        """Return whether a claim is about this step."""
-        return self.nodes == gain.nodes if gain.nodes else self.nodes[0] == self.nodes[1]
-
 
 def steps(cells: Sequence[Cell]) -> list[ScalingStep]:
-    """Return the gains of the matrix; sizes follow each other in the order of the cells."""
-    return [
-        ScalingStep(smaller, larger) for smaller, larger in (*_by_nodes(cells), *_by_size(cells))
-    ]
+    """Return the steps of the matrix: to more nodes of a size, then to the next size of nodes.
+
+    Sizes follow each other in the order of the cells.
+    """
+    found = []
+    for kind in dict.fromkeys((cell.module, cell.node_size) for cell in cells):
+        alike = [cell for cell in cells if (cell.module, cell.node_size) == kind]
+        for smaller, larger in pairwise(sorted(alike, key=lambda cell: cell.nodes)):
+            if smaller.nodes < larger.nodes:
+                found.append(ScalingStep(smaller, larger))
+    for row in dict.fromkeys((cell.module, cell.nodes) for cell in cells):
+        alike = [cell for cell in cells if (cell.module, cell.nodes) == row]
+        for smaller, larger in pairwise(alike):
+            if smaller.node_size and larger.node_size not in ("", smaller.node_size):
+                found.append(ScalingStep(smaller, larger))
+    return found
 
 
 def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
@@ -301,8 +313,12 @@ def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
 def claims_of_gains(
     claim: DocumentClaim, gain: Gain, scaling: Scaling, cells: Sequence[Cell]
 ) -> Iterator[ClaimRecord]:
-    """Yield the claim for each step that it is about, or that there is none."""
-    examined = [step for step in steps(cells) if step.is_examined_by(gain)]
+    """Yield the claim for each step that it is about; one that is not measured if there is none."""
+    examined = [
+        step
+        for step in steps(cells)
+        if (step.nodes == gain.nodes if gain.nodes else step.nodes[0] == step.nodes[1])
+    ]
     for step in examined:
         sides = tuple(
             ClaimSide(
@@ -311,30 +327,12 @@ def claims_of_gains(
             )
             for cell in (step.larger, step.smaller)
         )  # fmt: skip
-        yield ClaimRecord(
-            row=claim.row, text=claim.text, quote=claim.quote,
-            target=step.larger.target, system=step.larger.system,
-            seen=judge_bounds(step.ratios, gain.least, gain.most), sides=sides,
-        )  # fmt: skip
-    if not examined:
-        yield ClaimRecord(
-            row=claim.row, text=claim.text, quote=claim.quote, seen=Seen.NOT_HAD, reason=_ALONE
+        yield _record(
+            claim,
+            target=step.larger.target,
+            system=step.larger.system,
+            seen=judge_bounds(step.ratios, gain.least, gain.most),
+            sides=sides,
         )
-
-
-def _by_nodes(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
-    """Yield clusters of the same size of nodes, and of ever more nodes."""
-    for kind in dict.fromkeys((cell.module, cell.node_size) for cell in cells):
-        alike = [cell for cell in cells if (cell.module, cell.node_size) == kind]
-        ordered = sorted(alike, key=lambda cell: cell.nodes)
-        yield from (pair for pair in pairwise(ordered) if pair[0].nodes < pair[1].nodes)
-
-
-def _by_size(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
-    """Yield clusters of the same number of nodes, and of ever larger ones."""
-    for kind in dict.fromkeys((cell.module, cell.nodes) for cell in cells):
-        alike = [cell for cell in cells if (cell.module, cell.nodes) == kind]
-        yield from (
-            pair for pair in pairwise(alike)
-            if pair[0].node_size and pair[1].node_size and pair[0].node_size != pair[1].node_size
-        )  # fmt: skip
+    if not examined:
+        yield _record(claim, seen=Seen.NOT_HAD, reason=_ALONE)

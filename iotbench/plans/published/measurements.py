@@ -1,6 +1,6 @@
 """The systems of a document, and their measurements by target and setting."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +15,13 @@ from iotbench.results.result import Result
 
 @dataclass(frozen=True)
 class Systems:
-    """The systems of a document, by name, and the targets that may be measured."""
+    """The systems of a document by name, and the targets that may be measured."""
 
     systems: Mapping[str, System]
     candidates: Sequence[Candidate]
 
     def candidates_of(self, system: str) -> list[Candidate]:
-        """Return the targets that are a system, including those that cannot be measured."""
+        """Return the targets that are a system, also if they cannot be measured."""
         return [target for target in self.candidates if self.systems[system].has(target)]
 
     def targets_of(self, system: str) -> list[str]:
@@ -64,7 +64,7 @@ class Measurements:
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
     def compare(self, target: str, term: Term) -> tuple[float, ...]:
-        """Return the values that a claim compares: those measured, or their ratios to others."""
+        """Return the values of a term: measured values, or their ratios to another setting's."""
         ones, *others = (self.values(target, setting, term.measure) for setting in term.settings)
         if not others:
             return ones
@@ -92,16 +92,16 @@ class Measurements:
         )
 
     def nodes(self, target: str, setting: str) -> int:
-        """Return how many nodes the server reported; 0: none."""
-        results = (result for item in self._of(target, setting) for _, result in item.results)
+        """Return how many nodes the server reported; 0: it reported no number."""
+        results = (result for item in self._select(target, setting) for _, result in item.results)
         servers = (run.outcome.server for result in results for run in result.runs)
         return max((server.nodes for server in servers if server), default=0)
 
     def verdict(self, target: str, setting: str) -> str:
         """Return the worst verdict on a target with a setting."""
-        return worst_of(self._of(target, setting))
+        return worst_of(self._select(target, setting))
 
-    def _of(self, target: str, setting: str) -> Iterator[MeasuredItem]:
+    def _select(self, target: str, setting: str) -> Iterator[MeasuredItem]:
         for item, measured in self._chosen:
             if (item.target.name, item.setting.name) == (target, setting):
                 yield measured
@@ -121,14 +121,12 @@ class Measurements:
 
 
 def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
-    """Return target -> its largest data and the memory that holds all of it."""
-    largest: dict[str, tuple[int, int, str]] = {}
+    """Return target -> its largest data, and the memory that holds all this data."""
+    sizes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for item, found in measured:
         for _, result in found.results:
-            for size, memory, whose in _sizes(result):
-                largest[item.target.name] = max(
-                    (size, memory, whose), largest.get(item.target.name, (0, 0, ""))
-                )
+            sizes[item.target.name] += _list_sizes(result)
+    largest = {target: max(own) for target, own in sizes.items() if own}
     return {
         target: f"{_format(size)} of {_format(memory)} {whose}"
         for target, (size, memory, whose) in largest.items()
@@ -138,15 +136,11 @@ def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
 
 def caches(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, int]:
     """Return state of the system's file caches before an insert -> number of items."""
-    found: dict[str, int] = {}
-    for _, each in measured:
-        for _, result in each.results[:1]:
-            if result.caches:
-                found[result.caches] = found.get(result.caches, 0) + 1
-    return found
+    first = (result for _, each in measured for _, result in each.results[:1])
+    return dict(Counter(result.caches for result in first if result.caches))
 
 
-def _sizes(result: Result) -> Iterator[tuple[int, int, str]]:
+def _list_sizes(result: Result) -> Iterator[tuple[int, int, str]]:
     """Yield the size of the tables after each insert, and the memory that might hold them."""
     for run in () if kind_of(result).asks else result.runs:
         size, server = run.outcome.size_bytes, run.outcome.server

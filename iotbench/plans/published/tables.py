@@ -1,4 +1,4 @@
-"""A reproduction as text: our table and the document's, the claims, and what was left out."""
+"""A reproduction as text: the document's figures and ours, the claims, and missing results."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -27,26 +27,35 @@ from simulator.protocol.verdict import Status
 
 def format_record(record: Reproduction, path: str, width: int) -> str:
     """Return a reproduction as text that fits a width."""
-    return draw(_parts(record, path), width)
+    return draw(_list_parts(record, path), width)
 
 
-def _parts(record: Reproduction, path: str) -> Iterator[Table | str]:
+def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
     yield f"document {record.number}, {record.title}: {record.document}, size {record.size}"
     if record.lines:
-        yield _table(record.lines)
+        yield _draw_figures(record.lines)
     for title, claims in sort_claims(record.claims).items():
-        yield from _claims(title, claims)
+        yield from _list_claims(title, claims)
     if record.matrix and record.matrix.cells:
         yield ""
-        yield _clusters(record.matrix)
-        yield from _gains(record.matrix)
-    yield from _curves(record)
+        yield _draw_clusters(record.matrix)
+        for gain in record.matrix.gains:
+            percents = ", ".join(f"{percent:+.0f}%" for percent in gain.percents) or "unknown"
+            yield f"  gain of {gain.larger} over {gain.smaller} ({gain.label}): {percents}"
+        if not record.matrix.gains:
+            yield "  no gain: it takes targets of one module that differ in nodes or node_size"
+    if record.curves:
+        yield ""
+        yield "Best number of shards, by the mean rate of its repeats (rows/s):"
+    for curve in record.curves:
+        points = [f"{each.number}: {_format_point(each)}" for each in curve.points]
+        yield f"  {curve.best}: {curve.target}, {curve.setting}; {', '.join(points)}"
     yield from notes_of(record)
     yield f"result file: {path}"
 
 
-def _table(lines: Sequence[FigureLine]) -> Table:
-    """Return the table of the figures; percentages of the best where there are several targets."""
+def _draw_figures(lines: Sequence[FigureLine]) -> Table:
+    """Return the table of figures, with percentages of the best if there are several targets."""
     ranked = any(line.percent_of_best for line in lines)
     table = new_table()
     table.add_column("Figure, system", overflow="fold")
@@ -58,36 +67,31 @@ def _table(lines: Sequence[FigureLine]) -> Table:
         table.add_section()
         table.add_row(f"{title}, {unit}".rstrip(", "))
         shown = list(systems)
+        has_settings = len({line.setting for line in shown}) > 1
         for line in shown:
-            cells = [find_published(line), _ours(line)]
+            name = system_name(line.system, line.target)
+            if line.system and has_settings:
+                name += f": {line.setting}"
+            ours = "not measured"
+            if line.mean is not None:
+                ours = f"{significant(line.mean)} ({len(line.values)})"
+            cells = [find_published(line), ours]
             cells.append("-" if line.spread is None else f"{line.spread:.0%}")
             if ranked:
                 percent = line.percent_of_best
                 cells.append("-" if percent is None else f"{percent:.0f}%")
-            table.add_row(f"  {_line_name(line, shown)}", *cells, line.verdict or "-")
+            table.add_row(f"  {name}", *cells, line.verdict or "-")
     return table
 
 
-def _line_name(line: FigureLine, others: Sequence[FigureLine]) -> str:
-    """Return a system; with its setting, if the document has several."""
-    name, several = system_name(line.system, line.target), {other.setting for other in others}
-    return f"{name}: {line.setting}" if line.system and len(several) > 1 else name
-
-
-def _ours(line: FigureLine) -> str:
-    if line.mean is None:
-        return "not measured"
-    return f"{significant(line.mean)} ({len(line.values)})"
-
-
 def system_name(system: str, target: str) -> str:
-    """Return a system with its target, unless the target has the same name."""
+    """Return a system and its target, or only one of them if both have the same name."""
     is_same = target == system.lower().replace(" ", "_")
     return f"{system} ({target})" if system and target and not is_same else system or target
 
 
 def find_published(line: FigureLine) -> str:
-    """Return the document's figure; `base` is what its percentages are of."""
+    """Return the document's figure as text; `base` is the base of its percentages."""
     if line.percent_of and line.percent_of == line.system:
         return "base"
     if line.published_percent is not None:
@@ -96,7 +100,7 @@ def find_published(line: FigureLine) -> str:
 
 
 def sort_claims(claims: Sequence[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
-    """Return what the document claims and what it asks, by titles."""
+    """Return title -> the claims, or the questions, of the document."""
     sorts = {
         "Claims of the document": [claim for claim in claims if not claim.question],
         "Questions of the document": [claim for claim in claims if claim.question],
@@ -104,7 +108,7 @@ def sort_claims(claims: Sequence[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
     return {title: those for title, those in sorts.items() if those}
 
 
-def _claims(title: str, claims: Sequence[ClaimRecord]) -> Iterator[str]:
+def _list_claims(title: str, claims: Sequence[ClaimRecord]) -> Iterator[str]:
     yield ""
     yield f"{title}:"
     for _, alike in groupby(claims, key=lambda claim: (claim.row, claim.text)):
@@ -135,10 +139,10 @@ def find_outcome(claim: ClaimRecord) -> str:
 
 
 def claim_evidence(claim: ClaimRecord) -> str:
-    """Return the values that a claim was compared with, or why it could not be."""
+    """Return the values that decide a claim, or why it could not be examined."""
     if claim.reason:
         return claim.reason
-    values = [f"{_side(side, claim)} {_range(side.values)}" for side in claim.sides]
+    values = [f"{_name_side(side, claim)} {_format_range(side.values)}" for side in claim.sides]
     published = [side.published for side in claim.sides]
     found = ", ".join(values)
     if all(value is not None for value in published):
@@ -147,8 +151,8 @@ def claim_evidence(claim: ClaimRecord) -> str:
     return found
 
 
-def _side(side: ClaimSide, claim: ClaimRecord) -> str:
-    """Return what distinguishes one side of a claim from the others."""
+def _name_side(side: ClaimSide, claim: ClaimRecord) -> str:
+    """Return the words that distinguish one side of a claim from the others."""
     words = (
         (system_name(side.system, side.target), {each.system for each in claim.sides}),
         (side.setting, {each.setting for each in claim.sides}),
@@ -160,14 +164,14 @@ def _side(side: ClaimSide, claim: ClaimRecord) -> str:
     return " ".join(differing) or (side.target if several else side.measure)
 
 
-def _range(values: Sequence[float]) -> str:
+def _format_range(values: Sequence[float]) -> str:
     """Return the smallest and largest of the repeats, and their number."""
     low, high = significant(min(values)), significant(max(values))
     return f"{low if low == high else f'{low} to {high}'} ({len(values)})"
 
 
-def _clusters(matrix: Matrix) -> Table:
-    """Return the matrix of clusters: a column for each number of nodes."""
+def _draw_clusters(matrix: Matrix) -> Table:
+    """Return the matrix of clusters, with a column for each number of nodes."""
     numbers = sorted({cell.nodes for cell in matrix.cells})
     table = new_table()
     unit = unit_of(matrix.measure)
@@ -179,22 +183,23 @@ def _clusters(matrix: Matrix) -> Table:
         row = [cell for cell in matrix.cells if (cell.module, cell.node_size) == (module, size)]
         several = len({cell.setting for cell in matrix.cells}) > 1
         shown_cells = [
-            _cells([cell for cell in row if cell.nodes == number], named=several)
+            _format_cells([cell for cell in row if cell.nodes == number], named=several)
             for number in numbers
         ]
         table.add_row(f"{module} {size}".rstrip(), *shown_cells)
     return table
 
 
-def _cells(cells: Sequence[Cell], *, named: bool) -> str:
-    """Return the rates of clusters that differ in nothing but their name, a line for each."""
+def _format_cells(cells: Sequence[Cell], *, named: bool) -> str:
+    """Return the rates of clusters that differ only in their name, with a line for each."""
+    texts = [_format_cell(cell, named=named) for cell in cells]
     if len(cells) > 1:
-        return "\n".join(f"{cell.target}: {_cell(cell, named=named)}" for cell in cells)
-    return _cell(cells[0], named=named) if cells else "-"
+        texts = [f"{cell.target}: {text}" for cell, text in zip(cells, texts, strict=True)]
+    return "\n".join(texts) or "-"
 
 
-def _cell(cell: Cell, *, named: bool) -> str:
-    """Return the rate of a cluster; `named`: with the setting that it was measured with."""
+def _format_cell(cell: Cell, *, named: bool) -> str:
+    """Return the rate of a cluster; `named`: with its setting."""
     mean, spread = sum(cell.values) / len(cell.values), spread_of(cell.values)
     verdict = "" if cell.verdict == Status.VERIFIED else f" {cell.verdict}"
     around = "" if spread is None else f", spread {spread:.0%}"
@@ -202,31 +207,13 @@ def _cell(cell: Cell, *, named: bool) -> str:
     return f"{significant(mean)} ({len(cell.values)}{around}){setting}{verdict}"
 
 
-def _gains(matrix: Matrix) -> Iterator[str]:
-    for gain in matrix.gains:
-        percents = ", ".join(f"{percent:+.0f}%" for percent in gain.percents) or "unknown"
-        yield f"  gain of {gain.larger} over {gain.smaller} ({gain.label}): {percents}"
-    if not matrix.gains:
-        yield "  no gain: it takes targets of one module that differ in nodes or node_size"
-
-
-def _curves(record: Reproduction) -> Iterator[str]:
-    """Yield what each search for the best number of shards found."""
-    if record.curves:
-        yield ""
-        yield "Best number of shards, by the mean rate of its repeats (rows/s):"
-    for curve in record.curves:
-        points = [f"{each.number}: {_point(each)}" for each in curve.points]
-        yield f"  {curve.best}: {curve.target}, {curve.setting}; {', '.join(points)}"
-
-
-def _point(point: CurvePoint) -> str:
-    values = _range(point.values) if point.values else "no rate"
+def _format_point(point: CurvePoint) -> str:
+    values = _format_range(point.values) if point.values else "no rate"
     return values if point.verdict == Status.VERIFIED else f"{values} {point.verdict}"
 
 
 def notes_of(record: Reproduction) -> Iterator[str]:
-    """Yield what could not be measured, and where everything was."""
+    """Yield missing results, warnings, and the machines of both sides."""
     yield ""
     if record.status == "interrupted":
         yield "interrupted: run the same command again to measure the rest"

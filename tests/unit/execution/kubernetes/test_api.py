@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
@@ -137,15 +137,20 @@ def kubeconfig(path, url, name="c", current=True):  # noqa: FBT002
     return path
 
 
+@contextmanager
+def serving(made):
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.over.set()
+    made.shutdown()
+    thread.join()
+
+
 @pytest.fixture
 def server():
-    with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
-        thread.start()
+    with Server() as made, serving(made):
         yield made
-        made.over.set()
-        made.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -168,14 +173,48 @@ def test_the_version_is_asked_for_with_the_users_token(cluster, server):
     assert cluster.server == server.url
 
 
-def test_objects_come_with_the_version_to_watch_them_from(cluster, server):
-    server.answers[PODS] = 200, {"items": [{"a": 1}], "metadata": {"resourceVersion": "7"}}
+LABELLED = {"items": [{"a": 1}], "metadata": {"resourceVersion": "7"}}
+SLICES = [{"endpoints": [{"nodeName": "a"}]}, {"endpoints": None}, {"endpoints": [{}]}]
+READS = [
+    (PODS, LABELLED, lambda c: c.objects("pods", "a=b"), ([{"a": 1}], "7"), "labelSelector=a=b"),
+    (EVENTS, LABELLED, lambda c: c.present("events"), "7", "limit=1"),
+    ("/api/v1/pods", LABELLED, lambda c: c.pods_anywhere("a=b"), [{"a": 1}], "labelSelector=a=b"),
+    (
+        "/apis/discovery.k8s.io/v1/namespaces/data/endpointslices",
+        {"items": SLICES},
+        lambda c: c.endpoints("pg", "data"),
+        [{"nodeName": "a"}, {}],
+        "labelSelector=kubernetes.io/service-name=pg",
+    ),
+    (
+        "/api/v1/nodes",
+        {"items": [{"metadata": {"name": "n"}}]},
+        lambda c: c.nodes("a=b"),
+        ["n"],
+        "labelSelector=a=b",
+    ),
+    (NODE, {"status": {}}, lambda c: c.node("n"), {"status": {}}, ""),
+    (LEASE, {"spec": {}}, lambda c: c.lease("n"), {"spec": {}}, ""),
+    (
+        f"{NODE}/proxy/stats/summary",
+        {"node": {}},
+        lambda c: c.statistics("n"),
+        {"node": {}},
+        "only_cpu_and_memory=true",
+    ),
+]
 
-    assert cluster.objects("pods", "a=b,c!=d") == ([{"a": 1}], "7")
-    assert server.asked[0]["query"] == {"labelSelector": "a=b,c!=d"}
+
+@pytest.mark.parametrize("case", READS)
+def test_each_read_asks_for_its_path_and_query(cluster, server, case):
+    path, answer, read, found, query = case
+    server.answers[path] = 200, answer
+
+    assert read(cluster) == found
+    assert "&".join("=".join(each) for each in server.asked[0]["query"].items()) == query
 
 
-@pytest.mark.parametrize("items", [[{"metadata": {"name": "p"}}], [], None])
+@pytest.mark.parametrize("items", [[{"metadata": {"name": "p"}}], None])
 def test_only_the_metadata_of_objects_is_asked_for(cluster, server, items):
     """Of no object, a real server returns null: Go's empty list."""
     server.answers[PODS] = 200, {"items": items, "metadata": {}}
@@ -236,14 +275,12 @@ def test_an_object_is_deleted_with_what_it_owns(cluster, server):
     cluster.delete("pods", "p")
     cluster.delete("pods", "p", grace_s=0)
 
-    first, second = (asked["body"] for asked in server.asked)
+    cluster.delete("pods", "gone")
+
+    first, second, _ = (asked["body"] for asked in server.asked)
     assert first["propagationPolicy"] == second["propagationPolicy"] == "Background"
     assert "gracePeriodSeconds" not in first
     assert second["gracePeriodSeconds"] == 0
-
-
-def test_an_object_that_is_gone_already_is_deleted(cluster):
-    cluster.delete("pods", "p")
 
 
 def test_missing_permissions_are_reported_with_what_they_are_for(cluster, server):
@@ -277,31 +314,6 @@ def test_what_resources_need_is_asked_for_in_the_whole_cluster(cluster, server):
     assert (asked[0]["resource"], asked[0]["subresource"]) == ("nodes", "proxy")
 
 
-def test_endpoints_of_all_slices_of_a_service_are_one_list(cluster, server):
-    path = "/apis/discovery.k8s.io/v1/namespaces/data/endpointslices"
-    slices = [{"endpoints": [{"nodeName": "a"}]}, {"endpoints": None}, {"endpoints": [{}]}]
-    server.answers[path] = 200, {"items": slices}
-
-    assert cluster.endpoints("pg", "data") == [{"nodeName": "a"}, {}]
-    assert server.asked[0]["query"] == {"labelSelector": "kubernetes.io/service-name=pg"}
-
-
-def test_pods_are_found_in_all_namespaces(cluster, server):
-    server.answers["/api/v1/pods"] = 200, {"items": [{"a": 1}]}
-
-    assert cluster.pods_anywhere("app=pg") == [{"a": 1}]
-    assert server.asked[0]["query"] == {"labelSelector": "app=pg"}
-
-
-def test_statistics_are_asked_of_the_kubelet_by_way_of_the_server(cluster, server):
-    server.answers["/api/v1/nodes/n/proxy/stats/summary"] = 200, {"node": {}}
-    server.ahead_s = 3600
-
-    assert cluster.statistics("n") == {"node": {}}
-    assert server.asked[0]["query"] == {"only_cpu_and_memory": "true"}
-    assert (cluster.now - datetime.now(UTC)).total_seconds() == pytest.approx(3600, abs=5)
-
-
 # --- refusals -----------------------------------------------------------------------------------
 
 
@@ -312,8 +324,6 @@ def test_statistics_are_asked_of_the_kubelet_by_way_of_the_server(cluster, serve
         (403, SetupError, r"permission denied: WORDS; deployment/rbac.yaml has the permissions"),
         (404, NotFound, "WORDS"),
         (410, Expired, "WORDS"),
-        (422, SetupError, "GET /version: 422: WORDS"),
-        (500, SetupError, "GET /version: 500: WORDS"),
         (503, SetupError, "GET /version: 503: WORDS"),
     ],
 )
@@ -326,9 +336,7 @@ def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kin
     assert type(error.value) is kind
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>Bad Gateway</html>\n", b"", b"\xff", b"[]", b"null", b'"no"']
-)
+@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>\n", b"\xff", b"[]"])
 def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, server, body):
     server.answers["/version"] = 502, body
 
@@ -354,12 +362,7 @@ def test_a_log_that_is_not_there_yet_is_not_yet_there(cluster, server):
         list(cluster.log("p"))
 
 
-def test_the_log_of_a_pod_that_is_gone_is_not_found(cluster):
-    with pytest.raises(NotFound):
-        list(cluster.log("p"))
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
+@pytest.mark.parametrize("status", [400, 403, 404])
 def test_a_logs_tail_that_cannot_be_read_is_empty(cluster, server, status):
     server.answers[LOG] = status, said("no")
 
@@ -405,15 +408,14 @@ def test_a_log_that_breaks_gives_its_lines_and_shows(cluster, server):
     lines = []
 
     with pytest.raises(Unreachable, match=f"{server.url} cannot be reached: "):
-        lines.extend(iter_noting(cluster.log("p"), lines))
+        note(cluster.log("p"), lines)
 
     assert lines == [("1", "one"), ("2", "two")]
 
 
-def iter_noting(lines, noted):
+def note(lines, noted):
     for line in lines:
         noted.append(line)
-    return ()
 
 
 def test_a_log_that_falls_silent_is_broken(cluster, server, monkeypatch):
@@ -423,7 +425,7 @@ def test_a_log_that_falls_silent_is_broken(cluster, server, monkeypatch):
     began = time.monotonic()
 
     with pytest.raises(Unreachable):
-        iter_noting(cluster.log("p"), lines)
+        note(cluster.log("p"), lines)
 
     assert lines == [("1", "one")]
     assert time.monotonic() - began < 5
@@ -439,13 +441,6 @@ def test_a_change_that_comes_in_pieces_is_one_change(cluster, server):
     query = server.asked[0]["query"]
     assert query["labelSelector"] == "a=b"
     assert query["resourceVersion"] == "7"
-
-
-def test_many_changes_may_come_in_one_piece(cluster, server):
-    line = b"".join(change("ADDED", number=number) for number in range(500))
-    server.answers[PODS] = 200, Stream(line)
-
-    assert [found["number"] for _, found in cluster.watch("pods", "", "7")] == list(range(500))
 
 
 def test_bookmarks_are_asked_for_and_come_as_what_they_are(cluster, server):
@@ -478,28 +473,7 @@ def test_a_watch_from_too_long_ago_has_to_begin_again(cluster, server, answer):
         list(cluster.watch("pods", "", "7"))
 
 
-def test_a_watch_that_breaks_shows(cluster, server):
-    server.answers[PODS] = 200, Stream(change("ADDED", a=1), broken=True)
-
-    with pytest.raises(Unreachable):
-        list(cluster.watch("pods", "", "7"))
-
-
-def test_a_list_can_be_watched_from_now_on_without_reading_it(cluster, server):
-    server.answers[EVENTS] = 200, {"items": [1], "metadata": {"resourceVersion": "8"}}
-
-    assert cluster.present("events") == "8"
-    assert server.asked[0]["query"] == {"limit": "1"}
-
-
 # --- nodes --------------------------------------------------------------------------------------
-
-
-def test_a_node_and_its_lease_are_read(cluster, server):
-    server.answers |= {NODE: (200, {"status": {}}), LEASE: (200, {"spec": {}})}
-
-    assert cluster.node("n") == {"status": {}}
-    assert cluster.lease("n") == {"spec": {}}
 
 
 def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
@@ -512,12 +486,6 @@ def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
     assert cluster.node("n") is None
     assert cluster.lease("n") is None
     assert cluster.nodes("workload=db") is None
-
-
-def test_the_nodes_with_a_label_are_named(cluster, server):
-    server.answers["/api/v1/nodes"] = 200, {"items": [{"metadata": {"name": "n"}}]}
-
-    assert cluster.nodes("workload=db") == ["n"]
 
 
 # --- a cluster that cannot be reached -----------------------------------------------------------
@@ -563,13 +531,6 @@ def test_a_cluster_that_does_not_answer_is_named_after_one_attempt(tmp_path, dea
         cluster.version()
 
     assert time.monotonic() - began < 4
-
-
-def test_a_host_without_an_address_is_named(tmp_path):
-    path = kubeconfig(tmp_path / "config", "https://cluster.invalid:6443")
-
-    with pytest.raises(Unreachable, match=r"cluster\.invalid:6443 cannot be reached"):
-        Cluster(ClusterOptions(kubeconfig=path), "ns").version()
 
 
 # --- finding the cluster ------------------------------------------------------------------------
@@ -653,17 +614,7 @@ def test_a_context_that_is_not_there_is_reported(server, tmp_path):
         Cluster(ClusterOptions(kubeconfig=path, context="nosuch"), "ns")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "{}",
-        "a: b: c",
-        "text",
-        "[]",
-        "clusters: []\ncontexts: []\nusers: []\n",
-    ],
-)
+@pytest.mark.parametrize("content", ["", "a: b: c", "text", "clusters: []\ncontexts: []\n"])
 def test_a_file_that_is_no_kubeconfig_is_reported(tmp_path, content):
     path = tmp_path / "config"
     path.write_text(content)
@@ -695,8 +646,6 @@ def mutual(tmp_path, monkeypatch):
     user = authority.issue_cert("user@example")
     with Server() as made:
         made.socket = context.wrap_socket(made.socket, server_side=True)
-        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
-        thread.start()
         path = kubeconfig(tmp_path / "config", f"https://127.0.0.1:{made.server_port}")
         content = yaml.safe_load(path.read_text())
 
@@ -710,10 +659,8 @@ def mutual(tmp_path, monkeypatch):
         }
         path.write_text(yaml.safe_dump(content))
         made.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
-        yield path
-        made.over.set()
-        made.shutdown()
-        thread.join()
+        with serving(made):
+            yield path
 
 
 def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):

@@ -21,17 +21,9 @@ def image(text):
     [
         ("bench", "bench", "", ""),
         ("bench:1.2", "bench", "1.2", ""),
-        ("docker.io/library/bench:0.1.0", "docker.io/library/bench", "0.1.0", ""),
         ("localhost:5000/bench", "localhost:5000/bench", "", ""),
-        ("localhost:5000/bench:v1", "localhost:5000/bench", "v1", ""),
-        (
-            "registry.example:5000/a/b/bench:A_b-c.1",
-            "registry.example:5000/a/b/bench",
-            "A_b-c.1",
-            "",
-        ),
+        ("registry.test:5000/a/bench:A_b-c.1", "registry.test:5000/a/bench", "A_b-c.1", ""),
         (f"bench@{DIGEST}", "bench", "", DIGEST),
-        (f"localhost:5000/bench@{DIGEST}", "localhost:5000/bench", "", DIGEST),
         (f"localhost:5000/bench:1@{DIGEST}", "localhost:5000/bench", "", DIGEST),
     ],
 )
@@ -41,11 +33,7 @@ def test_an_image_is_split_into_what_the_chart_takes(text, name, tag, digest):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *("", "@", "a b", "bench:a b", "bench@sha256:123", f"bench@{DIGEST}0", "bench@md5:00"),
-        *("bench:", ":1", "bench:-1", "bench:1:2"),
-    ],
+    "text", ["", "@", "a b", f"bench@{DIGEST}0", "bench@md5:00", "bench:", ":1", "bench:1:2"]
 )
 def test_what_is_no_image_is_reported_with_the_form_it_must_have(text):
     (problem,) = ClusterOptions(image=text).problems()
@@ -63,15 +51,10 @@ def test_without_an_image_the_charts_own_is_taken():
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("run.id=x", "run.id"),
-        ("run={}", "run"),
         ("run=", "run"),
-        ("workers=3", "workers"),
         ("run[0]=x", "run[0]"),
-        ("workers[0].a=1", "workers[0].a"),
         ("run.spec=a=b", "run.spec"),
         ("a=1,workers=3", "workers"),
-        ("worker.resources.limits.cpu=1,run.id=x", "run.id"),
     ],
 )
 def test_what_every_run_sets_itself_cannot_be_set(word, name):
@@ -80,22 +63,12 @@ def test_what_every_run_sets_itself_cannot_be_set(word, name):
     assert problem == f"--set: {name} is set by the command line for every run"
 
 
-@pytest.mark.parametrize(
-    "word",
-    [
-        "worker.resources.limits.cpu=1",
-        "workersOwn=1",
-        "runner=x",
-        "a.run.id=1",
-        "a.workers=",
-        "a=b=c",
-    ],
-)
+@pytest.mark.parametrize("word", ["workersOwn=1", "runner=x", "a.run.id=1", "a.workers=", "a=b=c"])
 def test_other_values_can_be_set(word):
     assert ClusterOptions(sets=(word,)).problems() == []
 
 
-@pytest.mark.parametrize("word", ["", "a", "=b", "="])
+@pytest.mark.parametrize("word", ["", "a", "=b"])
 def test_what_is_no_pair_is_reported(word):
     assert ClusterOptions(sets=(word,)).problems() == [f"--set: expected KEY=VALUE, got {word!r}"]
 

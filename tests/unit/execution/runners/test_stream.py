@@ -29,27 +29,12 @@ def test_events_arrive_as_they_were_sent():
     assert taken(*lines)[1] == [INIT, INSERT, progress]
 
 
-def test_a_line_that_is_read_twice_counts_once():
-    first, second = event_line(1, INIT), event_line(2, INSERT)
-
-    assert taken(first, second, first, second)[1] == [INIT, INSERT]
-
-
 def test_a_stream_that_is_read_again_goes_on_where_it_broke():
     lines = [event_line(i, PhaseEvent(phase=str(i))) for i in range(1, 6)]
 
     _, events = taken(*lines[:3], *lines[1:])
 
     assert [event.phase for event in events] == list("12345")
-
-
-def test_reports_that_are_read_twice_are_one_report():
-    lines = [event_line(i + 1, report(i)) for i in range(3)]
-
-    _, (whole,) = taken(*lines, *lines, event_line(4, outcome(3)))
-
-    assert [worker.index for worker in whole.workers] == [0, 1, 2]
-    assert whole.status == "done"
 
 
 def test_reports_that_another_collector_passes_on_again_are_one_report():
@@ -63,14 +48,6 @@ def test_reports_that_another_collector_passes_on_again_are_one_report():
 
     assert [worker.index for worker in whole.workers] == [0, 1]
     assert whole.status == "done"
-
-
-def test_reports_are_put_into_the_outcome_and_not_shown_before_it():
-    lines = [event_line(1, report(0)), event_line(2, report(1)), event_line(3, outcome(2))]
-
-    _, events = taken(*lines)
-
-    assert events == [outcome(2, workers=(report(0).report, report(1).report))]
 
 
 def test_reports_arrive_in_any_order_and_stand_in_that_of_the_workers():
@@ -107,10 +84,8 @@ def test_a_check_has_no_reports_and_none_are_missed():
 @pytest.mark.parametrize(
     "line",
     [
-        "Traceback (most recent call last):",
         "WARNING: 1 of 2",
         '7 {"event": "unknown"}',
-        '7 {"event": "phase"}',
         '7 {"event": "phase", "phase": "init"',
         "7",
         '{"event": "phase", "phase": "init"}',
@@ -123,18 +98,9 @@ def test_what_is_no_event_is_kept_as_the_logs_tail(line):
     assert list(stream.log) == [line]
 
 
-def test_empty_lines_are_not_kept():
-    assert list(taken("", "  ", "\n")[0].log) == []
-
-
-def test_events_are_no_part_of_the_logs_tail():
-    assert (
-        list(taken(event_line(1, INIT), event_line(1, INIT), event_line(2, report(0)))[0].log) == []
-    )
-
-
-def test_only_the_last_lines_are_kept():
-    stream, _ = taken(*[f"line {number}" for number in range(TAIL_LINES + 5)])
+def test_only_the_last_lines_are_kept_without_events_and_empty_lines():
+    lines = [f"line {number}" for number in range(TAIL_LINES + 5)]
+    stream, _ = taken(*lines, "  \n", event_line(1, INIT), event_line(2, report(0)))
 
     assert len(stream.log) == TAIL_LINES
     assert (stream.log[0], stream.log[-1]) == ("line 5", f"line {TAIL_LINES + 4}")
