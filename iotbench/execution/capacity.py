@@ -19,7 +19,16 @@ from iotbench.machine.streams import say
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.shared.plan import StoredBefore
-from iotbench.plans.capacity import Bounds, Capacity, Level, Of, Trial, findings, next_rate
+from iotbench.plans.capacity import (
+    Bounds,
+    Capacity,
+    Of,
+    RateRecord,
+    Trial,
+    findings,
+    next_rate,
+    rate_record,
+)
 from iotbench.results import result_files
 from iotbench.results.result import Result
 from simulator import __version__
@@ -142,7 +151,7 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)
     found: list[tuple[Path, Result]] = []
-    levels: list[Level] = []
+    rates: list[RateRecord] = []
     unscheduled: tuple[float, ...] = ()
     rate: float | None = 0.0
     number = 0
@@ -158,12 +167,12 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
         if _has_failed(found[-1][1]):
             break
         if rate:
-            levels.append(Level(rate, tuple(trials)))
+            rates.append(rate_record(rate, trials))
         else:
             unscheduled = tuple(trial.per_s for trial in trials)
-        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), levels)
+        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), rates)
         number += 1
-    last, said = found[-1][1], findings(levels)
+    last, said = found[-1][1], findings(rates)
     verdict = worst([run for _, result in found for run in result.runs])
     status, cause = last.status, last.cause
     if status == "done" and _has_failed(last):

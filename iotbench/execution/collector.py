@@ -91,7 +91,7 @@ def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str,
 def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
     cluster = cluster_of(target, options)
     namespace, version = cluster.namespace, cluster.version()
-    yield "cluster", f"Kubernetes {version} at {cluster.server}, namespace {namespace}"
+    yield "cluster", f"Kubernetes {version} at {cluster.address}, namespace {namespace}"
     yield "helm", Helm(options, namespace).version()
     missing = cluster.missing_permissions()
     if missing:

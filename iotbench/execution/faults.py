@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 
@@ -27,19 +26,6 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent, SampleEvent
 from simulator.protocol.spec import RunSpec
 
 
-class Victims(Protocol):
-    """The processes or pods of a database that a fault attacks."""
-
-    def find(self) -> str:
-        """Find the victims; return the command that resumes them after a pause."""
-
-    def pause(self) -> None:
-        """Pause the victims."""
-
-    def kill(self) -> None:
-        """Kill the victims."""
-
-
 class ServerProcesses:
     """The processes of a server on this machine."""
 
@@ -49,7 +35,7 @@ class ServerProcesses:
         self._found: Sequence[psutil.Process] = ()
 
     def find(self) -> str:
-        """Find the processes again: a restart may have replaced them."""
+        """Find the processes, also after a restart; return the command that resumes them."""
         self._found = self._find()
         return f"kill -CONT {' '.join(str(each.pid) for each in self._found)} || true"
 
@@ -77,15 +63,12 @@ class Pods:
         self.find()
 
     def find(self) -> str:
-        """Find the pods that are running now."""
+        """Find the pods that are running now; return no command, because nothing resumes them."""
         found = database_pods(self._cluster, self._target)
         if isinstance(found, str):
             raise SetupError(found)
         self._found = found
         return ""
-
-    def pause(self) -> None:
-        """Do nothing: the processes of a pod cannot be stopped from outside."""
 
     def kill(self) -> None:
         """Delete the pods without a grace period."""
@@ -111,12 +94,11 @@ def injector_of(
     fault = faults.fault
     if fault and fault.is_of_workers:
         return OfWorkers(fault)
-    victims: Victims | None = None
-    if fault in (Fault.PAUSE, Fault.KILL):
-        is_in_pods = target.runner == "kubernetes"
-        victims = Pods(target, cluster) if is_in_pods else ServerProcesses(
-            lambda: _find_server(target)
-        )  # fmt: skip
+    victims: ServerProcesses | Pods | None = None
+    if fault is Fault.KILL and target.runner == "kubernetes":
+        victims = Pods(target, cluster)
+    elif fault in (Fault.PAUSE, Fault.KILL):
+        victims = ServerProcesses(lambda: _find_server(target))
     injector = Injector(faults, shell, victims)
     stack.callback(injector.end)
     return injector
@@ -147,7 +129,9 @@ class OfWorkers:
 class Injector:
     """Makes a database fail, in a thread parallel to the run."""
 
-    def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
+    def __init__(
+        self, faults: Faults, shell: Shell, victims: ServerProcesses | Pods | None
+    ) -> None:
         """`victims`: processes or pods to pause or kill."""
         self._faults, self._shell, self._victims = faults, shell, victims
         self._over = threading.Event()
@@ -231,7 +215,7 @@ class Injector:
             case Fault.FILL:
                 fill(file)
             case Fault.PAUSE:
-                assert self._victims
+                assert isinstance(self._victims, ServerProcesses)
                 self._victims.pause()
             case Fault.KILL:
                 assert self._victims

@@ -1,9 +1,7 @@
 """Chooses the runner of a target, and the meters of its runs."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
-from typing import Protocol
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.targets.config import Target, address_key
@@ -25,26 +23,10 @@ from iotbench.machine.resources import ResourceMeter
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
 from simulator.packages import describe_missing
-from simulator.protocol.events import Event
 from simulator.protocol.spec import RunSpec, Work
 
-
-class Runner(AbstractContextManager["Runner"], Protocol):
-    """Starts one run at a time; as a context, it leaves nothing behind."""
-
-    def run(self, spec: RunSpec) -> Iterator[Event]:
-        """Start a run and yield its events; the last event is always an Outcome.
-
-        No process or pod keeps running afterwards, even if the iterator is closed early.
-        """
-
-    def facts(self) -> dict[str, str]:
-        """Return name -> fact about the place of the last run; empty for this machine."""
-
-    def logs(self) -> dict[str, str]:
-        """Return the last log lines of the last run, by process."""
-
-
+Runner = LocalRunner | KubernetesRunner
+"""Starts one run at a time; as a context, it leaves nothing behind."""
 _WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
 """Work that may proceed during another run on the same database."""
 

@@ -56,56 +56,76 @@ class Trial:
     """Batches or queries that were due but did not begin before the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A rate, and its repeats."""
+class RateRecord(Frozen):
+    """A rate, and the outcome of its repeats."""
 
     rate_per_s: float
-    trials: tuple[Trial, ...]
-
-    def bound(self, trial: Trial) -> Bound | None:
-        """Return the bound that a repeat reached; None if it held."""
-        if trial.per_s < KEPT_UP * self.rate_per_s:
-            return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
-        return None if trial.met else Bound.OBJECTIVE
-
-    @property
-    def held(self) -> int:
-        """Number of repeats that held."""
-        return sum(self.bound(trial) is None for trial in self.trials)
-
-    @property
-    def holds(self) -> bool:
-        """True if most repeats held."""
-        return 2 * self.held > len(self.trials)
-
-    @property
-    def reached(self) -> Bound | None:
-        """Bound that most of the failing repeats reached; None if the rate holds."""
-        found = [bound for trial in self.trials if (bound := self.bound(trial))]
-        return None if self.holds else max(Bound, key=found.count)
+    holds: bool
+    """True if most repeats held."""
+    held: int
+    """Repeats that kept the schedule and met the objective."""
+    repeats: int
+    reached: Bound | None
+    """Bound that most of the failing repeats reached; None if the rate holds."""
+    per_s: tuple[float, ...]
+    """Acknowledged rows/s, or answers/s, of each repeat."""
+    p50_ms: tuple[float, ...]
+    p99_ms: tuple[float, ...]
+    client_share: tuple[float, ...]
+    sends: int
+    """Batches of the shortest repeat."""
+    unsent: tuple[int, ...] = ()
+    """Batches or queries of each repeat that were due but did not begin before its end; empty in
+    older results."""
 
     @property
-    def p99_ms(self) -> float:
+    def mean_p99_ms(self) -> float:
         """Mean of the repeats."""
-        return fmean(trial.p99_ms for trial in self.trials)
+        return fmean(self.p99_ms)
+
+
+def _find_bound(rate_per_s: float, trial: Trial) -> Bound | None:
+    """Return the bound that a repeat reached; None if it held."""
+    if trial.per_s < KEPT_UP * rate_per_s:
+        return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
+    return None if trial.met else Bound.OBJECTIVE
+
+
+def rate_record(rate_per_s: float, trials: Sequence[Trial]) -> RateRecord:
+    """Return the record of a rate with its repeats."""
+    bounds = [_find_bound(rate_per_s, trial) for trial in trials]
+    held = bounds.count(None)
+    holds = 2 * held > len(trials)
+    return RateRecord(
+        rate_per_s=rate_per_s,
+        holds=holds,
+        held=held,
+        repeats=len(trials),
+        reached=None if holds else max(Bound, key=bounds.count),
+        per_s=tuple(trial.per_s for trial in trials),
+        p50_ms=tuple(trial.p50_ms for trial in trials),
+        p99_ms=tuple(trial.p99_ms for trial in trials),
+        client_share=tuple(trial.client_share for trial in trials),
+        sends=min(trial.sends for trial in trials),
+        unsent=tuple(trial.unsent for trial in trials),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The highest rate that holds, and the lowest one above it that does not."""
+    """The highest rate that holds, and the lowest rate above it that does not."""
 
-    holds: Level | None
-    fails: Level | None
+    holds: RateRecord | None
+    fails: RateRecord | None
 
 
-def bracket_of(levels: Sequence[Level]) -> Bracket:
+def bracket_of(rates: Sequence[RateRecord]) -> Bracket:
     """Return the bracket; a rate that fails below a rate that holds failed by chance."""
-    holding = [level for level in levels if level.holds]
-    best = max(holding, key=lambda level: level.rate_per_s, default=None)
+    holding = [rate for rate in rates if rate.holds]
+    best = max(holding, key=lambda rate: rate.rate_per_s, default=None)
     least = best.rate_per_s if best else 0.0
-    above = [level for level in levels if not level.holds and level.rate_per_s > least]
-    return Bracket(best, min(above, key=lambda level: level.rate_per_s, default=None))
+    above = [rate for rate in rates if not rate.holds and rate.rate_per_s > least]
+    return Bracket(best, min(above, key=lambda rate: rate.rate_per_s, default=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +140,15 @@ class Bounds:
     """Width of the bracket over its upper end, 0..1."""
 
 
-def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
+def next_rate(bounds: Bounds, rates: Sequence[RateRecord]) -> float | None:
     """Return the next rate to measure; None once the bracket is narrow enough."""
-    tried = {level.rate_per_s for level in levels}
+    tried = {rate.rate_per_s for rate in rates}
     lowest = _round(bounds.lowest_per_s)
     for share in CURVE:
         rate = max(_round(share * bounds.ceiling_per_s), lowest)
         if rate not in tried:
             return rate
-    bracket = bracket_of(levels)
+    bracket = bracket_of(rates)
     if bracket.holds is None:
         lower = max(_round(min(tried) * _STEP_DOWN), lowest)
         return lower if lower not in tried else None
@@ -142,16 +162,15 @@ def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
     return None if narrow else middle
 
 
-def knee_of(levels: Sequence[Level]) -> Level | None:
+def knee_of(rates: Sequence[RateRecord]) -> RateRecord | None:
     """Return the highest rate with a p99 of at most twice the p99 at the lowest rate."""
-    ordered = sorted(levels, key=lambda level: level.rate_per_s)
+    ordered = sorted(rates, key=lambda rate: rate.rate_per_s)
     found = None
-    for level in ordered:
-        if level.p99_ms > _KNEE * ordered[0].p99_ms or (
-            level.reached not in {None, Bound.OBJECTIVE}
-        ):
+    for rate in ordered:
+        is_slow = rate.mean_p99_ms > _KNEE * ordered[0].mean_p99_ms
+        if is_slow or rate.reached not in {None, Bound.OBJECTIVE}:
             break
-        found = level
+        found = rate
     return found
 
 
@@ -170,28 +189,6 @@ class Of(StrEnum):
     def unit(self) -> str:
         """The unit of a rate."""
         return "rows/s" if self is Of.INSERTS else "queries/s"
-
-
-class RateRecord(Frozen):
-    """A rate, and the outcome of its repeats."""
-
-    rate_per_s: float
-    holds: bool
-    held: int
-    """Repeats that kept the schedule and met the objective."""
-    repeats: int
-    reached: Bound | None
-    """Bound that most of the failing repeats reached; None if the rate holds."""
-    per_s: tuple[float, ...]
-    """Acknowledged rows/s, or answers/s, of each repeat."""
-    p50_ms: tuple[float, ...]
-    p99_ms: tuple[float, ...]
-    client_share: tuple[float, ...]
-    sends: int
-    """Batches of the shortest repeat."""
-    unsent: tuple[int, ...] = ()
-    """Batches or queries of each repeat that were due but did not begin before its end; empty in
-    older results."""
 
 
 class Capacity(Frozen):
@@ -233,29 +230,11 @@ class Capacity(Frozen):
     exit_code: int
 
 
-def rate_record(level: Level) -> RateRecord:
-    """Return the record of a rate."""
-    trials = level.trials
-    return RateRecord(
-        rate_per_s=level.rate_per_s,
-        holds=level.holds,
-        held=level.held,
-        repeats=len(trials),
-        reached=level.reached,
-        per_s=tuple(trial.per_s for trial in trials),
-        p50_ms=tuple(trial.p50_ms for trial in trials),
-        p99_ms=tuple(trial.p99_ms for trial in trials),
-        client_share=tuple(trial.client_share for trial in trials),
-        sends=min(trial.sends for trial in trials),
-        unsent=tuple(trial.unsent for trial in trials),
-    )
-
-
-def findings(levels: list[Level]) -> dict[str, Any]:
+def findings(rates: Sequence[RateRecord]) -> dict[str, Any]:
     """Return the conclusions from all rates, as fields of the record."""
-    bracket, knee = bracket_of(levels), knee_of(levels)
+    bracket, knee = bracket_of(rates), knee_of(rates)
     return {
-        "rates": tuple(map(rate_record, levels)),
+        "rates": tuple(rates),
         "holds_per_s": bracket.holds and bracket.holds.rate_per_s,
         "fails_per_s": bracket.fails and bracket.fails.rate_per_s,
         "knee_per_s": knee and knee.rate_per_s,

@@ -87,7 +87,7 @@ class Setting(Record):
 
     name: Name
     insert: Insert | None = Field(json_schema_extra=_drop_null)
-    """The insert. None, which no file can have: queries on rows that the target holds already."""
+    """The insert. Only the program leaves it out, to measure rows that the target already holds."""
     query: Query | None = None
     mixed: Mixed | None = None
     change: Change | None = None

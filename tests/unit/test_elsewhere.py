@@ -192,9 +192,7 @@ def test_pods_do_not_reach_the_loopback_interface(host, loops):
     [
         ("cratedb=http://127.0.0.1:4200", 4200),
         ("mysql=mysql://u@localhost/app", 3306),
-        ("mysql=mysql://u@localhost:3307/app", 3307),
         ("postgres=postgresql://u@localhost:5433/app", 5433),
-        ("postgres=postgresql://u@localhost/app", 5432),
     ],
 )
 def test_the_port_that_is_forwarded_is_that_of_the_address(read, word, port):

@@ -46,14 +46,9 @@ def test_throttling_is_read_as_the_kernel_shows_it(cgroup, version, text, thrott
     assert host.read_throttled_s() == pytest.approx(throttled_s)
 
 
-@pytest.mark.usefixtures("cgroup")
-def test_without_the_kernels_files_nothing_is_throttled():
+def test_without_a_readable_file_nothing_is_throttled(cgroup):
     assert host.read_throttled_s() == 0.0
-
-
-def test_a_file_that_may_not_be_read_shows_nothing(cgroup):
     cgroup[0].mkdir()
-
     assert host.read_throttled_s() == 0.0
 
 

@@ -71,7 +71,7 @@ def test_any_text_can_be_redacted(text, secret):
 def test_a_text_without_the_secret_stays_as_it_is():
     text = "connection to server at 127.0.0.1, port 5432 failed: 100% of\\n them"
 
-    assert Redactor(["hunter2", "x"])(text) == text
+    assert Redactor(["hunter2", "x", "", " \n"])(text) == text
 
 
 def test_a_short_secret_is_redacted_where_it_stands_as_a_word():
@@ -79,10 +79,6 @@ def test_a_short_secret_is_redacted_where_it_stands_as_a_word():
 
     assert redact("password no, 'no', no!") == "password ***, '***', ***!"
     assert redact("nobody knows") == "nobody knows"
-
-
-def test_nothing_is_redacted_for_an_empty_secret():
-    assert Redactor(["", " \n"])("a b") == "a b"
 
 
 @pytest.mark.parametrize(

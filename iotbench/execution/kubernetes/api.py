@@ -7,7 +7,6 @@ import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any, TypeAlias
 
 from iotbench.config.options.choice import ClusterOptions
@@ -38,39 +37,29 @@ def cluster_of(target: Target, options: ClusterOptions) -> "Cluster":
     return Cluster(options, options.namespace or target.namespace)
 
 
-class Cluster:
+class Cluster(ApiServer):
     """One namespace of one cluster."""
 
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
         """Find the cluster in the same way as kubectl; SetupError if there is none."""
+        super().__init__(options)
         self.namespace = namespace
         self.flags = kubectl_flags(options)
         """The options with which kubectl and helm use the same cluster."""
-        self._api = ApiServer(options)
-
-    @property
-    def now(self) -> datetime:
-        """The API server's clock at its last answer; this machine's clock may be wrong."""
-        return self._api.now
-
-    @property
-    def server(self) -> str:
-        """The API server's address."""
-        return self._api.address
 
     def version(self) -> str:
         """Return the cluster's version; SetupError if it cannot be reached."""
-        return str(self._api.json("GET", "/version", having="gitVersion")["gitVersion"])
+        return str(self.json("GET", "/version", having="gitVersion")["gitVersion"])
 
     def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
         """Return the objects that match a selector, and the version from which to watch them."""
-        found = self._api.json("GET", self._path(resource), query={"labelSelector": selector})
+        found = self.json("GET", self._path(resource), query={"labelSelector": selector})
         return found["items"], found["metadata"]["resourceVersion"]
 
     def metadata(self, resource: str, selector: str) -> list[Object]:
         """Return only the metadata of the objects that match a selector."""
         path, query = self._path(resource), {"labelSelector": selector}
-        answer = self._api.json("GET", path, query=query, accept=METADATA)
+        answer = self.json("GET", path, query=query, accept=METADATA)
         return answer["items"] or []  # without objects, the API server returns null here
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
@@ -83,7 +72,7 @@ class Cluster:
         }
         if selector:
             query["labelSelector"] = selector
-        for line in self._api.lines(self._path(resource), query):
+        for line in self.lines(self._path(resource), query):
             event = json.loads(line)
             if event["type"] == "ERROR":
                 raise Expired(str(event["object"].get("message")))
@@ -91,7 +80,7 @@ class Cluster:
 
     def present(self, resource: str) -> str:
         """Return the current version of a resource's list, from which to watch the resource."""
-        found = self._api.json("GET", self._path(resource), query={"limit": "1"})
+        found = self.json("GET", self._path(resource), query={"limit": "1"})
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
@@ -105,7 +94,7 @@ class Cluster:
         if since:
             query["sinceTime"] = since
         read_s = _LOG_READ_S if follow else READ_S
-        for line in self._api.lines(self._path(f"pods/{pod}/log"), query, read_s):
+        for line in self.lines(self._path(f"pods/{pod}/log"), query, read_s):
             stamp, _, text = line.partition(" ")
             yield stamp, text
 
@@ -113,10 +102,10 @@ class Cluster:
         """Return the last lines of a pod's log; empty if it cannot be read."""
         try:
             path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(TAIL_LINES)}
-            content = self._api.content("GET", path, query=query)
+            content = self.content("GET", path, query=query)
         except (NotFound, NotYet, SetupError):
             return ""
-        return str(content.decode(errors="replace")).strip()
+        return content.decode(errors="replace").strip()
 
     def create_secret(
         self, name: str, labels: Mapping[str, str], data: Mapping[str, str], job: str
@@ -141,16 +130,15 @@ class Cluster:
         self, resource: str, kind: str, metadata: Mapping[str, Any], data: Mapping[str, str]
     ) -> None:
         body = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": dict(data)}
-        self._api.json("POST", self._path(resource), body=body)
+        self.json("POST", self._path(resource), body=body)
 
     def object(self, resource: str, name: str) -> Object:
         """Return an object; NotFound if no object has the name."""
-        found: Object = self._api.json("GET", self._path(f"{resource}/{name}"))
-        return found
+        return self.json("GET", self._path(f"{resource}/{name}"))
 
     def patch(self, resource: str, name: str, changes: Mapping[str, Any]) -> None:
         """Merge changes into an object."""
-        self._api.json("PATCH", self._path(f"{resource}/{name}"), body=dict(changes))
+        self.json("PATCH", self._path(f"{resource}/{name}"), body=dict(changes))
 
     def delete(
         self, resource: str, name: str, grace_s: int | None = None, *, namespace: str = ""
@@ -162,44 +150,40 @@ class Cluster:
         body["propagationPolicy"] = "Background"
         with suppress(NotFound):
             path = self._path(f"{resource}/{name}", namespace)
-            self._api.json("DELETE", path, body=body)
+            self.json("DELETE", path, body=body)
 
     def node(self, name: str) -> Object | None:
         """Return a node; None if it cannot be read, NotFound if it is gone."""
         try:
-            found: Object = self._api.json("GET", f"/api/v1/nodes/{name}")
+            return self.json("GET", f"/api/v1/nodes/{name}")
         except NotFound:
             raise
         except BenchError:
             return None
-        return found
 
     def lease(self, node: str) -> Object | None:
         """Return the lease that a node renews; None if there is none, or it cannot be read."""
-        try:
-            found: Object = self._api.json("GET", f"{_LEASES}/{node}")
-        except BenchError:
-            return None
-        return found
+        with suppress(BenchError):
+            return self.json("GET", f"{_LEASES}/{node}")
+        return None
 
     def nodes(self, selector: str) -> list[str] | None:
         """Return the names of the nodes with a label; None if they cannot be read."""
-        try:
-            found = self._api.json("GET", "/api/v1/nodes", query={"labelSelector": selector})
-        except BenchError:
-            return None
-        return [node["metadata"]["name"] for node in found["items"]]
+        with suppress(BenchError):
+            found = self.json("GET", "/api/v1/nodes", query={"labelSelector": selector})
+            return [node["metadata"]["name"] for node in found["items"]]
+        return None
 
     def endpoints(self, service: str, namespace: str) -> list[Object]:
         """Return the endpoints of a Service; none if it does not exist."""
         path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
         query = {"labelSelector": f"kubernetes.io/service-name={service}"}
-        found = self._api.json("GET", path, query=query)
+        found = self.json("GET", path, query=query)
         return [each for part in found["items"] for each in part.get("endpoints") or ()]
 
     def pods_anywhere(self, selector: str) -> list[Object]:
         """Return the pods of all namespaces that match a selector."""
-        found = self._api.json("GET", "/api/v1/pods", query={"labelSelector": selector})
+        found = self.json("GET", "/api/v1/pods", query={"labelSelector": selector})
         return list(found["items"])
 
     def statistics(self, node: str) -> Object:
@@ -208,8 +192,7 @@ class Cluster:
         After this call, `now` is the clock of the node.
         """
         path = f"/api/v1/nodes/{node}/proxy/stats/summary"
-        found: Object = self._api.json("GET", path, query={"only_cpu_and_memory": "true"})
-        return found
+        return self.json("GET", path, query={"only_cpu_and_memory": "true"})
 
     def missing_permissions(self, needed: Sequence[Permission] = PERMISSIONS) -> list[str]:
         """Return the needed verbs and resources that this user may not use."""
@@ -227,7 +210,7 @@ class Cluster:
                     "spec": {"resourceAttributes": asked},
                 }
                 path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-                if not self._api.json("POST", path, body=body)["status"].get("allowed"):
+                if not self.json("POST", path, body=body)["status"].get("allowed"):
                     refused.append(verb)
             if refused:
                 missing.append(f"{', '.join(refused)} {permission.shown} ({permission.why})")

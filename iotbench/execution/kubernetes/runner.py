@@ -96,7 +96,7 @@ class KubernetesRunner:
         )
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
-        """Start the run and yield its events; the last is always an Outcome."""
+        """Start a run and yield its events; the last event is always an Outcome."""
         spec = spec.model_copy(update={"appear_s": APPEAR_S})
         jobs = self._release.jobs(spec)
         yield PhaseEvent(phase="start", detail="installing the release")

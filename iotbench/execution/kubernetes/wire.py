@@ -130,13 +130,10 @@ class ApiServer:
     def __init__(self, options: ClusterOptions) -> None:
         """Find the server in the same way as kubectl; SetupError if there is none."""
         self.now = datetime.now(UTC)
-        """The server's clock at its last answer; the clock of this machine may be wrong."""
+        """The server's clock at its last answer; this machine's clock may be wrong."""
         self._client = connect(options)
-
-    @property
-    def address(self) -> str:
+        self.address = str(self._client.configuration.host)
         """The server's URL."""
-        return str(self._client.configuration.host)
 
     def json(  # noqa: PLR0913
         self,
@@ -147,7 +144,7 @@ class ApiServer:
         body: Any = None,
         having: str = "",
         accept: str = JSON,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """Return the object of an answer; `having` is a field that it must have."""
         content = self.content(method, path, query=query, body=body, accept=accept)
         try:

@@ -63,7 +63,10 @@ class LocalRunner:
         return self._logs
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
-        """Start a run and yield its events; the last event is always an Outcome."""
+        """Start a run and yield its events; the last event is always an Outcome.
+
+        No process keeps running afterwards, even if the iterator is closed early.
+        """
         allow_open_files()
         with ExitStack() as stack:
             if spec.mode == IMPORT:  # workers that are killed leave their files there

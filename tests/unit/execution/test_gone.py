@@ -5,26 +5,15 @@ from types import SimpleNamespace
 import pytest
 
 from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
-from iotbench.config.targets.config import Target
 from iotbench.execution import experiment
 from iotbench.execution.experiment import measure_all
 from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.plans.items import MeasuredItem, Pair
-from iotbench.plans.plan import Plan
-from simulator.modules.sqlite import SqliteOptions
+from iotbench.plans.items import MeasuredItem
+from tests.unit.plans.made import pairs_of, plan_of, target
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 3,
-        "settings": [{"name": name, "insert": {"workload": "iot"}} for name in ("a", "b")],
-    }
-)
-TARGETS = [Target(name, "sqlite", "local", SqliteOptions(), {}) for name in ("one", "two")]
-ROSTER = Roster(
-    (), tuple(Pair(setting, target) for target in TARGETS for setting in PLAN.settings), {}
-)
+PLAN = plan_of("a", "b", repeats=3)
+ROSTER = Roster((), tuple(pairs_of(PLAN, target("one"), target("two"))), {})
 
 
 class Measuring:

@@ -10,18 +10,10 @@ from iotbench.config.targets.config import Config
 from iotbench.execution import collector
 from iotbench.execution.roster import candidates_of, roster_of
 from iotbench.plans.options import PlanRun
-from iotbench.plans.plan import Plan
 from simulator.errors import ConfigError, SetupError
+from tests.unit.plans.made import plan_of
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "settings": [
-            {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
-            {"name": "values", "insert": {"workload": "iot"}, "options": {"use_values_lists": 1}},
-        ],
-    }
-)
+PLAN = plan_of("bulk", {"name": "values", "options": {"use_values_lists": 1}})
 LITE = {"module": "sqlite", "runner": "local", "path": "x.db", "node_size": 4}
 LOADED = Config(Path("config.yaml"), "default", {"lite": LITE, "none": {"module": "null"}})
 

@@ -15,7 +15,7 @@ from iotbench.config.targets.config import Target
 from iotbench.execution import collector
 from iotbench.execution import shell as shells
 from iotbench.execution.shell import Shell
-from iotbench.machine.interrupts import STOPPED, Interrupts
+from iotbench.machine.interrupts import Interrupts
 from simulator.modules.contract import Options
 
 
@@ -52,11 +52,6 @@ def test_a_command_has_the_credentials_that_are_shown_nowhere(shell, tmp_path):
     assert "sesame" not in ran.problem + log
 
 
-def test_the_last_lines_of_a_failure_are_few(shell):
-    assert shell.run("seq 100; exit 3", stops=True).last_lines == "96 | 97 | 98 | 99 | 100"
-    assert shell.run("seq 100", stops=True).problem == ""
-
-
 def test_a_command_is_not_waited_for_without_end(shell, monkeypatch):
     monkeypatch.setattr(shells, "_LONGEST_S", 0.2)
 
@@ -89,20 +84,6 @@ def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
         "--before-run: done, and the target does not answer: connection refused"
     )
     assert cause.endswith("x.log")
-
-
-def test_a_command_that_fails_is_not_followed_by_questions(before, monkeypatch):
-    monkeypatch.setattr(collector, "explain_silence", lambda *_: pytest.fail("asked"))
-
-    assert "exit code 4: no such unit; see " in before("echo no such unit >&2; exit 4")
-
-
-def test_a_stop_by_the_user_is_no_failure(tmp_path, stack):
-    interrupts = Interrupts()
-    interrupts.requested = True
-    shell = Shell([TARGET], tmp_path / "x.log", GIVEN, CLUSTER, interrupts, stack=stack)
-
-    assert shell.before_run("sleep 60", quiet=True) == STOPPED
 
 
 def test_a_command_waits_until_it_is_to_run(shell, tmp_path):

@@ -6,41 +6,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotbench.config.targets.config import Target
-from iotbench.plans.items import MeasuredItem, Pair, complete_results, items_of, measure_items
-from iotbench.plans.plan import Plan
+from iotbench.plans.items import MeasuredItem, complete_results, items_of, measure_items
 from iotbench.results import result_files
-from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import pairs_of, plan_of, target
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 3,
-        "settings": [
-            {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
-            {"name": "asked", "insert": {"workload": "iot"}, "query": {"runs": 2}},
-        ],
-    }
-)
+PLAN = plan_of("bulk", {"name": "asked", "query": {"runs": 2}}, repeats=3)
 
 
 class Killed(BaseException):
     """The process has ended."""
 
 
-def target(name, **options):
-    return Target(
-        name=name, module="sqlite", runner="local", options=SqliteOptions(**options), tuned={}
-    )
-
-
-def pairs(*targets, plan=PLAN):
-    return [Pair(setting, each) for each in targets for setting in plan.settings]
-
-
 def test_every_other_repeat_goes_backwards():
-    items = items_of(PLAN, pairs(target("a"), target("b")))
+    items = items_of(PLAN, pairs_of(PLAN, target("a"), target("b")))
 
     there = [("a", "bulk"), ("a", "asked"), ("b", "bulk"), ("b", "asked")]
     found = [(item.target.name, item.setting.name) for item in items]
@@ -49,18 +28,18 @@ def test_every_other_repeat_goes_backwards():
 
 
 def test_ids_follow_from_the_plan_and_differ_if_a_result_might():
-    ids = [item.id for item in items_of(PLAN, pairs(target("a")))]
+    ids = [item.id for item in items_of(PLAN, pairs_of(PLAN, target("a")))]
     other_batch = PLAN.model_copy(
         update={"settings": (PLAN.settings[0].model_copy(update={"options": {"x": 1}}),)}
     )
 
-    assert ids == [item.id for item in items_of(PLAN, pairs(target("a")))]
+    assert ids == [item.id for item in items_of(PLAN, pairs_of(PLAN, target("a")))]
     assert len({*ids}) == 6
     assert all(re.fullmatch(r"tiny-[0-9a-f]{12}", each) for each in ids)
     for others in (
-        items_of(PLAN, pairs(target("b"))),
-        items_of(PLAN, pairs(target("a", synchronous="full"))),
-        items_of(other_batch, pairs(target("a"), plan=other_batch)),
+        items_of(PLAN, pairs_of(PLAN, target("b"))),
+        items_of(PLAN, pairs_of(PLAN, target("a", synchronous="full"))),
+        items_of(other_batch, pairs_of(other_batch, target("a"))),
     ):
         assert not {*ids} & {item.id for item in others}
 
@@ -68,14 +47,9 @@ def test_ids_follow_from_the_plan_and_differ_if_a_result_might():
 def test_a_change_of_one_setting_leaves_the_others_as_they_were():
     changed = PLAN.settings[1].model_copy(update={"query": None})
     plan = PLAN.model_copy(update={"settings": (PLAN.settings[0], changed)})
-    ids = {item.id for item in items_of(PLAN, pairs(target("a")))}
+    ids = {item.id for item in items_of(PLAN, pairs_of(PLAN))}
 
-    assert len(ids & {item.id for item in items_of(plan, pairs(target("a"), plan=plan))}) == 3
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path
+    assert len(ids & {item.id for item in items_of(plan, pairs_of(plan))}) == 3
 
 
 class Runs:
@@ -106,47 +80,55 @@ class Runs:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_after_a_kill_at_any_moment_only_what_is_not_complete_is_measured(folder, seed):
-    items = items_of(PLAN, pairs(target("a"), target("b")))
+def test_after_a_kill_at_any_moment_only_what_is_not_complete_is_measured(tmp_path, seed):
+    items = items_of(PLAN, pairs_of(PLAN, target("a"), target("b")))
     # Not sorted by chance: each attempt dates its files after those of the attempts before.
     drawn = random.Random(seed)
     attempts, finished = 0, []
     complete = set()
     while len(finished) < len(items):
         attempts += 1
-        runs = Runs(folder, drawn.randrange(1, 12))
+        runs = Runs(tmp_path, drawn.randrange(1, 12))
         runs.now = datetime(2026, 1, attempts, tzinfo=UTC)
         finished = []
         try:
-            for item, found, is_new in measure_items(items, folder, runs.measure):
+            for item, found, is_new in measure_items(items, tmp_path, runs.measure):
                 assert is_new == (item.id in runs.begun)
                 assert found.is_complete
                 finished.append(item.id)
         except Killed:
             pass
         assert not complete & {*runs.begun}, "measured again"
-        complete = {item.id for item in items if complete_results(folder, item)}
+        complete = {item.id for item in items if complete_results(tmp_path, item)}
 
     assert finished == [item.id for item in items]
     assert attempts > 1
 
 
-def test_queries_count_with_the_insert_before_them_only(folder):
-    item = items_of(PLAN, pairs(target("a")))[1]
-    runs = Runs(folder, 100)
+def test_queries_count_with_the_insert_before_them_only(tmp_path):
+    item = items_of(PLAN, pairs_of(PLAN))[1]
+    runs = Runs(tmp_path, 100)
     runs.measure(item)
-    assert complete_results(folder, item)
+    assert complete_results(tmp_path, item)
 
     runs.now += timedelta(hours=1)
     runs._sweep(item, "insert")
-    assert complete_results(folder, item) is None
+    assert complete_results(tmp_path, item) is None
 
 
-def test_a_failed_item_is_measured_again(folder):
-    (item, *_) = items_of(PLAN, pairs(target("a")))
-    failed = made.result([], target="a", sweep_id=item.id, status="failed", cause="disk full")
-    result_files.write(result_files.path_of(folder, failed), failed)
+def test_a_failed_item_is_measured_again(tmp_path):
+    (item, *_) = items_of(PLAN, pairs_of(PLAN))
+    failed = made.result([], sweep_id=item.id, status="failed", cause="disk full")
+    result_files.write(result_files.path_of(tmp_path, failed), failed)
 
-    assert complete_results(folder, item) is None
+    assert complete_results(tmp_path, item) is None
     assert MeasuredItem(((None, failed),)).failure == "disk full"
     assert MeasuredItem(cause="in use").failure == "in use"
+
+
+def test_a_setting_may_have_repeats_of_its_own():
+    plan = plan_of({"name": "once", "repeats": 1}, "twice", repeats=2)
+    items = items_of(plan, pairs_of(plan))
+
+    repeats = [(item.setting.name, item.repeat) for item in items]
+    assert repeats == [("once", 1), ("twice", 1), ("twice", 2)]

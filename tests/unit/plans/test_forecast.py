@@ -2,30 +2,24 @@
 
 import pytest
 
-from iotbench.config.targets.config import Target
 from iotbench.measurements.query.options import Mixed
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.items import Pair
-from iotbench.plans.plan import Plan
 from simulator.data.ranges import lane_range
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import InsertTask
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import pairs_of, plan_of, target
 from tests.unit.specs import run_spec
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 2,
-        "settings": [
-            {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
-            {"name": "timed", "insert": {"workload": "iot", "batch": 10, "duration": "1m"}},
-        ],
-    }
+PLAN = plan_of(
+    {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
+    {"name": "timed", "insert": {"workload": "iot", "batch": 10, "duration": "1m"}},
+    repeats=2,
 )
 FULL, NORMAL = (SqliteOptions(synchronous=name) for name in ("full", "normal"))
-BULK, TIMED = (Pair(each, Target("lite", "sqlite", "local", FULL, {})) for each in PLAN.settings)
+BULK, TIMED = pairs_of(PLAN, target(synchronous="full"))
 PLANNED = [PlannedRun(run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 5000),)),)), 1, 0)]
 
 

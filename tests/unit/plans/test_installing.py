@@ -8,11 +8,11 @@ import pytest
 from iotbench.config.targets.config import Target
 from iotbench.machine.program import find_shipped
 from iotbench.plans.installing import Installation, format_shown, groups_of, installations_of
-from iotbench.plans.items import Pair, items_of
-from iotbench.plans.plan import Plan, read_plan
+from iotbench.plans.items import items_of
+from iotbench.plans.plan import read_plan
 from simulator.errors import ConfigError
 from simulator.modules.postgres.database import PostgresOptions
-from simulator.modules.sqlite import SqliteOptions
+from tests.unit.plans.made import pairs_of, plan_of, target
 
 UNATTENDED = ["arangodb", "cassandra/StatefulSet", "cassandra/cass-operator", "cockroachdb",
               "influxdb/InfluxDB 1.8", "influxdb/InfluxDB 3 Core", "mariadb/Chart",
@@ -20,19 +20,14 @@ UNATTENDED = ["arangodb", "cassandra/StatefulSet", "cassandra/cass-operator", "c
               "postgresql/CloudNativePG", "postgresql/StatefulSet",
               "quasardb", "questdb/Chart", "questdb/StatefulSet", "timescaledb",
               "victoriametrics/Chart", "victoriametrics/StatefulSet", "yugabytedb"]  # fmt: skip
-SETTINGS = [
-    {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
-    {"name": "more", "insert": {"workload": "iot", "batch": 20}},
-]
 
 
-def plan_of(*targets):
-    return Plan.model_validate({"name": "tiny", "targets": targets, "repeats": 2,
-                                "settings": SETTINGS})  # fmt: skip
+def plan_on(*targets):
+    return plan_of("bulk", "more", targets=targets, repeats=2)
 
 
 def installed(**fields):
-    (found,) = installations_of(plan_of({"name": "db", **fields})).values()
+    (found,) = installations_of(plan_on({"name": "db", **fields})).values()
     return found
 
 
@@ -124,7 +119,7 @@ def test_what_cannot_be_installed_or_removed_is_refused(fields, text):
 
 
 def test_all_problems_are_named_at_once():
-    plan = plan_of({"name": "a", "install": "x"}, {"name": "b", "remove": []}, "c")
+    plan = plan_on({"name": "a", "install": "x"}, {"name": "b", "remove": []}, "c")
 
     with pytest.raises(ConfigError) as error:
         installations_of(plan)
@@ -147,11 +142,8 @@ def test_targets_are_names_or_mappings_and_each_is_named_once(tmp_path):
 
 
 def test_a_target_that_is_installed_is_measured_alone_with_all_its_repeats():
-    targets = {
-        name: Target(name, "sqlite", "local", SqliteOptions(path=name), {}) for name in "abcde"
-    }
-    plan = plan_of(*targets)
-    pairs = [Pair(setting, target) for target in targets.values() for setting in plan.settings]
+    plan = plan_on(*"abcde")
+    pairs = pairs_of(plan, *map(target, "abcde"))
     one = Installation("c", ("x",), (), Path())
     groups = groups_of(pairs, {"c": one, "d": one})
 
@@ -167,8 +159,8 @@ def test_a_target_that_is_installed_is_measured_alone_with_all_its_repeats():
 
 def test_credentials_of_the_target_are_not_shown():
     options = PostgresOptions(connection_string="host=h password=s3cret-word")
-    target = Target("pg", "postgres", "local", options, {})
+    pg = Target("pg", "postgres", "local", options, {})
     found = Installation("pg", ("createuser s3cret-word",), ("drop s3cret-word",), Path())
 
-    assert "s3cret-word" not in format_shown([found.redact([target])])
-    assert format_shown([found.redact([target])]).count("***") == 2
+    assert "s3cret-word" not in format_shown([found.redact([pg])])
+    assert format_shown([found.redact([pg])]).count("***") == 2

@@ -1,27 +1,18 @@
 """What the machine of an experiment did besides is in its items, and in the report."""
 
-from pathlib import Path
-
-from iotbench.config.targets.config import Target
 from iotbench.machine.bystanders import OtherWork
-from iotbench.plans.items import MeasuredItem, Pair, items_of
+from iotbench.plans.items import items_of
 from iotbench.plans.lines import hardware_of, item_records, warnings_of
-from iotbench.plans.plan import Plan
-from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import measured, pairs_of, plan_of
 
-PLAN = Plan.model_validate(
-    {"name": "tiny", "repeats": 3, "settings": [{"name": "plain", "insert": {"workload": "slim"}}]}
-)
-TARGET = Target("lite", "sqlite", "local", SqliteOptions(), {})
+PLAN = plan_of("plain", repeats=3)
 BESIDE = (OtherWork(cores=0.1, busiest={}), OtherWork(cores=1.5, busiest={"make": 1.5}), None)
 
 
 def test_items_beside_other_work_are_counted_with_the_most():
-    found = []
-    for item, work in zip(items_of(PLAN, [Pair(PLAN.settings[0], TARGET)]), BESIDE, strict=True):
-        run = made.run().model_copy(update={"other_work": work})
-        found.append((item, MeasuredItem(((Path("x.json"), made.result([run], cores=8)),))))
+    runs = (made.run().model_copy(update={"other_work": work}) for work in BESIDE)
+    found = [*zip(items_of(PLAN, pairs_of(PLAN)), map(measured, runs), strict=True)]
     records = item_records(found)
     hardware = hardware_of(*(each for _, each in found))
 

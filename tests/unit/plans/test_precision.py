@@ -1,45 +1,23 @@
 """Settings are repeated until the mean of their rate is known well enough."""
 
-from pathlib import Path
-
 import pytest
 
 from iotbench.comparison.statistics import precision
-from iotbench.config.targets.config import Target
-from iotbench.plans.items import Item, MeasuredItem, Pair
+from iotbench.plans.items import Item, MeasuredItem
 from iotbench.plans.lines import find_imprecise, within_of
-from iotbench.plans.plan import Plan
 from iotbench.plans.record import PlanLine
-from simulator.modules.sqlite import SqliteOptions
-from tests.unit.output.terminal import made
+from tests.unit.plans.made import finished, pairs_of, plan_of
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 2,
-        "until_within": "10%",
-        "settings": [
-            {"name": "even", "insert": {"workload": "slim"}},
-            {"name": "uneven", "insert": {"workload": "slim"}},
-            {"name": "fixed", "insert": {"workload": "slim"}, "repeats": 2},
-            {"name": "failing", "insert": {"workload": "slim"}},
-        ],
-    }
+PLAN = plan_of(
+    "even", "uneven", {"name": "fixed", "repeats": 2}, "failing", repeats=2, until_within="10%"
 )
-TARGET = Target("lite", "sqlite", "local", SqliteOptions(), {})
-GROUP = [Pair(setting, TARGET) for setting in PLAN.settings]
+GROUP = pairs_of(PLAN)
 SECONDS = {"even": (1.0, 1.0), "uneven": (1.0, 1.5), "fixed": (1.0, 1.5), "failing": (1.0, None)}
-
-
-def measured(seconds):
-    if seconds is None:
-        return MeasuredItem(cause="no server")
-    run = made.run(made.outcome(made.worker(0, rows=1000, ended=10 + seconds)))
-    return MeasuredItem(((Path("x.json"), made.result([run])),))
-
-
 FOUND = [
-    (Item(f"id-{number}", pair.setting, TARGET, number), measured(seconds))
+    (
+        Item(f"id-{number}", pair.setting, pair.target, number),
+        finished(seconds) if seconds else MeasuredItem(cause="no server"),
+    )
     for pair in GROUP
     for number, seconds in enumerate(SECONDS[pair.setting.name], 1)
 ]

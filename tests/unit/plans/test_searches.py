@@ -1,43 +1,25 @@
 """A setting with shards is measured with 1, 2, 4, ... tables; its figure is that of the best."""
 
-from pathlib import Path
-
-from iotbench.config.targets.config import Target
 from iotbench.plans.items import MeasuredItem, Pair, items_of
-from iotbench.plans.plan import Plan
 from iotbench.plans.searches import all_pairs, curves, first_pairs, keep_best, next_pairs
 from simulator.data.dataset import PartsBy
-from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import finished, measured, pairs_of, plan_of, target
 
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 2,
-        "settings": [
-            {"name": "plain", "insert": {"workload": "slim"}},
-            {"name": "best", "insert": {"workload": "slim", "batch": 10}, "shards": 8},
-        ],
-    }
-)
-TARGET = Target("lite", "sqlite", "local", SqliteOptions(), {})
-PAIRS = [Pair(setting, TARGET) for setting in PLAN.settings]
+PLAN = plan_of("plain", {"name": "best", "shards": 8}, repeats=2)
+TARGET = target()
+PAIRS = pairs_of(PLAN)
 RATES = {1: 100.0, 2: 300.0, 4: 200.0}
 """Rows/s by number of shards."""
 
 
-def finished(item):
+def measure(item):
     seconds = 1000 / RATES[item.setting.insert.tables] * (1 + item.repeat / 100)
     failed = item.setting.insert.tables == 4 and item.repeat == 2
     verdict = Verdict(status=Status.INCOMPLETE if failed else Status.VERIFIED)
     worker = made.worker(0, rows=1000, ended=10 + seconds)
-    run = made.run(made.outcome(worker, verdict=verdict))
-    return MeasuredItem(((Path("x.json"), made.result([run])),))
-
-
-def measured(pairs):
-    return [(item, finished(item)) for item in items_of(PLAN, pairs)]
+    return measured(made.run(made.outcome(worker, verdict=verdict)))
 
 
 def rounds(refusal=lambda *_: ""):
@@ -45,7 +27,7 @@ def rounds(refusal=lambda *_: ""):
     numbers = []
     while pairs:
         numbers.append([pair.setting.insert.tables for pair in pairs])
-        found += measured(pairs)
+        found += [(item, measure(item)) for item in items_of(PLAN, pairs)]
         pairs = next_pairs(pairs, found, refusal, refused)
     return numbers, found, refused
 
@@ -87,15 +69,8 @@ def test_ids_do_not_depend_on_where_a_search_ends():
     assert ids == [item.id for item in items_of(PLAN, PAIRS[1:])]
 
 
-BATCHED = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 2,
-        "settings": [
-            {"name": "find", "insert": {"workload": "slim"}, "batches": 30_000},
-            {"name": "taken", "insert": {"workload": "slim"}, "batch_of": "find"},
-        ],
-    }
+BATCHED = plan_of(
+    {"name": "find", "batches": 30_000}, {"name": "taken", "batch_of": "find"}, repeats=2
 )
 BY_BATCH = {1000: 100.0, 3000: 310.0, 10_000: 300.0, 30_000: 200.0}
 
@@ -104,14 +79,14 @@ def sent(pairs, rates, missing=()):
     found = []
     for item in items_of(BATCHED, pairs):
         seconds = 1000 / rates[item.setting.insert.batch] * (1 + item.repeat / 10)
-        run = made.run(made.outcome(made.worker(0, rows=1000, ended=10 + seconds)))
-        whole = MeasuredItem(((Path("x.json"), made.result([run])),))
-        found.append((item, MeasuredItem(cause="no server") if item.repeat in missing else whole))
+        is_missing = item.repeat in missing
+        each = MeasuredItem(cause="no server") if is_missing else finished(seconds)
+        found.append((item, each))
     return found
 
 
 def batch_rounds(rates, refusal=lambda *_: "", missing=()):
-    group = [Pair(setting, TARGET) for setting in BATCHED.settings]
+    group = pairs_of(BATCHED)
     pairs, found, refused, seen = first_pairs(group), [], {}, []
     while pairs:
         seen.append([(pair.setting.name, pair.setting.insert.batch) for pair in pairs])
@@ -150,17 +125,8 @@ def test_without_any_rate_there_is_no_batch_to_take():
     assert refused == {("taken", "lite"): "find has found no batch for it"}
 
 
-def test_a_setting_may_have_repeats_of_its_own():
-    once = BATCHED.settings[0].model_copy(update={"repeats": 1})
-    items = items_of(BATCHED, [Pair(once, TARGET), Pair(BATCHED.settings[1], TARGET)])
-
-    assert [(item.setting.name, item.repeat) for item in items] == [
-        ("find", 1), ("taken", 1), ("taken", 2)
-    ]  # fmt: skip
-
-
 def test_a_forecast_has_all_numbers_and_the_batch_that_was_found():
-    group = [Pair(setting, TARGET) for setting in BATCHED.settings]
+    group = pairs_of(BATCHED)
 
     assert [pair.setting.insert.batch for pair in all_pairs(group)] == [
         1000, 3000, 10_000, 30_000, 30_000

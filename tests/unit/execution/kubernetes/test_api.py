@@ -158,7 +158,7 @@ def cluster(server, tmp_path):
     with ExitStack() as stack:
         options = ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", server.url))
         found = Cluster(options, "ns")
-        stack.callback(found._api._client.rest_client.pool_manager.clear)
+        stack.callback(found._client.rest_client.pool_manager.clear)
         yield found
 
 
@@ -170,7 +170,7 @@ def test_the_version_is_asked_for_with_the_users_token(cluster, server):
 
     assert cluster.version() == "v1.33.13"
     assert server.asked[0]["token"] == "Bearer token-of-c"
-    assert cluster.server == server.url
+    assert cluster.address == server.url
 
 
 LABELLED = {"items": [{"a": 1}], "metadata": {"resourceVersion": "7"}}
@@ -543,8 +543,8 @@ from iotbench.config.options.choice import ClusterOptions
 from simulator.errors import ConfigError
 try:
     cluster = Cluster(ClusterOptions(context=(sys.argv[1:] or [None])[0]), "ns")
-    print(cluster.server)
-    print(*cluster._api._client.configuration.api_key.values())
+    print(cluster.address)
+    print(*cluster._client.configuration.api_key.values())
 except ConfigError as error:
     print("ConfigError:", error)
 """
@@ -669,7 +669,7 @@ def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):
         with_key = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
         assert list((tmp_path / "tmp").iterdir()) == []
         assert with_key.version() == "v1.33.13"
-        with_key._api._client.rest_client.pool_manager.clear()
+        with_key._client.rest_client.pool_manager.clear()
 
 
 @pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
@@ -687,4 +687,4 @@ def test_a_server_of_another_authority_is_refused_unless_that_is_asked_for(mutua
     mutual.write_text(yaml.safe_dump(content))
     found = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
     assert found.version() == "v1.33.13"
-    found._api._client.rest_client.pool_manager.clear()
+    found._client.rest_client.pool_manager.clear()

@@ -11,30 +11,20 @@ from iotbench.execution.kubernetes.wire import Unreachable
 from simulator.errors import Interrupted
 
 
-def test_who_stops_the_removal_is_reported_how_to_remove_the_rest(monkeypatch, capsys):
-    def stopped(*_):
-        raise Interrupted("stopped at once by SIGINT")
+@pytest.mark.parametrize("error", [Interrupted("by SIGINT"), Unreachable("no answer")])
+def test_a_removal_that_ends_early_names_what_ends_the_run_and_how_to_remove_the_rest(
+    monkeypatch, capsys, error
+):
+    def fail(*_):
+        raise error
 
-    monkeypatch.setattr(kubernetes, "remove", stopped)
+    monkeypatch.setattr(kubernetes, "remove", fail)
+    version = fail if isinstance(error, Unreachable) else lambda: "v1"
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
-    cluster = SimpleNamespace(namespace="bench", version=lambda: "v1")
+    cluster = SimpleNamespace(namespace="bench", version=version)
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
     runner = KubernetesRunner(release, cluster, options, None, nullcontext())
-    with pytest.raises(Interrupted):
-        runner.__exit__()
-
-    assert "cleanup -n bench --run 20261122-021754-6dfe" in capsys.readouterr().err
-
-
-def test_a_cluster_that_is_away_is_reported_with_what_ends_the_run_and_how_to_remove_it(capsys):
-    def away():
-        raise Unreachable("the cluster at https://c cannot be reached")
-
-    release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
-    cluster = SimpleNamespace(namespace="bench", version=away)
-    options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
-    runner = KubernetesRunner(release, cluster, options, None, nullcontext())
-    with pytest.raises(Unreachable):
+    with pytest.raises(type(error)):
         runner.__exit__()
 
     reported = capsys.readouterr().err

@@ -184,14 +184,6 @@ def test_only_the_events_of_the_release_are_heard():
     assert listening_to_events(cluster, 2) == [EVENTS, happened("bench-s-worker-0")]
 
 
-def test_events_are_heard_again_after_they_expired():
-    last = event("bench-s", "9")
-    cluster = Cluster(events=[[Expired("too old")], [last]], present=["7", "8"])
-
-    assert listening_to_events(cluster, 3) == [EVENTS, EVENTS, happened("bench-s")]
-    assert ("events", "", "8") in cluster.asked
-
-
 def test_a_connection_that_breaks_is_reported_and_the_events_go_on_where_they_were():
     first, second = event("bench-s", "2"), event("bench-s", "3")
     cluster = Cluster(events=[[first, Unreachable("gone")], [second]], present=["1", "7"])
@@ -240,12 +232,6 @@ def listening_to_a_log(count, *portions):
         made.follow_log("p")
         made.follow_log("p")
         return heard(made, count), cluster
-
-
-def test_a_log_is_heard_line_by_line_to_its_end():
-    found, _ = listening_to_a_log(3, ["one", "two"])
-
-    assert found == [line("one"), line("two"), LogEnded("p")]
 
 
 def test_a_log_that_is_not_there_yet_is_asked_for_again():

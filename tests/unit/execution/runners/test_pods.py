@@ -253,18 +253,14 @@ def test_the_pod_of_a_worker_that_has_reported_may_fail(phase):
 # --- nodes ----------------------------------------------------------------------------------------
 
 
-def test_the_node_of_the_silent_worker_is_named_and_no_other():
-    cluster = Cluster(lost=("node1",))
+@pytest.mark.parametrize(
+    ("lost", "where"),
+    [("node1", ": its node node1 has been silent for 26 s"), ("node2", " (pod w on node1)")],
+)
+def test_of_a_silent_worker_the_lost_node_is_named_or_else_the_pod(lost, where):
+    found, _ = played(Cluster(lost=(lost,)), line(1, outcome(SILENT)))
 
-    found, _ = played(cluster, line(1, outcome(SILENT)))
-
-    assert found.cause == f"{SILENT}: its node node1 has been silent for 26 s"
-
-
-def test_of_a_silent_worker_on_a_living_node_the_pod_is_named():
-    found, _ = played(Cluster(lost=("node2",)), line(1, outcome(SILENT)))
-
-    assert found.cause == f"{SILENT} (pod w on node1)"
+    assert found.cause == SILENT + where
 
 
 @pytest.mark.parametrize(
@@ -416,12 +412,6 @@ def test_a_collector_that_was_stopped_from_outside_is_reported_with_the_reason(j
 
     assert cause in found.cause
     assert (found.status, found.exit_code) == ("failed", 1)
-
-
-def test_a_deleted_pod_is_deleted():
-    found, _ = played(Cluster(job=[]), 5.0, PodGone(worker()))
-
-    assert found.cause.startswith("worker 0 was deleted while it ran (w on node1)")
 
 
 def test_pods_of_another_run_are_none_of_ours():

@@ -11,7 +11,6 @@ from iotbench.plans.capacity import (
     Bound,
     Bounds,
     Capacity,
-    Level,
     Of,
     Trial,
     bracket_of,
@@ -39,12 +38,12 @@ def trial(rate, capacity, *, client_share=0.1, noise=0.0, rng=None):
 
 
 def searched(capacity, *, noise=0.0, repeats=3, seed=1, ceiling=None, lowest=1.0, **changes):
-    rng, levels = random.Random(seed), []
-    while rate := next_rate(Bounds(ceiling or capacity, lowest, 0.05), levels):
+    rng, rates = random.Random(seed), []
+    while rate := next_rate(Bounds(ceiling or capacity, lowest, 0.05), rates):
         trials = (trial(rate, capacity, noise=noise, rng=rng, **changes) for _ in range(repeats))
-        levels.append(Level(rate, tuple(trials)))
-        assert len(levels) < 20
-    return levels
+        rates.append(rate_record(rate, [*trials]))
+        assert len(rates) < 20
+    return rates
 
 
 @pytest.mark.parametrize("capacity", [37.0, 1234.0, 98_765.0, 3e6])
@@ -75,12 +74,12 @@ def test_the_search_goes_down_until_something_holds():
 
 @pytest.mark.parametrize("lowest", [1.0, 20.0, 400.0])
 def test_without_any_rate_that_holds_it_ends_at_the_lowest(lowest):
-    levels = []
-    while rate := next_rate(Bounds(1000.0, lowest, 0.05), levels):
-        levels.append(Level(rate, (Trial(rate, 60.0, 70.0, 0.1, met=False),)))
-    assert bracket_of(levels).holds is None
-    assert {level.reached for level in levels} == {Bound.OBJECTIVE}
-    assert min(level.rate_per_s for level in levels) == lowest
+    rates = []
+    while rate := next_rate(Bounds(1000.0, lowest, 0.05), rates):
+        rates.append(rate_record(rate, [Trial(rate, 60.0, 70.0, 0.1, met=False)]))
+    assert bracket_of(rates).holds is None
+    assert {each.reached for each in rates} == {Bound.OBJECTIVE}
+    assert min(each.rate_per_s for each in rates) == lowest
 
 
 def test_each_bound_is_named():
@@ -88,10 +87,10 @@ def test_each_bound_is_named():
     busy = Trial(80.0, 1.0, 2.0, 0.9, met=True)
     slow = Trial(100.0, 1.0, 70.0, 0.1, met=False)
     fine = Trial(99.0, 1.0, 2.0, 0.1, met=True)
-    assert Level(100.0, (full, full, fine)).reached is Bound.DATABASE
-    assert Level(100.0, (busy, busy, fine)).reached is Bound.CLIENT
-    assert Level(100.0, (slow, slow, full)).reached is Bound.OBJECTIVE
-    assert Level(100.0, (fine, fine, full)).reached is None
+    assert rate_record(100.0, (full, full, fine)).reached is Bound.DATABASE
+    assert rate_record(100.0, (busy, busy, fine)).reached is Bound.CLIENT
+    assert rate_record(100.0, (slow, slow, full)).reached is Bound.OBJECTIVE
+    assert rate_record(100.0, (fine, fine, full)).reached is None
 
 
 def test_the_knee_is_where_the_latency_doubles():
@@ -126,7 +125,7 @@ def test_a_record_is_about_inserts_unless_it_says_otherwise():
 
 def test_the_curve_has_the_number_of_batches_that_fell_due_and_were_not_sent():
     trials = [Trial(400.0, 1.0, 900.0, 0.1, met=False, sends=80, unsent=20) for _ in range(2)]
-    rate = rate_record(Level(500.0, tuple(trials)))
+    rate = rate_record(500.0, trials)
     text = format_record(record().model_copy(update={"rates": (rate,)}), "x.json", 100)
     earlier = format_record(record(), "x.json", 100)
 

@@ -2,18 +2,15 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from iotbench.config.targets.config import Target
 from iotbench.execution.experiment import name_refused
 from iotbench.machine.machine import this_machine
 from iotbench.machine.resources import Resources, Sample, Used
-from iotbench.plans.items import Candidate, MeasuredItem, Pair, items_of
+from iotbench.plans.items import Candidate, items_of
 from iotbench.plans.lines import item_records
 from iotbench.plans.measures import _OF_ITEMS, measures_of
-from iotbench.plans.plan import Plan
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document, DocumentClaim, Scaling
 from iotbench.plans.published.evaluate import Experiment
@@ -23,8 +20,8 @@ from iotbench.plans.record import Curve, CurvePoint
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import finished, measured, pairs_of, plan_of, target
 
-SETTINGS = ("bulk", "single", "values")
 DOCUMENT = Document.model_validate(
     {
         "number": 7,
@@ -63,13 +60,7 @@ DOCUMENT = Document.model_validate(
              "reason": "needs three nodes"}],
     }
 )  # fmt: skip
-PLAN = Plan.model_validate(
-    {
-        "name": "tiny",
-        "repeats": 2,
-        "settings": [{"name": name, "insert": {"workload": "iot"}} for name in SETTINGS],
-    }
-)
+PLAN = plan_of("bulk", "single", "values", repeats=2)
 FULL = SqliteOptions(synchronous="full")
 CANDIDATES = (
     Candidate("lite", "sqlite", FULL.model_dump()),
@@ -81,24 +72,16 @@ SECONDS = {"bulk": 1.0, "single": 10.0}
 
 
 def experiment(**changes):
-    pairs = [
-        Pair(setting, Target(name, "sqlite", "local", FULL, {}))
-        for name in ("lite", "plain")
-        for setting in PLAN.settings
-        if setting.name != "values"
-    ]
-    measured = []
+    targets = [target(name, synchronous="full") for name in ("lite", "plain")]
+    pairs = [pair for pair in pairs_of(PLAN, *targets) if pair.setting.name != "values"]
+    found = []
     for item in items_of(PLAN, pairs):
         seconds = SECONDS[item.setting.name] * (1 + item.repeat / 10)
         seconds *= 2 if item.target.name == "plain" else 1
-        measured.append((item, changes.get(item.setting.name) or finished(item, seconds)))
+        whole = finished(seconds, item.id, target=item.target.name)
+        found.append((item, changes.get(item.setting.name) or whole))
     refused = {("values", name): "no option use_values_lists" for name in ("lite", "plain")}
-    return Experiment(DOCUMENT, CANDIDATES, refused, measured)
-
-
-def finished(item, seconds, **outcome):
-    run = made.timed(seconds, **outcome)
-    return MeasuredItem(((Path(f"{item.id}.json"), made.result([run], target=item.target.name)),))
+    return Experiment(DOCUMENT, CANDIDATES, refused, found)
 
 
 def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
@@ -170,8 +153,7 @@ def test_a_claim_may_compare_ratios_to_another_setting():
 
 
 def test_a_failed_item_gives_no_value_and_is_named():
-    broken = MeasuredItem(((None, made.result([], status="failed", cause="disk full")),))
-    found = experiment(single=broken)
+    found = experiment(single=measured(status="failed", cause="disk full"))
     (claim, *_) = found.claims()
 
     assert (claim.seen, claim.reason) == (Seen.NOT_HAD, "failed: disk full")
@@ -300,10 +282,9 @@ def test_a_cluster_is_measured_with_the_setting_for_its_nodes(by_nodes, setting,
     ],
 )
 def test_the_exit_code_is_that_of_the_worst_item(status, verdict, code):
-    one = MeasuredItem(((None, made.result([], status="failed")),))
+    one = measured(status="failed")
     if verdict:
-        outcome = made.outcome(verdict=Verdict(status=verdict))
-        one = MeasuredItem(((None, made.result([made.run(outcome)])),))
+        one = measured(made.run(made.outcome(verdict=Verdict(status=verdict))))
 
     found = record(experiment(bulk=one), status=status)
     assert found.exit_code == code

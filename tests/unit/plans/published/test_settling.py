@@ -1,23 +1,21 @@
 """Repeats are added to what is within the spread, until it is settled or called noise."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from iotbench.commands.reproduce import reproduce_document
 from iotbench.config.options.choice import RunOptions
-from iotbench.config.targets.config import Target
 from iotbench.execution.measure import TimeLimit
 from iotbench.execution.roster import Roster
-from iotbench.plans.items import Candidate, MeasuredItem, Pair, items_of
-from iotbench.plans.plan import Plan, read_plan
+from iotbench.plans.items import Candidate, items_of
+from iotbench.plans.plan import read_plan
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document
 from iotbench.plans.published.measurements import caches, in_memory
 from simulator.errors import ConfigError
-from simulator.modules.sqlite import SqliteOptions
 from tests.unit.output.terminal import made
+from tests.unit.plans.made import finished, measured, pairs_of, plan_of
 
 
 def faster(row, *settings):
@@ -43,14 +41,8 @@ DOCUMENT = Document.model_validate(
     }
 )
 SECONDS = {"quick": 1.0, "slow": 9.0, "alike": 1.2, "noise": 1.0, "noise-again": 1.0}
-FIELDS = {"name": "tiny", "repeats": 3, "until_settled": 12}
-PLAN = Plan.model_validate(
-    {**FIELDS, "settings": [{"name": name, "insert": {"workload": "iot"}} for name in SECONDS]}
-)
-LITE = Target("lite", "sqlite", "local", SqliteOptions(), {})
-ROSTER = Roster(
-    (Candidate("lite", "sqlite", {}),), tuple(Pair(each, LITE) for each in PLAN.settings), {}
-)
+PLAN = plan_of(*SECONDS, repeats=3, until_settled=12)
+ROSTER = Roster((Candidate("lite", "sqlite", {}),), tuple(pairs_of(PLAN)), {})
 
 
 class Measuring:
@@ -68,8 +60,7 @@ class Measuring:
         seconds = SECONDS[item.setting.name] * (1 + item.repeat % 3 / 100)
         if (item.setting.name, item.repeat) == ("alike", 1):
             seconds = 1.005
-        run = made.timed(seconds)
-        return MeasuredItem(((Path(f"{item.id}.json"), made.result([run])),))
+        return finished(seconds, item.id)
 
 
 def test_only_what_is_within_the_spread_is_repeated(tmp_path):
@@ -110,11 +101,8 @@ def test_a_limit_is_more_than_the_repeats(tmp_path):
 
 
 def items(*runs, caches=""):
-    measured = [(Path("x.json"), made.result([run], target="lite", caches=caches)) for run in runs]
-    return [
-        (item, MeasuredItem((found,)))
-        for item, found in zip(items_of(PLAN, ROSTER.pairs), measured, strict=False)
-    ]
+    found = [measured(run, caches=caches) for run in runs]
+    return [*zip(items_of(PLAN, ROSTER.pairs), found, strict=False)]
 
 
 @pytest.mark.parametrize(
