@@ -57,7 +57,7 @@ def ask_collector(
 def scan_in_pod(
     reach: Reach, run: RunOptions, target: Target, spec: RunSpec, name: str
 ) -> Scanned | None:
-    """Scan a file in a pod; return its schema and rows, or None after a dry run."""
+    """Scan a file in a pod and return the findings; None after a dry run."""
     if run.dry_run:
         print_out(render_manifests(target, spec.sweep_id, reach.cluster, spec))
         return None

@@ -120,7 +120,7 @@ def expect_printed() -> None:
 def print_out(text: str) -> None:
     """Print a text on standard output; OutputError if that fails."""
     shown = plain(text)
-    click.echo(_PAINTED.sub(_colour, shown) if is_coloured(sys.stdout) else shown, nl=False)
+    click.echo(_paint(shown) if is_coloured(sys.stdout) else shown, nl=False)
     sys.stdout.flush()
 
 
@@ -147,9 +147,14 @@ _PAINTED = re.compile(
 """Verdicts at the beginning of a line, and at the end of a table's row."""
 
 
-def _colour(match: re.Match[str]) -> str:
-    word = match["label"] or match["verdict"]
-    return match[0].replace(word, click.style(word, fg=_COLOURS[word]))
+def _paint(text: str) -> str:
+    """Return a text with good verdicts in green, doubtful ones in yellow, bad ones in red."""
+
+    def colour(match: re.Match[str]) -> str:
+        word = match["label"] or match["verdict"]
+        return match[0].replace(word, click.style(word, fg=_COLOURS[word]))
+
+    return _PAINTED.sub(colour, text)
 
 
 def wrap(lines: Iterable[str], stream: TextIO) -> Iterator[str]:

@@ -6,8 +6,6 @@ from iotbench.config.targets.urls import variable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from tests.contract.targets import BY_ADDRESS, TARGETS, modules
-from tests.e2e.installing import on_loopback
-from tests.e2e.test_elsewhere import port_of
 from tests.servers.elsewhere import Address, Elsewhere, addresses, server_at
 from tests.servers.spaces import Names, space_of
 
@@ -91,15 +89,6 @@ def test_a_file_has_the_options_of_config_yaml_and_the_commands(read, tmp_path):
         read(file=file)
 
 
-def test_hosts_are_found_in_every_form(read):
-    words = {
-        "cratedb=http://a.test:4200": {"a.test"},
-        "postgres=postgresql://u@b.test:1/x": {"b.test"},
-        "cassandra=cql://c.test,d.test:9042": {"c.test", "d.test"},
-    }
-    assert {word: one.hosts for word in words for one in read(word).values()} == words
-
-
 def test_a_target_at_an_address_is_the_module_itself_and_no_stand_in():
     for name, target in (TARGETS | BY_ADDRESS).items():
         there = target.at("elsewhere", "a note")
@@ -176,25 +165,3 @@ def test_only_what_has_a_name_of_its_own_is_cleared():
     assert apart == {"postgres", "cratedb", "influxdb3", "cassandra", "mongodb"}
     assert not space_of("questdb").is_apart
     assert not space_of("elasticsearch").is_apart
-
-
-@pytest.mark.parametrize(
-    ("host", "loops"),
-    [("localhost", True), ("127.0.0.1", True), ("::1", True), ("localhost.example.com", False),
-     ("10.127.0.1", False)],
-)  # fmt: skip
-def test_pods_do_not_reach_the_loopback_interface(host, loops):
-    assert on_loopback([host]) is loops
-
-
-@pytest.mark.parametrize(
-    ("word", "port"),
-    [
-        ("cratedb=http://127.0.0.1:4200", 4200),
-        ("mysql=mysql://u@localhost/app", 3306),
-        ("postgres=postgresql://u@localhost:5433/app", 5433),
-    ],
-)
-def test_the_port_that_is_forwarded_is_that_of_the_address(read, word, port):
-    (address,) = read(word).values()
-    assert port_of(address) == port

@@ -101,7 +101,7 @@ METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 _CONNECT_S = 5.0
 READ_S = 10.0
 STREAM_READ_S = 30.0
-"""Longest silence of a watch, after which a watch that died while this machine slept is noticed."""
+"""Longest silence of a watch; one that died while this machine was suspended is noticed by then."""
 
 
 class NotFound(BenchError):

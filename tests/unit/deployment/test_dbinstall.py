@@ -121,6 +121,7 @@ def test_tolerations_and_storage_class_are_one_value_of_every_file(path):
 def test_a_target_fits_the_service_and_the_secrets_of_a_chart(name, service, made, profile):
     given = documents(DBINSTALL / name.split("_")[0] / f"values-{profile}.yaml")
     (release,) = values(given, "fullnameOverride")
+    assert {*values(given, "masterService")} <= {release}  # of OpenSearch
     target = TARGETS[name]
     (address,) = (target[key] for key in ("url", "host", "connection_string") if key in target)
     taken = {value["secret"] for key, value in target.items() if key.endswith("_from")}
@@ -130,12 +131,10 @@ def test_a_target_fits_the_service_and_the_secrets_of_a_chart(name, service, mad
     assert taken - {each.format(release) for each in made} <= named
 
 
-def test_the_bench_profile_of_postgresql_is_the_documents_and_an_instance_has_a_node():
+def test_an_instance_of_postgresql_has_a_node_for_itself():
     (cluster,) = values(documents(POSTGRESQL / "values-bench.yaml"), "cluster")
 
     assert cluster["instances"] == 1
-    assert cluster["resources"]["requests"] == cluster["resources"]["limits"]
-    assert cluster["resources"]["limits"] == {"cpu": "8", "memory": "10Gi"}
     assert cluster["affinity"]["podAntiAffinityType"] == "required"
 
 
@@ -158,17 +157,6 @@ def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(l
     requests = values(documents(bench), "requests")
     assert {"cpu": "8", "memory": "10Gi"} in limits
     assert limits == [each for each in requests if "storage" not in each]
-
-
-@pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
-    (given,) = documents(DBINSTALL / f"opensearch/values-{profile}.yaml")
-    target = TARGETS["opensearch"]
-
-    assert target["url"] == f"https://{given['fullnameOverride']}:9200"
-    assert given["masterService"] == given["fullnameOverride"]
-    (secret,) = values(given, "secretKeyRef")
-    assert secret == {"name": target["password_from"]["secret"], "key": "password"}
 
 
 STATEFULSETS = [path for path in FILES if path.name.startswith("statefulset")]

@@ -7,8 +7,6 @@ import pytest
 
 from iotbench.machine import disk
 from iotbench.machine.disk import DROPPED, drop_caches, fill, unfillable
-from iotbench.machine.listener import elsewhere
-from simulator.modules import database_class
 
 
 def test_what_is_no_folder_is_not_filled(tmp_path):
@@ -80,17 +78,3 @@ def test_nothing_is_dropped_for_a_server_that_is_elsewhere(tmp_path, monkeypatch
 
     assert drop_caches("the server is on another host") == "the server is on another host"
     assert not switch.read_text()
-
-
-@pytest.mark.parametrize(
-    ("module", "given", "reason"),
-    [
-        ("mysql", {"host": "127.0.0.1"}, ""),
-        ("mysql", {"host": "192.0.2.1"}, "the server is on another host"),
-        ("sqlite", {}, ""),
-    ],
-)
-def test_a_server_is_here_if_its_address_is_or_if_it_is_embedded(module, given, reason):
-    cls = database_class(module)
-    login = {"user": "u", "database": "d"} if given else {}
-    assert elsewhere(cls(cls.options_model(**given, **login))) == reason

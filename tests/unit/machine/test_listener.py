@@ -8,7 +8,7 @@ import sys
 import psutil
 import pytest
 
-from iotbench.machine.listener import addresses, server_of, servers_here
+from iotbench.machine.listener import addresses, elsewhere, server_of, servers_here
 from simulator.modules import database_class
 
 LISTEN = """
@@ -110,6 +110,8 @@ def test_a_server_here_is_a_process_and_one_elsewhere_is_none():
 )
 def test_a_server_that_cannot_be_measured_has_a_reason(server, reason):
     assert server_of(server) == reason
+    is_embedded = reason == "the database is part of the workers"
+    assert elsewhere(server) == ("" if is_embedded else reason)
 
 
 def test_a_port_without_a_visible_listener_is_named():
