@@ -40,7 +40,7 @@ def link(name: str) -> str:
     return f"[{name}](#{name})"
 
 
-def _module_options() -> dict[str, list[Row]]:
+def _list_options() -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for module in MODULES:
         fields = database_class(module).options_model.model_fields
@@ -62,9 +62,10 @@ def _default(field: FieldInfo) -> str:
     return "`***`" if isinstance(value, SecretStr) else f"`{value}`"
 
 
-def _list_shared_module_options() -> str:
-    rows = ((*row, ", ".join(names)) for row, names in list_shared(_module_options()).items())
-    return table(("Option", "Default", "Meaning", "Modules"), rows)
+def tabulate_shared(options: Mapping[str, Sequence[Row]], headings: Sequence[str]) -> str:
+    """Return a table of the rows that several owners share, with the names of the owners."""
+    rows = ((*row, ", ".join(names)) for row, names in list_shared(options).items())
+    return table(headings, rows)
 
 
 def _list_modules() -> str:
@@ -125,7 +126,7 @@ def _list_abilities() -> str:
 
 
 def _describe_modules() -> str:
-    options = _module_options()
+    options = _list_options()
     shared = list_shared(options)
     return "\n\n".join(_describe_module(module, options[module], shared) for module in MODULES)
 
@@ -243,7 +244,9 @@ def _describe_changes() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "contents": _list_modules,
     "urls": _list_urls,
-    "shared options": _list_shared_module_options,
+    "shared options": lambda: tabulate_shared(
+        _list_options(), ("Option", "Default", "Meaning", "Modules")
+    ),
     "modules": _describe_modules,
     "unsupported queries": _describe_unsupported,
     "not seen": _describe_unseen,

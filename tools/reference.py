@@ -19,7 +19,7 @@ from iotbench.measurements import every_kind
 from tools import modules
 from tools.chart import chart_readme
 from tools.completion import completion_table
-from tools.modules import Row, list_shared, table
+from tools.modules import Row, list_shared, table, tabulate_shared
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,7 +52,7 @@ def every_command(group: click.Group = commands, before: str = "") -> dict[str, 
     return found
 
 
-def _command_options() -> dict[str, list[Row]]:
+def _list_options() -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for name, command in every_command().items():
         context = click.Context(command)
@@ -62,31 +62,26 @@ def _command_options() -> dict[str, list[Row]]:
     return found
 
 
-def _list_shared_command_options() -> str:
-    rows = ((*row, ", ".join(names)) for row, names in list_shared(_command_options()).items())
-    return table(("Option", "Meaning", "Commands"), rows)
-
-
-def _commands() -> str:
-    options = _command_options()
+def _describe_commands() -> str:
+    options = _list_options()
     shared = list_shared(options)
-    return "\n\n".join(_command(name, options[name], shared) for name in every_command())
+    return "\n\n".join(_describe_command(name, options[name], shared) for name in every_command())
 
 
-def _command(name: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
+def _describe_command(name: str, options: Sequence[Row], shared: Mapping[Row, object]) -> str:
     command = every_command()[name]
     usage = " ".join(command.collect_usage_pieces(click.Context(command)))
     parts = [f"## {name}", f"`python run.py {name} {usage}`", _join_paragraphs(command.help or "")]
     own = [row for row in options if row not in shared]
     if own:
         parts.append(table(("Option", "Meaning"), own))
-    common = [f"`{_long(row[0])}`" for row in options if row in shared]
+    common = [f"`{_find_long_name(row[0])}`" for row in options if row in shared]
     if common:
         parts.append(f"[Common options](#common-options): {', '.join(common)}.")
     return "\n\n".join(parts)
 
 
-def _long(names: str) -> str:
+def _find_long_name(names: str) -> str:
     return next(word for word in re.split(r"[ ,`]+", names) if word.startswith("--"))
 
 
@@ -95,7 +90,7 @@ def _join_paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(block.split()) for block in blocks)
 
 
-def _exit_codes() -> str:
+def _list_exit_codes() -> str:
     found = re.findall(r"^ +(\d+) +(.+)$", commands.epilog or "", re.MULTILINE)
     return table(("Exit code", "Meaning"), found)
 
@@ -103,12 +98,12 @@ def _exit_codes() -> str:
 # --- the documents
 
 
-def _permissions(permissions: Iterable[Permission] = PERMISSIONS) -> str:
+def _list_permissions(permissions: Iterable[Permission] = PERMISSIONS) -> str:
     rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in permissions)
     return table(("Resource", "Verbs", "For"), rows)
 
 
-def _figures() -> str:
+def _list_figures() -> str:
     subjects = {each.name: each for kind in every_kind() for each in kind.subjects}
     by_subject = [(name, each.figures) for name, each in subjects.items()]
     rows = (
@@ -124,12 +119,12 @@ def _figures() -> str:
     return table(("Figure", "Unit", "Better", "Of rows by", "Meaning"), rows)
 
 
-def _settings() -> str:
+def _list_settings() -> str:
     """Return both sets of settings of each target, and the databases with a single set."""
     rows, single, beyond = [], [], []
     for target, own in advice().items():
         for name, each in {**own.server, **own.options}.items():
-            values = [_value(each.value(choice)) for choice in SettingsChoice]
+            values = [_format_value(each.value(choice)) for choice in SettingsChoice]
             values[1] = values[1] if each.differs else "the same"
             where = "target" if name in own.options else "server"
             note = f"; {each.note}" if each.note else ""
@@ -147,7 +142,7 @@ def _settings() -> str:
     )
 
 
-def _value(value: Value) -> str:
+def _format_value(value: Value) -> str:
     if isinstance(value, Amount):
         return value.describe()
     if value in (None, ""):
@@ -156,14 +151,14 @@ def _value(value: Value) -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "common options": _list_shared_command_options,
-    "commands": _commands,
-    "exit codes": _exit_codes,
+    "common options": lambda: tabulate_shared(_list_options(), ("Option", "Meaning", "Commands")),
+    "commands": _describe_commands,
+    "exit codes": _list_exit_codes,
     **modules.PARTS,
-    "figures": _figures,
-    "settings": _settings,
-    "permissions": _permissions,
-    "permissions for resources": partial(_permissions, FOR_RESOURCES),
+    "figures": _list_figures,
+    "settings": _list_settings,
+    "permissions": _list_permissions,
+    "permissions for resources": partial(_list_permissions, FOR_RESOURCES),
 }
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from iotbench.config.input.parameters import option_of, parameters
+from iotbench.config.input.parameters import parameters, word_of
 from iotbench.config.targets.config import NAME_PATTERN, RUNNERS
 from iotbench.measurements.insert.workload_file import TABLE_NAME, WorkloadFile
 from iotbench.measurements.query.own import LANGUAGES, QUERY_NAME, QueryFile
@@ -21,7 +21,7 @@ _QUANTITY: Schema = {"type": "string", "pattern": r"^[\d_.]+|\$\{[A-Za-z_][A-Za-
 """A number in the user's notation, such as 10k or 30s, or an environment variable."""
 
 
-def _texts_of(*names: str) -> Schema:
+def _require_texts(*names: str) -> Schema:
     return {
         "type": "object",
         "properties": {name: {"type": "string"} for name in names},
@@ -32,7 +32,7 @@ def _texts_of(*names: str) -> Schema:
 
 _SOURCE: Schema = {
     "description": "a key of a Secret of the namespace, which only the pods read, or a file",
-    "anyOf": [_texts_of("secret", "key"), _texts_of("file")],
+    "anyOf": [_require_texts("secret", "key"), _require_texts("file")],
 }
 
 
@@ -47,8 +47,7 @@ def plan_schema() -> str:
     schema = Plan.model_json_schema()
     insert, setting = (schema["$defs"][name]["properties"] for name in ("Insert", "Setting"))
     insert["workload"]["anyOf"] = [{"enum": list(GENERATORS)}, {"pattern": r"\.ya?ml$"}]
-    names = [option_of(field).removeprefix("--").replace("-", "_") for field in parameters()]
-    insert["parameters"]["propertyNames"] = {"enum": sorted(names)}
+    insert["parameters"]["propertyNames"] = {"enum": sorted(map(word_of, parameters()))}
     setting["only"]["items"]["enum"] = list(MODULES)
     setting["modules"]["propertyNames"] = {"enum": list(MODULES)}
     return _format(schema, "Plan")
@@ -87,7 +86,7 @@ def config_schema() -> str:
     ]
     target = {
         "type": "object",
-        "properties": {"module": _module()},
+        "properties": {"module": _describe_module()},
         "required": ["module"],
         "allOf": is_module,
     }
@@ -107,7 +106,7 @@ def config_schema() -> str:
         "$defs": {
             "target": target,
             "credential_source": _SOURCE,
-            **{module: _options(module) for module in MODULES},
+            **{module: _describe_options(module) for module in MODULES},
         },
     }
     return _format(schema, "Configuration: the targets")
@@ -117,7 +116,7 @@ def _format(schema: Schema, title: str) -> str:
     return json.dumps({**schema, "$schema": _DIALECT, "title": title}, indent=1) + "\n"
 
 
-def _module() -> Schema:
+def _describe_module() -> Schema:
     return {
         "type": "string",
         "description": "the code for one database; package.file:Class for a module of your own",
@@ -125,12 +124,12 @@ def _module() -> Schema:
     }
 
 
-def _options(module: str) -> Schema:
+def _describe_options(module: str) -> Schema:
     """Return the schema of a target; no key is required, as --extra-option may give it."""
     model = database_class(module).options_model
     schema = model.model_json_schema()
     types = schema.get("$defs", {})
-    own = {name: _option(option, types) for name, option in schema["properties"].items()}
+    own = {name: _describe_option(option, types) for name, option in schema["properties"].items()}
     return {
         "type": "object",
         "properties": {
@@ -156,7 +155,7 @@ def _options(module: str) -> Schema:
     }
 
 
-def _option(option: Mapping[str, Any], types: Mapping[str, Schema]) -> Schema:
+def _describe_option(option: Mapping[str, Any], types: Mapping[str, Schema]) -> Schema:
     """Return the schema of an option, which may also be an environment variable."""
     about = {key: option[key] for key in ("description", "default") if option.get(key) is not None}
     kinds = [

@@ -45,17 +45,16 @@ def _describe(info: FieldInfo) -> tuple[str | None, Any]:
 
 
 def option_of(field: str) -> str:
-    """Return the option of a parameter; its name has no `_ms`, as users write durations."""
-    info, _ = parameters()[field]
-    if is_end(field):
-        return "--end"
-    name = field.removesuffix("_ms") if find_notation(info) else field
-    return f"--{name.replace('_', '-')}"
+    """Return the option of a parameter."""
+    return f"--{word_of(field).replace('_', '-')}"
 
 
 def word_of(field: str) -> str:
-    """Return the key of a parameter in files."""
-    return option_of(field).removeprefix("--").replace("-", "_")
+    """Return the key of a parameter in files, without `_ms`, since users write durations."""
+    info, _ = parameters()[field]
+    if is_end(field):
+        return "end"
+    return field.removesuffix("_ms") if find_notation(info) else field
 
 
 def parse_parameter(field: str, value: Any) -> Any:

@@ -149,13 +149,6 @@ def test_values_without_a_logarithm_are_not_compared(other):
     assert of_runs([1, 2], other) is None
 
 
-def test_a_difference_counts_only_from_the_least_on():
-    small, large = [100, 100.1, 99.9], [97, 97.1, 96.9]
-
-    assert of_runs(small, large).exceeds(0.02)
-    assert not of_runs(small, large).exceeds(0.05)
-
-
 FOUND_WITH = {"quiet": 3, "sweeps differ": 7, "drift": 3, "two speeds": 20, "disturbed": 15}
 """Model -> pairs of sweeps with which 10 % less is found."""
 

@@ -161,13 +161,6 @@ def test_queries_are_named_by_patterns():
     assert failed("avg_ms > 20", found, QUERIES) == []
 
 
-def test_a_threshold_about_inserts_is_not_held_against_queries():
-    both = Scope((WORKERS, QUERY))
-
-    assert failed("rows_per_s < 1G", asked("a", 10), both) == []
-    assert len(failed("rows_per_s < 1G", two_counts(), both)) == 2
-
-
 def judged(text, base, other):
     comparison = compare_sides(side(base), side(other), known=calibrated(1))
     return list_failures(tuple(comparison_checks([taken(text, COMPARISONS)], comparison)))

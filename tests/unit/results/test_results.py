@@ -200,29 +200,17 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch, err
         (b"not JSON", "is not a result file of format 2"),
         (b"\xff", "is not a result file of format 2"),
         (b"{}", "program_version: Field required"),
-        (b"[]", "is not a result file of format 2"),
+        (b'{"format_version": 3}', "format 2: format_version: Input should be 2"),
+        (None, "cannot be read: No such file"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused(tmp_path, content, reported):
     path = tmp_path / "r.json"
-    path.write_bytes(content)
+    if content is not None:
+        path.write_bytes(content)
 
     with pytest.raises(ConfigError, match=rf"r\.json: .*{reported}"):
         result_files.read(path)
-
-
-def test_a_result_of_another_format_is_refused(tmp_path):
-    path = tmp_path / "r.json"
-    text = result().model_dump_json().replace('"format_version":2', '"format_version":3')
-    path.write_text(text)
-
-    with pytest.raises(ConfigError, match="format 2: format_version: Input should be 2"):
-        result_files.read(path)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"r\.json: cannot be read: No such file"):
-        result_files.read(tmp_path / "r.json")
 
 
 def written(folder, minutes, **changes):
@@ -282,8 +270,13 @@ def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
     assert capsys.readouterr().err == ""  # it was named
 
 
-def test_no_insert_is_none(tmp_path):
-    assert result_files.find_last_written(tmp_path, "lite", writing_kinds()) is None
+def test_a_folder_is_made_or_refused_and_may_have_no_insert(tmp_path):
+    assert result_files.prepare_folder(tmp_path / "a" / "b")
+    assert not result_files.prepare_folder(tmp_path / "a" / "b")
+    assert result_files.find_last_written(tmp_path / "a" / "b", "lite", writing_kinds()) is None
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"--output: results cannot be written to .*file"):
+        result_files.prepare_folder(tmp_path / "file")
 
 
 def test_an_id_begins_with_its_time_and_is_new_each_time():
@@ -291,19 +284,6 @@ def test_an_id_begins_with_its_time_and_is_new_each_time():
 
     assert {one[:16] for one in ids} == {"20261121-034500-"}
     assert len(ids) > 15
-
-
-def test_a_folder_is_made_when_it_is_not_there(tmp_path):
-    result_files.prepare_folder(tmp_path / "a" / "b")
-
-    assert list((tmp_path / "a" / "b").iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-
-    with pytest.raises(ConfigError, match=r"--output: results cannot be written to .*file"):
-        result_files.prepare_folder(tmp_path / "file")
 
 
 @pytest.mark.parametrize(

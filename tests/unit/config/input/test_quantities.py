@@ -18,7 +18,6 @@ COUNTS = {
     "1000": 1000, "1_000": 1000, "10k": 10_000, "10K": 10_000, "2.5M": 2_500_000, "1G": 10**9,
     "1e6": 10**6, "1.5e3": 1500, " 7 ": 7, "0": 0, "-3": -3, "9007199254740993": 9007199254740993,
 }  # fmt: skip
-NO_COUNTS = ["", "ten", "1.5", "1k5", "k", "10 k", "1,000", "1e-3", "inf", "nan", "0x10", "1e999"]
 
 
 @pytest.mark.parametrize(("text", "count"), COUNTS.items())
@@ -26,37 +25,9 @@ def test_a_count_may_be_written_in_many_ways(text, count):
     assert parse_count(text) == count
 
 
-@pytest.mark.parametrize("text", NO_COUNTS)
-def test_what_is_no_count_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match="expected a whole number such as 1000, 10k or 1e6"):
-        parse_count(text)
-
-
-SIZES = {
-    "180GB": 180 * 10**9, "180G": 180 * 10**9, "2 TB": None, "2TB": 2 * 10**12, "1.5TiB": 3 << 39,
-    "168GiB": 168 << 30, "5e9": 5 * 10**9, "100kB": 10**5, "1": 1, "0": None, "-1GB": None,
-    "0.5": None, "GB": None, "1PB": None, "9e99TB": None, "": None, "1GBi": None,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "size_bytes"), SIZES.items())
-def test_a_size_has_decimal_or_binary_units(text, size_bytes):
-    if size_bytes is None:
-        with pytest.raises(ValueError, match="expected a size such as 180GB, 168GiB or 2TB"):
-            parse_bytes(text)
-    else:
-        assert parse_bytes(text) == size_bytes
-
-
 @pytest.mark.parametrize(("text", "number"), [("2.5k", 2500.0), ("0.5", 0.5), ("1e3", 1000.0)])
 def test_a_number_may_have_a_fraction(text, number):
     assert parse_number(text) == number
-
-
-@pytest.mark.parametrize("text", ["inf", "nan", "1e999", "-inf", ".", "_", ""])
-def test_a_number_is_finite(text):
-    with pytest.raises(ValueError, match="expected a number"):
-        parse_number(text)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +44,6 @@ def test_a_number_is_finite(text):
 )
 def test_counts_are_separated_by_commas_or_are_ranges(text, counts):
     assert parse_counts(text) == counts
-
-
-@pytest.mark.parametrize("text", ["", "1,", "4-1", "1-", "1-1000000", "many", "1..4"])
-def test_what_are_no_counts_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match=r"such as 1,4,8 or 1-4, got ['\"]"):
-        parse_counts(text)
 
 
 @pytest.mark.parametrize(
@@ -99,12 +64,6 @@ def test_a_duration_may_have_units(text, seconds):
     assert parse_duration_s(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "s", "5 minutes", "1h30", "inf", "-5m", "1y"])
-def test_what_is_no_duration_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match="expected a duration such as 30s, 5m or 1h30m"):
-        parse_duration_s(text)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -118,11 +77,6 @@ def test_what_is_no_duration_is_refused_with_examples(text):
 )
 def test_an_instant_is_in_utc_unless_it_has_an_offset(text):
     assert parse_instant(text) == datetime(2026, 11, 1, tzinfo=UTC)
-
-
-def test_what_is_no_instant_is_refused_with_an_example():
-    with pytest.raises(ValueError, match="such as 2026-11-01T00:00:00Z, got '1 May'"):
-        parse_instant("1 May")
 
 
 @pytest.mark.parametrize(
@@ -145,25 +99,43 @@ def test_only_numeric_options_are_read_as_numbers(name, kind, value, option):
     assert as_option(name, kind, value) == option
 
 
-@pytest.mark.parametrize("text", ["99999999999999999999", "-1e30", "9" * 5000])
-def test_a_count_beyond_64_bits_is_refused_with_the_limit(text):
-    with pytest.raises(ValueError, match="expected a whole number"):
-        parse_count(text)
+SIZES = {
+    "180GB": 180 * 10**9, "180G": 180 * 10**9, "2TB": 2 * 10**12, "1.5TiB": 3 << 39,
+    "168GiB": 168 << 30, "5e9": 5 * 10**9, "100kB": 10**5, "1": 1,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["inf", "nan", "1e300", "367d", "9" * 400 + "h"])
-def test_a_duration_beyond_a_year_is_refused_with_the_limit(text):
-    with pytest.raises(ValueError, match="such as 30s, 5m or 1h30m, at most 366d") as error:
-        parse_duration_s(text)
-    assert len(str(error.value)) < 120
+@pytest.mark.parametrize(("text", "size_bytes"), SIZES.items())
+def test_a_size_has_decimal_or_binary_units(text, size_bytes):
+    assert parse_bytes(text) == size_bytes
 
 
-@pytest.mark.parametrize("text", ["1-1000000000", "1-600,1-600", "1," * 2000 + "1"])
-def test_a_list_of_counts_is_bounded(text):
-    with pytest.raises(ValueError, match="expected at most 1,000 whole numbers"):
-        parse_counts(text)
+REFUSED = {
+    (parse_count, "expected a whole number"): (
+        "", "ten", "1.5", "1k5", "k", "10 k", "1,000", "1e-3", "inf", "nan", "0x10", "1e999",
+        "99999999999999999999", "-1e30", "9" * 5000,
+    ),
+    (parse_bytes, "expected a size such as 180GB, 168GiB or 2TB"): (
+        "2 TB", "0", "-1GB", "0.5", "GB", "1PB", "9e99TB", "", "1GBi",
+    ),
+    (parse_number, "expected a number"): ("inf", "nan", "1e999", "-inf", ".", "_", ""),
+    (parse_counts, "expected at most 1,000 whole numbers .* such as 1,4,8 or 1-4, got ['\"]"): (
+        "", "1,", "4-1", "1-", "1-1000000000", "many", "1..4", "1-600,1-600", "1," * 2000 + "1",
+    ),
+    (parse_duration_s, "expected a duration such as 30s, 5m or 1h30m, at most 366d"): (
+        "", "s", "5 minutes", "1h30", "inf", "-5m", "1y", "nan", "1e300", "367d", "9" * 400 + "h",
+    ),
+    (parse_instant, "expected an instant such as 2026-11-01T00:00:00Z, got "): (
+        "1 May", "0001-01-01T00:00:00+14:00",
+    ),
+}  # fmt: skip
+"""Parser and form in its message -> texts without that form, or beyond its limits."""
 
 
-def test_an_instant_whose_offset_leaves_the_calendar_is_refused():
-    with pytest.raises(ValueError, match="expected an instant"):
-        parse_instant("0001-01-01T00:00:00+14:00")
+@pytest.mark.parametrize(
+    ("parse", "form", "text"), [(*key, text) for key, texts in REFUSED.items() for text in texts]
+)
+def test_what_cannot_be_read_is_refused_in_a_short_line_with_the_form(parse, form, text):
+    with pytest.raises(ValueError, match=form) as error:
+        parse(text)
+    assert len(str(error.value)) < 140

@@ -68,14 +68,10 @@ def test_a_missing_file_is_named():
     )
 
 
-@pytest.mark.parametrize("text", ["", "# nothing but a comment\n"])
-def test_an_empty_file_is_reported(write, text):
-    assert problems_of(write, text) == ["c.yaml: is empty; it must have `targets:`"]
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        ("# nothing but a comment", "c.yaml: is empty; it must have `targets:`"),
         ("- a", "c.yaml: expected a mapping with `targets:`, got a list of 1 item"),
         ("namespace: x", "c.yaml: targets: expected a mapping of targets, got nothing"),
         ("targets: {}", "c.yaml: targets: expected a mapping of targets, got an empty mapping"),
@@ -120,13 +116,84 @@ def test_all_problems_of_a_file_are_reported_together(write):
     ]
 
 
-def test_an_unknown_module_concerns_only_its_own_target(write):
-    config = write("targets: {a: {module: sqlit}, b: {module: sqlite, runner: local, path: x.db}}")
+LITE = "lite: {module: sqlite, runner: local, path: x.db}"
 
-    assert config.resolve("b", {}).module == "sqlite"
-    (problem,) = problems_of(config.resolve, "a", {})
-    assert problem == "c.yaml: targets.a.module: unknown module (did you mean 'sqlite'?)"
-    assert config.find_broken() == {"a": problem}
+
+@pytest.mark.parametrize(
+    ("targets", "extra", "problem"),
+    [
+        (f"{LITE}, life: {{module: sqlit}}", {}, ""),
+        ("lite: {module: sqlit}", {}, "c.yaml: targets.lite.module: unknown module (did you mean"),
+        (LITE, {"synchronous": "maybe"}, "--extra-option synchronous: expected 'off', 'normal',"),
+        (
+            "lite: {module: sqlite}",
+            {},
+            "data in a file on one machine, which pods do not share: use",
+        ),
+        ("lite: {module: sqlite, runner: kubernetes}", {}, "use --runner local"),
+        (
+            "lite: {module: postgres, connection_string: h, transaction_from: {secret: a, key: b}}",
+            {},
+            "c.yaml: targets.lite.transaction_from: module postgres has no such option",
+        ),
+        *(
+            (
+                f"lite: {{module: postgres, connection_string: h, password_from: {given}}}",
+                {},
+                "c.yaml: targets.lite.password_from: expected {secret: NAME, key: KEY}",
+            )
+            for given in ("x", "{secret: app}", "{secret: app, key: 3}", "{file: 3}")
+        ),
+        (f"null: {{module: sqlite}}, {LITE}", {}, 'is not text; write it in quotes, as in "null":'),
+        (f"on: {{module: sqlite}}, {LITE}", {}, "YAML reads the name of one target as true"),
+        ("life: {module: sqlite}, LITE: {module: sqlite}", {}, "(did you mean 'LITE'?)"),
+        ("other: {module: sqlite}", {}, "target 'lite' is not in c.yaml (known: other)"),
+        ("lite: {module: sqlite, runner: local, path: '${BYTES}'}", {}, "BYTES is not valid UTF-8"),
+        ("lite: {module: sqlite, runner: local, path: '${NOT_SET}'}", {}, "NOT_SET is not set"),
+    ],
+)
+def test_a_problem_of_a_target_is_reported_with_its_place(
+    write, monkeypatch, targets, extra, problem
+):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    monkeypatch.setenv("BYTES", "\udcff")
+
+    def resolve():
+        return write(f"targets: {{{targets}}}").resolve("lite", extra)
+
+    if problem:
+        (reported,) = problems_of(resolve)
+        assert problem in reported
+    else:
+        assert resolve().module == "sqlite"
+
+
+def test_an_unknown_target_may_be_a_module_with_a_url(write):
+    (problem,) = problems_of(write(SOUND).resolve, "cratedb_pg", {})
+
+    assert problem.endswith(
+        "; or a server of this module: cratedb+postgresql://USER@HOST:5432/SCHEMA)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "extra", "expected"),
+    [
+        ("path: '${FOLDER}/${NAME}.db$HOME'", {}, {"path": "/data/x.db$HOME"}),
+        ("path: '${NOT_SET}'", {"path": "y.db"}, {"path": "y.db"}),
+        ("path: x.db", {"busy_timeout_s": "1500ms"}, {"path": "x.db", "busy_timeout_s": 1.5}),
+        ("busy_timeout_s: 2m", {}, {"busy_timeout_s": 120.0}),
+        ("<<: {path: a.db}, path: b.db", {}, {"path": "b.db"}),
+    ],
+)
+def test_options_have_variables_units_and_extra_options(write, monkeypatch, given, extra, expected):
+    monkeypatch.setenv("FOLDER", "/data")
+    monkeypatch.setenv("NAME", "x")
+    monkeypatch.delenv("NOT_SET", raising=False)
+    unused = "unused: {module: sqlite, path: '${NOT_SET}'}"
+    config = write(f"targets: {{lite: {{module: sqlite, runner: local, {given}}}, {unused}}}")
+
+    assert config.resolve("lite", extra).options == SqliteOptions(**expected)
 
 
 def test_an_option_is_found_by_one_word_of_its_name():
@@ -158,63 +225,6 @@ def test_all_problems_of_a_target_are_reported_together(write, monkeypatch):
     assert reported[-1].startswith("c.yaml: targets.lite: module sqlite stores its data in a file")
 
 
-def test_environment_variables_are_put_in(write, monkeypatch):
-    monkeypatch.setenv("FOLDER", "/data")
-    monkeypatch.setenv("NAME", "x")
-    config = write("""
-        targets:
-          lite: {module: sqlite, runner: local, path: "${FOLDER}/${NAME}.db$HOME"}
-    """)
-
-    assert config.resolve("lite", {}).options.path == "/data/x.db$HOME"
-
-
-def test_a_variable_that_is_not_set_is_no_problem_where_its_option_is_overridden(
-    write, monkeypatch
-):
-    monkeypatch.delenv("NOT_SET", raising=False)
-    config = write("""
-        targets:
-          lite: {module: sqlite, runner: local, path: "${NOT_SET}"}
-    """)
-
-    assert config.resolve("lite", {"path": "y.db"}).options.path == "y.db"
-
-
-def test_an_unused_target_may_have_variables_that_are_not_set(write, monkeypatch):
-    monkeypatch.delenv("NOT_SET", raising=False)
-    config = write("""
-        targets:
-          lite: {module: sqlite, runner: local}
-          other: {module: sqlite, runner: local, path: "${NOT_SET}"}
-    """)
-
-    assert config.resolve("lite", {}).options == SqliteOptions()
-
-
-def test_extra_options_override_the_files(write):
-    options = write(SOUND).resolve("lite", {"path": "y.db", "busy_timeout_s": "1.5"}).options
-
-    assert options == SqliteOptions(path="y.db", busy_timeout_s=1.5)
-
-
-def test_a_wrong_extra_option_is_reported_as_such(write):
-    (problem,) = problems_of(write(SOUND).resolve, "lite", {"synchronous": "maybe"})
-
-    assert problem == (
-        "--extra-option synchronous: expected 'off', 'normal', 'full' or 'extra', got text of 5"
-        " characters"
-    )
-
-
-@pytest.mark.parametrize("runner", ["", ", runner: kubernetes"])
-def test_a_database_in_a_file_cannot_be_shared_by_pods(write, runner):
-    config = write(f"targets: {{lite: {{module: sqlite{runner}}}}}")
-    (problem,) = problems_of(config.resolve, "lite", {})
-
-    assert "use --runner local" in problem
-
-
 def test_targets_run_on_kubernetes_unless_they_say_local(write):
     config = write("namespace: bench\ntargets: {pg: {module: postgres, connection_string: x=y}}")
     target = config.resolve("pg", {})
@@ -239,6 +249,8 @@ def test_a_credential_from_a_secret_is_known_to_the_pods_alone(write):
     assert target.secrets() == {"connection_string": "host=db"}
     assert target.options.public()["password"] == "***"
     assert target.database_pods == {"app": "postgres"}
+    entry = "{module: postgres, connection_string_from: {secret: app, key: uri}}"
+    assert write(f"targets: {{pg: {entry}}}").resolve("pg", {}).secrets() == {}
 
 
 @pytest.mark.parametrize("size", ["[4]", "true", "null", "''", "x" * 41, "a;b"])
@@ -247,13 +259,6 @@ def test_the_size_of_a_node_is_a_word(write, size):
 
     assert "targets.a.node_size: expected up to 40 letters and digits, such as CR4" in problem
     assert write("targets: {a: {module: sqlite, node_size: 16 CPUs}}").resolve("a", {}, "local")
-
-
-def test_a_required_credential_may_come_from_a_secret(write):
-    entry = "{module: postgres, connection_string_from: {secret: app, key: uri}}"
-    target = write(f"targets: {{pg: {entry}}}").resolve("pg", {})
-
-    assert target.secrets() == {}
 
 
 @pytest.mark.parametrize("name", load(ROOT / "config.yaml").targets)
@@ -297,23 +302,6 @@ def test_a_credentials_file_that_cannot_be_read_is_reported(write, content, prob
     (reported,) = problems_of(config.resolve, "pg", {}, "local")
 
     assert re.search(rf"targets\.pg\.password_from: {problem}|word is {problem}", reported)
-
-
-@pytest.mark.parametrize("given", ["x", "{secret: app}", "{secret: app, key: 3}", "{file: 3}"])
-def test_a_wrong_reference_to_a_secret_is_reported(write, given):
-    config = write(f"targets: {{pg: {{module: postgres, password_from: {given}}}}}")
-    reported = problems_of(config.resolve, "pg", {})
-
-    assert reported[0].startswith(
-        "c.yaml: targets.pg.password_from: expected {secret: NAME, key: KEY}"
-    )
-
-
-def test_only_a_credential_comes_from_a_secret(write):
-    config = write("targets: {pg: {module: postgres, transaction_from: {secret: a, key: b}}}")
-    reported = problems_of(config.resolve, "pg", {})
-
-    assert "targets.pg.transaction_from: module postgres has no such option" in " ".join(reported)
 
 
 def test_a_module_of_ones_own_is_a_dotted_path(write):
@@ -361,53 +349,6 @@ def test_a_key_that_is_set_twice_is_reported_with_both_lines(write):
         "c.yaml: line 5: targets.other.module is already set in line 4; remove one of them",
         "c.yaml: line 6: targets.lite is already set in line 2; remove one of them",
     ]
-
-
-def test_a_key_may_override_what_it_merges(write):
-    config = write("""
-        targets:
-          one: &one {module: sqlite, runner: local, path: a.db}
-          two:
-            <<: *one
-            path: b.db
-    """)
-
-    assert config.resolve("two", {}).options.path == "b.db"
-
-
-@pytest.mark.parametrize(("name", "word"), [("null", "none"), ("~", "none"), ("on", "true")])
-def test_a_name_that_yaml_does_not_read_as_text_is_reported_with_the_remedy(write, name, word):
-    (problem,) = problems_of(write, f"targets: {{{name}: {{module: sqlite}}}}")
-
-    assert f"reads the name of one target as {word}" in problem
-    assert 'write it in quotes, as in "null":' in problem
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("life", "did you mean 'lite'?"),
-        ("LITE", "did you mean 'lite'?"),
-        (
-            "cratedb_pg",
-            "known: lite; or a server of this module: cratedb+postgresql://USER@HOST:5432/SCHEMA",
-        ),
-    ],
-)
-def test_an_unknown_target_names_the_nearest_or_all(write, name, hint):
-    assert problems_of(write(SOUND).resolve, name, {}) == [
-        f"target '{name}' is not in c.yaml ({hint})"
-    ]
-
-
-def test_numeric_options_may_be_written_with_units(write):
-    config = write("""
-        targets:
-          lite: {module: sqlite, runner: local, busy_timeout_s: 2m}
-    """)
-
-    assert config.resolve("lite", {}).options.busy_timeout_s == 120.0
-    assert config.resolve("lite", {"busy_timeout_s": "1500ms"}).options.busy_timeout_s == 1.5
 
 
 SECRET = "Hu-nter2/x"
@@ -471,10 +412,3 @@ def test_an_environment_variable_in_a_wrong_place_is_not_repeated(write, monkeyp
     """)
 
     assert "nter" not in problems_of(config.resolve, "pg", {"connect_timeout_s": "${PG}"})[0]
-
-
-def test_an_environment_variable_with_other_bytes_is_refused(write, monkeypatch):
-    monkeypatch.setenv("PG", "\udcff")
-    config = write('targets: {pg: {module: postgres, connection_string: "${PG}"}}')
-
-    assert "PG is not valid UTF-8" in problems_of(config.resolve, "pg", {})[0]

@@ -57,7 +57,6 @@ def test_a_browser_gets_what_was_before_and_what_comes_later(page):
     assert (found[0]["target"], found[2]["per_s"], found[3]["p99_ms"]) == ("lite", 9.5, None)
     assert found[4]["text"] == "50 rows/s, verified"
     assert found[5]["status"] == "done"
-    page.__enter__()  # for the end of the fixture
 
 
 def test_a_browser_that_lost_the_connection_goes_on_after_the_last_message(page):
@@ -66,7 +65,6 @@ def test_a_browser_that_lost_the_connection_goes_on_after_the_last_message(page)
     page.__exit__(None, None, None)
 
     assert [each["kind"] for each in messages(again)] == KINDS[3:]
-    page.__enter__()
 
 
 def test_the_end_does_not_wait_for_a_browser_that_reads_nothing(page):
@@ -80,7 +78,6 @@ def test_the_end_does_not_wait_for_a_browser_that_reads_nothing(page):
 
     assert time.monotonic() - began_s < 3
     idle.close()
-    page.__enter__()
 
 
 def test_messages_are_bounded_for_late_browsers(page):
@@ -93,7 +90,6 @@ def test_messages_are_bounded_for_late_browsers(page):
     assert json.loads(kept[0].splitlines()[1].removeprefix(b"data: "))["kind"] == "sweep"
     assert len({*kept}) == server._KEPT + 1
     assert [each["kind"] for each in messages(late)] == ["over"]
-    page.__enter__()
 
 
 def test_the_page_loads_nothing_from_elsewhere_and_runs_no_foreign_script(page):

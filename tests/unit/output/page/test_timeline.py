@@ -2,7 +2,6 @@
 
 import random
 import re
-from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -47,16 +46,6 @@ def test_many_points_are_the_mean_lowest_and_highest_of_three_columns():
     assert [each.y for each in found] == pytest.approx([fmean(group) for group in groups])
     assert [each.low for each in found] == [min(group) for group in groups]
     assert [each.high for each in found] == [max(group) for group in groups]
-
-
-@pytest.mark.parametrize("dip", [0, 1, 1800, 3598, 3599])
-def test_a_single_dip_is_never_lost(dip):
-    points = [ChartPoint(second + 0.5, 1000.0) for second in range(3600)]
-    points[dip] = replace(points[dip], y=3.0)
-    found = thin(points, HOUR, WIDTH_PX)
-
-    assert [n for n, each in enumerate(found) if each.low == 3.0] == [dip // STEP]
-    assert {each.high for each in found} == {1000.0}
 
 
 def test_a_gap_in_the_time_has_no_points():

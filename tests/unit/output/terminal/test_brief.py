@@ -9,7 +9,8 @@ from iotbench.measurements.warnings import merge_warnings
 from iotbench.output.terminal.notes import brief_of, notes_of
 from iotbench.results.command import GivenCommand
 from iotbench.results.result import Manifest
-from simulator.protocol.verdict import Status, Verdict
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from tests.unit.output.page import shown
 from tests.unit.output.terminal.made import outcome, result, run, stored
 
 PATH = Path("results/r.json")
@@ -53,6 +54,27 @@ def test_what_is_wrong_stands_in_place_of_the_verdict():
     assert brief[0] == "mismatch: 1 worker, run 1: missing 2"
     assert brief[5] == "and 2 more lines like these"
     assert not any(line.startswith("verdict") for line in brief)
+
+
+@pytest.mark.parametrize(
+    ("levels", "asked", "verdict"),
+    [
+        ((VerifyMode.FULL,), False, "verified: every row is right"),
+        ((VerifyMode.COUNTS,), False, "verified: rows were counted, and their sums agree"),
+        (
+            (VerifyMode.FULL, VerifyMode.COUNTS),
+            True,
+            "verified: rows were counted, and their sums agree; every answer is right",
+        ),
+        ((), True, "verified: every answer is right"),
+        ((None,), False, "verified"),
+    ],
+)
+def test_the_verdict_says_no_more_than_what_was_compared(levels, asked, verdict):
+    runs = [run(outcome(verdict=Verdict(status=Status.VERIFIED, level=each))) for each in levels]
+    runs += shown.query(counts=(1,)).runs if asked else []
+
+    assert lines(result(runs))[0] == f"verdict: {verdict}"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +139,8 @@ def test_colours_say_how_good_a_word_is(line, painted):
 def test_a_terminal_breaks_no_word(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     path = "results/20261129T171255147Z-insert-sqlite-1bc6.json"
-    shown = [*streams.wrap([f"the result file is {path}, and it is whole"], Terminal())]
+    text = f"the result file is {path}, and it is whole"
+    wrapped = [*streams.wrap([text], Terminal())]
 
-    assert any(path in line for line in shown)
-    assert " ".join(line.strip() for line in shown) == f"the result file is {path}, and it is whole"
+    assert any(path in line for line in wrapped)
+    assert " ".join(line.strip() for line in wrapped) == text

@@ -35,16 +35,6 @@ def test_a_bar_goes_on_to_the_fastest_run():
     )
 
 
-def test_each_level_has_a_bar():
-    assert plot(shown.steps(), 50) == [
-        "Rows/s (░ up to the fastest run)",
-        "     level 0, 1 worker ███████████████████████ 955",
-        " level 5,000, 1 worker ███████████████████████ 955",
-        "level 10,000, 1 worker ███████████████████████ 955",
-        "",
-    ]
-
-
 def test_a_wait_goes_on_to_its_99th_percentile_if_that_is_known(monkeypatch):
     assert plot(shown.query(counts=(1,)), 50)[1:-1] == [
         "     count-events ████████▏                   4.44",

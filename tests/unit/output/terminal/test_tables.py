@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from iotbench.figures.figures import FIGURES, spread_of
+from iotbench.figures.numbers import significant
 from iotbench.figures.rows import Place
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.notes import mismatches_of
@@ -183,11 +184,8 @@ def test_a_setting_for_colours_drops_no_column(monkeypatch):
     [
         (60, "Min rows/s, Max rows/s, Spread, p50 ms, Max ms"),
         (45, "Min rows/s, Max rows/s, Stored rows/s, Spread, p50 ms, p99 ms, Max ms, Client"),
-        (80, "Min rows/s, Max rows/s, Max ms"),
         (None, "Min rows/s, Max rows/s, Max ms"),
-        (100, "Min rows/s, Max rows/s"),
         (109, ""),
-        (200, ""),
     ],
 )
 def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, columns, dropped):
@@ -203,21 +201,6 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
     assert ("9,999,999" in text) == (not dropped)
     noted = f"not shown in {limit} columns: {dropped} (see them with --format json or csv)"
     assert [line for line in text.splitlines() if "not shown" in line] == [noted] * bool(dropped)
-
-
-def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
-    old = run().metrics.model_copy(update={"rows_per_s_stored": None, "bits_per_value": None})
-    shown = result([run().model_copy(update={"metrics": old}), run()])
-    (row,) = records_of(shown)
-
-    assert "rows_per_s_stored_avg" not in row
-    assert table_of(format_record(shown, None, "table"))[3].split()[:3] == ["1", "50", "-"]
-    (size,) = [
-        line
-        for line in format_record(result(shown.runs[:1]), None, "table").splitlines()
-        if "disk" in line
-    ]
-    assert size == "on disk after compaction: 8,192 bytes, 41.0 bytes/row"
 
 
 @pytest.mark.parametrize(
@@ -401,18 +384,6 @@ def test_the_table_of_queries_reads_as_it_should(monkeypatch):
     ]
 
 
-def test_80_columns_show_least_mean_median_p95_p99_greatest_and_rate_of_every_query():
-    asked = renamed(queried(), "-mean-by-hour-and-host", "no windows")
-    (done,) = asked.runs
-    answered = done.outcome.model_copy(update={"queries": done.outcome.queries[:1]})
-    asked.runs = [done.model_copy(update={"outcome": answered})]
-    shown = format_record(asked, None, "table")
-
-    assert lines_of(shown)[0].split() == ["Queries", "Min", "Avg", "p50", "p95", "p99", "Max"]
-    assert max(len(line) for line in table_of(shown)) <= 80
-    assert "not shown in 80 columns: First ms, Client (see" in shown
-
-
 def test_the_table_names_the_workers_if_their_counts_differ(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     both = queried()
@@ -426,18 +397,11 @@ def test_the_table_names_the_workers_if_their_counts_differ(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(0.00002, "0.0200"), (0.0012345, "1.23"), (0.012345, "12.3"), (0.12345, "123"),
-     (12.345, "12,345"), (123.45, "123,450")],
-)  # fmt: skip
-def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    asked = queried()
-    reports = (WorkerReport(index=0, queries=(times_of(first_s=seconds, waits_s=(seconds,)),)),)
-    asked.runs = [run(outcome(*reports, queries=asked.runs[0].outcome.queries))]
-    first, _, average = lines_of(format_record(asked, None, "table"))[3].split()[2:5]
-
-    assert (first, average) == (shown, shown)
+    ("value", "text"),
+    [(0.02, "0.0200"), (1.2345, "1.23"), (12.345, "12.3"), (123.45, "123"), (12_345, "12,345")],
+)
+def test_a_number_has_three_significant_digits_or_its_integer_part(value, text):
+    assert significant(value) == text
 
 
 def test_the_shown_answers_have_statement_rows_and_verdict():
