@@ -8,81 +8,30 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotbench.config.options.basic import FORMATS
-from iotbench.machine.machine import Machine
 from iotbench.machine.owner import Owner
 from iotbench.measurements import writing_kinds
 from iotbench.output.terminal.tables import format_record
 from iotbench.results import result_files
-from iotbench.results.latency import Latency
-from iotbench.results.metrics import InsertMetrics
-from iotbench.results.result import Manifest, Progress, Result, RunRecord
-from simulator.data.dataset import Dataset
+from iotbench.results.result import Manifest, Progress, RunRecord
 from simulator.data.ranges import RowRange, lane_range
-from simulator.data.schema import PrimaryKey
-from simulator.data.walks import Precision
 from simulator.errors import ConfigError
-from simulator.load.durations import encode_durations
-from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
-from simulator.protocol.messages import QueryTimes, WorkerReport
+from simulator.protocol.events import Outcome, QueryVerdict
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests import ROOT
+from tests.unit.output.page import shown
+from tests.unit.output.terminal import made
 from tests.unit.specs import mark
 from tools.reference import RESULT_SCHEMA
 
 CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
-DATASET = Dataset(
-    workload="iot",
-    workload_version=1,
-    params={"devices": 1},
-    seed=1,
-    start_ms=1000,
-    primary_key=PrimaryKey.DB,
-    parts=1,
-)
-MACHINE = Machine(
-    system="Linux",
-    processor="CPU",
-    cores=8,
-    memory_bytes=2**34,
-    python="3.11.2",
-    load_average=0.5,
-)
+DATASET = made.stored(0, params={"devices": 1}, start_ms=1000)
 MANIFEST = Manifest(dataset=DATASET.with_ranges([lane_range(0, 0, 9)]), rows=9, complete=True)
-LATENCY = Latency(sends=9, mean_ms=1.5, p50_ms=1.0, p95_ms=2.0, p99_ms=3.0, p999_ms=4.0, max_ms=5.0)
 PROGRESS = Progress(run_id="r", workers=1, run=2, level=7, phase="insert", rows=8, at=CREATED)
-METRICS = InsertMetrics(
-    rows=9,
-    uncertain_rows=1,
-    retried=2,
-    backoff_s=0.15,
-    rows_per_s=3.25,
-    rows_per_s_stored=3.125,
-    bytes_per_s=130.0,
-    rows_per_s_reference=3.5,
-    client_share=0.25,
-    cpu_share=0.5,
-    memory_peak_bytes=2**20,
-    bytes_per_row=40.5,
-    bits_per_value=81.0,
-    precision=Precision.FULL,
-    latency=LATENCY,
-)
 
 
 def result(**changes):
-    fields = {
-        "program_version": "1",
-        "sweep_id": "20261121-034500-abcd",
-        "created": CREATED,
-        "kind": "insert",
-        "target": "lite",
-        "module": "sqlite",
-        "runner": "local",
-        "configuration": {"workers": [1, 2], "batch": 10, "rate": 0.5, "path": None},
-        "machine": MACHINE,
-        "dataset": DATASET,
-    }
-    return Result(**(fields | changes))
+    fields = {"sweep_id": "20261121-034500-abcd", "created": CREATED, "dataset": DATASET} | changes
+    return made.result(fields.pop("runs", []), **fields)
 
 
 def run(verdict=Status.VERIFIED, status="done", exit_code=0):
@@ -95,67 +44,35 @@ def full_result():
     """A result in which nothing is left at its default."""
     check = Check(name="t: count", expected="9", found="8", ok=False)
     verdict = Verdict(status=Status.MISMATCH, reason="t: count", checks=(check,))
-    report = WorkerReport(
-        index=3,
-        error="lost",
-        started_s=1.5,
-        ended_s=2.25,
-        duration_s=0.75,
+    report = made.worker(
+        3,
         rows=9,
-        payload_bytes=360,
+        error="lost",
         uncertain=(RowRange(start=1, stop=9, take=1, every=4),),
-        latency="HISTFAAA",
         rows_by_second=(4, 5),
-        queries=(
-            QueryTimes(
-                name="q",
-                first_s=0.3,
-                runs=2,
-                waits=encode_durations([100_000_000, 200_000_000]),
-                wait_s=0.3,
-                client_s=0.1,
-                elapsed_s=0.4,
-                answers=1,
-            ),
-        ),
+        queries=(shown.times("q", 100.0),),
     )
-    server = ServerFacts(
-        version="SQLite 3", nodes=1, durability="none", durable=None, settings={"a": "b"}
-    )
-    outcome = Outcome(
+    outcome = made.outcome(
+        report,
         status="failed",
         cause="disk is full",
         exit_code=1,
         touched=True,
-        released_s=1.25,
-        phases_s={"insert": 0.75},
-        server=server,
         insert_mode="batch",
-        workers=(report,),
         verdict=verdict,
         queries=(QueryVerdict(name="q", statement="SELECT 1", tuned=True, verdict=verdict),),
-        size_bytes=4096,
         complete=True,
         marks=(mark(),),
         no_mark="permission denied",
         paused_s=0.5,
     )
-    record = RunRecord(
-        run_id="r",
-        workers=1,
-        run=2,
-        level=7,
-        outcome=outcome,
-        metrics=METRICS,
-        progress=PROGRESS,
-        logs={"worker-0": "Traceback"},
-    )
+    record = made.run(outcome, number=2, level=7)
     return result(
         manifest=MANIFEST,
         status="failed",
         cause="disk is full",
         in_progress=PROGRESS,
-        runs=[record],
+        runs=[record.model_copy(update={"progress": PROGRESS, "logs": {"worker-0": "Traceback"}})],
         warnings=["slow"],
     )
 

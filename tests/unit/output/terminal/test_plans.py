@@ -11,8 +11,7 @@ from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Clocking, InsertTask
-from tests.unit.results.test_results import METRICS, result
-from tests.unit.results.test_results import run as record
+from tests.unit.output.terminal import made
 from tests.unit.specs import run_spec
 
 
@@ -27,12 +26,16 @@ def planned(workers, rows, prefill=0):
 def done(workers, rows, seconds, prefilled=0):
     reports = (WorkerReport(index=0, rows=rows, prefill_rows=prefilled),)
     outcome = Outcome(status="done", workers=reports, phases_s={"init": 1.0, "insert": seconds - 1})
-    metrics = METRICS.model_copy(update={"rows": rows})
-    return record().model_copy(update={"workers": workers, "outcome": outcome, "metrics": metrics})
+    found = made.run()
+    metrics = found.metrics.model_copy(update={"rows": rows})
+    return found.model_copy(update={"workers": workers, "outcome": outcome, "metrics": metrics})
+
+
+UNMEASURED = made.run().model_copy(update={"metrics": None})
 
 
 def test_a_run_takes_as_long_as_the_rows_of_the_nearest_worker_count():
-    last = result(runs=[done(1, 100, 10.0), done(4, 400, 8.0)])
+    last = made.result([done(1, 100, 10.0), done(4, 400, 8.0)])
 
     assert estimate_s([planned(1, 50)], last) == pytest.approx(5.5)
     assert estimate_s([planned(5, 80)], last) == pytest.approx(8.0)
@@ -40,17 +43,17 @@ def test_a_run_takes_as_long_as_the_rows_of_the_nearest_worker_count():
 
 
 def test_the_time_before_the_first_row_does_not_grow_with_the_rows():
-    assert estimate_s([planned(1, 10_000)], result(runs=[done(1, 100, 10.0)])) == 901.0
+    assert estimate_s([planned(1, 10_000)], made.result([done(1, 100, 10.0)])) == 901.0
 
 
 def test_prefilled_rows_take_their_time_too():
-    last = result(runs=[done(1, 100, 10.0, prefilled=100)])
+    last = made.result([done(1, 100, 10.0, prefilled=100)])
 
     assert estimate_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.5)
 
 
 def test_a_run_that_ends_by_time_takes_that_time():
-    last = result(runs=[done(1, 100, 10.0)])
+    last = made.result([done(1, 100, 10.0)])
     timed = planned(1, 10**9)
     timed = replace(
         timed, spec=timed.spec.model_copy(update={"clocking": Clocking(duration_s=30.0)})
@@ -60,6 +63,6 @@ def test_a_run_that_ends_by_time_takes_that_time():
     assert "for 0:00:30" in plan_text(kind_named("insert"), [timed], "local", last, 100)
 
 
-@pytest.mark.parametrize("last", [None, result(runs=[]), result(runs=[record()])])
+@pytest.mark.parametrize("last", [None, made.result([]), made.result([UNMEASURED])])
 def test_without_an_earlier_run_nothing_is_estimated(last):
     assert estimate_s([planned(1, 50)], last) is None

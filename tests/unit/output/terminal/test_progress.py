@@ -205,30 +205,6 @@ SAMPLE = SampleEvent(
 )
 
 
-def test_a_line_has_the_latency_of_the_last_seconds_and_the_errors_so_far(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
-    run = planned(1)
-    done = ProgressEvent(phase="insert", rows=50, of=100, rows_per_s=9.6, left_s=5.0)
-    shown([run], [(run, SAMPLE), (run, done)])
-
-    assert capsys.readouterr().err.splitlines() == [
-        "[1/1] 1 worker: insert: 50 of 100 rows, 10 rows/s, p99 2.62 ms, 3 errors, 0:00:05 left"
-    ]
-
-
-def test_a_line_of_a_query_has_its_place_its_rate_and_its_latency(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
-    run = planned(1, work=Work.QUERY, load=QueryLoad(queries={"a": "", "b": ""}))
-    sample = SampleEvent(at_s=1.0, phase="query", query="a", runs=1, queries_per_s=2.5, p99_ms=400)
-    shown([run], [(run, PhaseEvent(phase="query", detail="a, 1 of 2")), (run, sample)])
-
-    assert (
-        capsys.readouterr()
-        .err.splitlines()[1]
-        .startswith("[1/1] 1 worker: query: a, 1 of 2, 1 run, 2.50 queries/s, p99 400 ms")
-    )
-
-
 @pytest.mark.parametrize("errors", [0, 3, 1234])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_what_a_terminal_shows_fits_into_its_width(errors, width):
@@ -253,16 +229,32 @@ BESIDE = AskedSample(runs=40, queries_per_s=29.5, p50_ms=5.0, p99_ms=43.4)
 MIXED = SAMPLE.model_copy(update={"phase": "mixed", "asked": BESIDE})
 
 
-def test_a_line_of_a_mixed_run_has_rows_and_queries(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
-    run = planned(1, work=Work.MIXED)
-    done = ProgressEvent(phase="mixed", rows=50, of=100, rows_per_s=9.6, left_s=5.0)
-    shown([run], [(run, MIXED), (run, done)])
+TWO = QueryLoad(queries={"a": "", "b": ""})
+ASKED = SampleEvent(at_s=1.0, phase="query", query="a", runs=1, queries_per_s=2.5, p99_ms=400)
 
-    assert capsys.readouterr().err == (
-        "[1/1] 1 worker: mixed: 50 of 100 rows, 10 rows/s, p99 2.62 ms, 29.5 queries/s,"
-        " p99 43.4 ms, 3 errors, 0:00:05 left\n"
-    )
+
+@pytest.mark.parametrize(
+    ("sample", "line"),
+    [
+        (SAMPLE, "50 of 100 rows, 10 rows/s, p99 2.62 ms"),
+        (
+            MIXED,
+            "50 of 100 rows, 10 rows/s, p99 2.62 ms, 29.5 queries/s, p99 43.4 ms",
+        ),
+        (ASKED, "a, 1 of 2, 1 run, 2.50 queries/s, p99 400 ms"),
+    ],
+)
+def test_a_line_has_rates_the_latency_of_the_last_seconds_and_the_errors_so_far(
+    monkeypatch, capsys, sample, line
+):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
+    run = planned(1, work=Work(sample.phase), load=TWO)
+    done = ProgressEvent(phase=sample.phase, rows=50, of=100, rows_per_s=9.6, left_s=5.0)
+    shown([run], [(run, sample), *[(run, done)] * (not sample.query)])
+
+    text = capsys.readouterr().err.splitlines()[-1]
+    assert text.startswith(f"[1/1] 1 worker: {sample.phase}: {line}")
+    assert sample.query or text.endswith(f"{line}, 3 errors, 0:00:05 left")
 
 
 @pytest.mark.parametrize(
