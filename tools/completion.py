@@ -37,11 +37,11 @@ class Table:
 
     def _key(self, parameter: click.Parameter, ctx: click.Context) -> str:
         """Return the key of a parameter: its name, numbered if another parameter has the name."""
-        record, name = self._parameter(parameter, ctx), str(parameter.name)
+        record, name = self._describe_parameter(parameter, ctx), str(parameter.name)
         keys = (f"{name}-{number}" if number > 1 else name for number in count(1))
         return next(key for key in keys if self.parameters.setdefault(key, record) == record)
 
-    def _parameter(self, parameter: click.Parameter, ctx: click.Context) -> dict[str, Any]:
+    def _describe_parameter(self, parameter: click.Parameter, ctx: click.Context) -> dict[str, Any]:
         record = parameter.get_help_record(ctx)
         completer = getattr(parameter, "_custom_shell_complete", None)
         names = [parameter.name]

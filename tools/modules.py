@@ -45,13 +45,13 @@ def _list_options() -> dict[str, list[Row]]:
     for module in MODULES:
         fields = database_class(module).options_model.model_fields
         found[module] = [
-            (f"`{name}`", _default(field), field.description or "")
+            (f"`{name}`", _format_default(field), field.description or "")
             for name, field in fields.items()
         ]
     return found
 
 
-def _default(field: FieldInfo) -> str:
+def _format_default(field: FieldInfo) -> str:
     value = field.get_default()
     if field.is_required():
         return "required"

@@ -191,7 +191,9 @@ def _compare_row(  # noqa: PLR0913, PLR0917
         )
         judgement = None if number else _judge(figure, found, noise)
         lines.append(
-            ComparedFigure(figure, _mean(before, found), _mean(after, found), found, judgement)
+            ComparedFigure(
+                figure, _average(before, found), _average(after, found), found, judgement
+            )
         )
     return ComparedRow(
         place,
@@ -204,7 +206,7 @@ def _compare_row(  # noqa: PLR0913, PLR0917
     )
 
 
-def _mean(sweeps: Sweeps, found: Difference | None) -> float:
+def _average(sweeps: Sweeps, found: Difference | None) -> float:
     mean = geometric_mean if found else fmean
     return mean([mean(sweep) for sweep in sweeps])
 

@@ -338,7 +338,7 @@ class Figures(Mapping[str, FigureValue]):
         return len(self._listed)
 
 
-def _percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
+def _find_percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
     percent, count = percent_of(name), int(waits.get_total_count())
     if percent is None or count < fewest_samples(percent):
         return None
@@ -373,4 +373,4 @@ def figures_of(parts: Sequence[Timed]) -> Figures:
             found[name] = join_values(figure, known)
         elif (value := getattr(latency, name, None)) is not None:
             found[name] = FigureValue(value, latency.sends)
-    return Figures(found, partial(_percentile, waits), waits)
+    return Figures(found, partial(_find_percentile, waits), waits)

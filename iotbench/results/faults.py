@@ -71,11 +71,11 @@ def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, 
     course = _Course(workers, outcome.released_s, begins_s[0])
     ends_s = [*begins_s[1:], course.ended_s]
     found = [course.measure_outage(*each) for each in zip(injected, ends_s, strict=True)]
-    outside_ms = course.sketches.p99_outside_ms([_inside(each) for each in found])
+    outside_ms = course.sketches.p99_outside_ms([_find_inside(each) for each in found])
     return tuple(each.model_copy(update={"p99_outside_ms": outside_ms}) for each in found)
 
 
-def _inside(outage: Outage) -> _Seconds:
+def _find_inside(outage: Outage) -> _Seconds:
     """Return the first second of an outage, and the first one after it; None: it has no end."""
     began = int(outage.began_s)
     if outage.settled_s is None:
@@ -124,7 +124,7 @@ class _Course:
             p99_inside_ms=None,
             p99_outside_ms=None,
         )
-        inside_ms = self.sketches.p99_inside_ms(_inside(found))
+        inside_ms = self.sketches.p99_inside_ms(_find_inside(found))
         return found.model_copy(update={"p99_inside_ms": inside_ms})
 
     def _find_back(self, from_s: float, until_s: float) -> int | None:
@@ -176,14 +176,14 @@ class _Sketches:
         return None
 
     def p99_inside_ms(self, span: _Seconds) -> float | None:
-        return _p99_ms(self._counts[slice(*span)].sum(axis=0))
+        return _compute_p99_ms(self._counts[slice(*span)].sum(axis=0))
 
     def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
         kept = np.ones(len(self._counts), np.bool_)
         for span in spans:
             kept[slice(*span)] = False
-        return _p99_ms(self._counts[kept].sum(axis=0))
+        return _compute_p99_ms(self._counts[kept].sum(axis=0))
 
 
-def _p99_ms(counts: Counts) -> float | None:
+def _compute_p99_ms(counts: Counts) -> float | None:
     return quantile_ms(counts, 0.99) if counts.sum() >= FEWEST["p99_ms"] else None

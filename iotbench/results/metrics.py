@@ -115,15 +115,15 @@ def add_outages(
         update={
             "silent_s": max((each.silent_s for each in outages), default=None),
             "first_after_s": max((each.first_after_s for each in outages), default=None),
-            "recovery_s": _longest([each.recovery_s for each in outages]),
-            "settled_s": _longest([each.settled_s for each in outages]),
+            "recovery_s": _find_longest([each.recovery_s for each in outages]),
+            "settled_s": _find_longest([each.settled_s for each in outages]),
             "outage_p99_ms": max(p99s, default=None),
             "lost_rows": accounts.lost if accounts else None,
         }
     )
 
 
-def _longest(times_s: Sequence[float | None]) -> float | None:
+def _find_longest(times_s: Sequence[float | None]) -> float | None:
     """Return the longest time; None if there is no time, or one has no end."""
     known = [each for each in times_s if each is not None]
     return max(known) if known and len(known) == len(times_s) else None
@@ -217,15 +217,15 @@ def compute_measured_s(outcome: Outcome) -> float:
         if each.due_until_s is not None
     ]
     sent_s = _measure_sent_s(outcome)
-    return max(sent_s, min(due) - _began_s(outcome)) if due and sent_s else sent_s
+    return max(sent_s, min(due) - _find_began_s(outcome)) if due and sent_s else sent_s
 
 
 def _measure_sent_s(outcome: Outcome) -> float:
     ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
-    return max(ends) - _began_s(outcome) if ends and outcome.released_s else 0.0
+    return max(ends) - _find_began_s(outcome) if ends and outcome.released_s else 0.0
 
 
-def _began_s(outcome: Outcome) -> float:
+def _find_began_s(outcome: Outcome) -> float:
     """Return the beginning of the measured part, on the collector's clock."""
     return (outcome.released_s or 0.0) + outcome.phases_s.get(WARMUP, 0.0)
 

@@ -185,14 +185,14 @@ def _find_of_target(
     folder: Path, target: str, kinds: Iterable[str]
 ) -> Iterator[tuple[Path, Result]]:
     patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
-    for path, result in _newest_first(folder, *patterns):
+    for path, result in _read_newest_first(folder, *patterns):
         if result.target == target:
             yield path, result
 
 
 def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a sweep in a folder; a sweep that was repeated has several."""
-    for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
+    for path, result in _read_newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
         if result.sweep_id == sweep_id:
             yield path, result
 
@@ -202,7 +202,7 @@ def find_tables_left(
 ) -> dict[tuple[str, str], tuple[Path, Manifest]]:
     """Return (target, table) -> the newest result in a folder that wrote the table."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
-    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
+    for path, result in _read_newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version
             for table in DatasetReader(result.dataset).tables if result.manifest else ():
                 assert result.manifest
@@ -210,7 +210,7 @@ def find_tables_left(
     return left
 
 
-def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
+def _read_newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results in a folder; a warning names each file that cannot be read."""
     paths = {path for pattern in patterns for path in packed.find_files(folder, pattern)}
     for path in sorted(paths, reverse=True):

@@ -94,24 +94,24 @@ class Grouped(click.Command):
 def command_tree() -> click.Group:
     """Return the known commands."""
     table = words.table()
-    tree = _command(None, table["commands"], table["parameters"])
+    tree = _make_command(None, table["commands"], table["parameters"])
     assert isinstance(tree, click.Group)
     return tree
 
 
-def _command(
+def _make_command(
     name: str | None, record: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]]
 ) -> click.Command:
     keys = record.get("params", ())
-    about = {**record, "name": name, "params": [_parameter(parameters[key]) for key in keys]}
+    about = {**record, "name": name, "params": [_make_parameter(parameters[key]) for key in keys]}
     if "commands" not in record:
         return Grouped(**about)
     children = record["commands"]
-    about["commands"] = {each: _command(each, children[each], parameters) for each in children}
+    about["commands"] = {each: _make_command(each, children[each], parameters) for each in children}
     return click.Group(**about)
 
 
-def _parameter(record: Mapping[str, Any]) -> click.Parameter:
+def _make_parameter(record: Mapping[str, Any]) -> click.Parameter:
     kind = record.get("type")
     about = {
         **record,

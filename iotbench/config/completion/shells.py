@@ -83,26 +83,26 @@ def script(shell: str) -> str:
     """Return the script that a shell loads, with the line for its startup file."""
     name = program_name()
     command = name if name == INSTALLED else Path(sys.argv[0]).absolute()
-    line = _STARTUP[shell].format(variable=_variable(), command=command)
-    return f"{line}\n{_shell(shell).source()}"
+    line = _STARTUP[shell].format(variable=_name_variable(), command=command)
+    return f"{line}\n{_make_shell(shell).source()}"
 
 
 def is_asked() -> bool:
     """Return whether a shell asks for completions or for its script."""
-    return _variable() in os.environ
+    return _name_variable() in os.environ
 
 
 def answer() -> None:
     """Print what a shell asks for: completions, or its script."""
-    shell, _, what = os.environ[_variable()].partition("_")
+    shell, _, what = os.environ[_name_variable()].partition("_")
     if shell in SHELLS:
-        text = script(shell) if what == "source" else f"{_shell(shell).complete()}\n"
+        text = script(shell) if what == "source" else f"{_make_shell(shell).complete()}\n"
         click.echo(text, nl=False)
 
 
-def _shell(name: str) -> ShellComplete:
-    return SHELLS[name](command_tree(), {}, program_name(), _variable())
+def _make_shell(name: str) -> ShellComplete:
+    return SHELLS[name](command_tree(), {}, program_name(), _name_variable())
 
 
-def _variable() -> str:
+def _name_variable() -> str:
     return f"_{program_name().replace('-', '_').replace('.', '_')}_COMPLETE".upper()

@@ -53,7 +53,7 @@ class Opt:
 _DEFAULT = Opt()
 
 
-def _word(field: str) -> str:
+def _strip_unit(field: str) -> str:
     """Return the name of a field for users, without its unit."""
     return next((field.removesuffix(unit) for unit in _UNITS if field.endswith(unit)), field)
 
@@ -142,7 +142,7 @@ class Options(Record):
     """A group of options of commands and plans."""
 
     model_config = ConfigDict(
-        alias_generator=_word, validate_by_name=True, validate_by_alias=True, defer_build=True
+        alias_generator=_strip_unit, validate_by_name=True, validate_by_alias=True, defer_build=True
     )
     GROUP: ClassVar[str] = "Other options"
     """Group in the help text of the options that the class declares."""
@@ -216,11 +216,11 @@ def _declare(cls: type[Options], field: str) -> DeclaredField:
     own = [each for each in bases if field in inspect.get_annotations(each)]
     described = next((each for each in own if each.model_fields[field].description), own[0])
     info, first = cls.model_fields[field], described.model_fields[field]
-    kinds = [*_kinds(info.annotation), *_kinds(first.annotation)]
+    kinds = [*_list_kinds(info.annotation), *_list_kinds(first.annotation)]
     notes = [*info.metadata, *first.metadata, *kinds]
     notation = next((each for each in notes if isinstance(each, Notation)), None)
     is_repeated = get_origin(kinds[0]) is tuple and not notation
-    items = [*_kinds(get_args(kinds[0])[0])] if is_repeated else []
+    items = [*_list_kinds(get_args(kinds[0])[0])] if is_repeated else []
     return DeclaredField(
         field,
         info,
@@ -233,14 +233,14 @@ def _declare(cls: type[Options], field: str) -> DeclaredField:
     )
 
 
-def _kinds(annotation: Any) -> Iterator[Any]:
+def _list_kinds(annotation: Any) -> Iterator[Any]:
     """Yield the types of an annotation without None, and their metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *notes = get_args(annotation)
-        yield from (*_kinds(inner), *notes)
+        yield from (*_list_kinds(inner), *notes)
     elif origin in (Union, types.UnionType):
         for each in get_args(annotation):
-            yield from _kinds(each)
+            yield from _list_kinds(each)
     elif annotation is not type(None):
         yield annotation

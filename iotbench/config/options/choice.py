@@ -207,7 +207,7 @@ class Choice:
     def find(self, problems: list[str]) -> Target | None:
         """Return the same target as `resolve`, but leave credentials in the environment."""
         cluster = self.reach.cluster
-        extra = self._extra_options(problems)
+        extra = self._parse_extra(problems)
         problems += cluster.problems()
         if len(self.targets) != 1:
             count = len(self.targets)  # part of a URL may be a credential: the message omits it
@@ -229,7 +229,7 @@ class Choice:
             )
         return found
 
-    def _extra_options(self, problems: list[str]) -> dict[str, Any]:
+    def _parse_extra(self, problems: list[str]) -> dict[str, Any]:
         """Return the options of KEY=VALUE words; add malformed words to `problems`."""
         options: dict[str, Any] = {}
         for number, word in enumerate(self.extra, 1):

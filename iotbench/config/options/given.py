@@ -70,15 +70,15 @@ def _parse(
         value = values[str(each.name)]
         texts = value if isinstance(value, list | tuple) else [value]
         if each.is_flag:
-            found[_name(each)] = bool(texts[-1])
+            found[_find_name(each)] = bool(texts[-1])
         elif options:
-            found[_name(each)] = tuple(_redact(each, str(text), options) for text in texts)
+            found[_find_name(each)] = tuple(_redact(each, str(text), options) for text in texts)
         else:
-            found[_name(each)] = tuple(map(str, texts))
+            found[_find_name(each)] = tuple(map(str, texts))
     return GivenCommand(name=name, options=found)
 
 
-def _name(option: click.Option) -> str:
+def _find_name(option: click.Option) -> str:
     return max(option.opts, key=len).removeprefix("--")
 
 
@@ -121,7 +121,7 @@ def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenComman
         is_address = is_url if option.name == "target" else _ADDRESS.match
         if not isinstance(value, bool) and any(map(is_address, value)):
             is_taken = False
-        (kept if is_taken else left)[_name(option)] = value
+        (kept if is_taken else left)[_find_name(option)] = value
     return GivenCommand(name=command.name, options=kept), GivenCommand(
         name=command.name, options=left
     )

@@ -253,12 +253,12 @@ def join_result(results: Sequence[Result]) -> Result:
         update={
             "status": status,
             "cause": next((result.cause for result in results if result.status == status), ""),
-            "runs": _number(run for result in results for run in result.runs),
+            "runs": _renumber(run for result in results for run in result.runs),
         }
     )
 
 
-def _number(runs: Iterable[RunRecord]) -> list[RunRecord]:
+def _renumber(runs: Iterable[RunRecord]) -> list[RunRecord]:
     """Return the runs, numbered from 1 for each worker count and level."""
     numbers: Counter[tuple[int, int]] = Counter()
     found = []

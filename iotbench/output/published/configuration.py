@@ -38,7 +38,7 @@ class Targets:
         own = {query.name: query.statement for query in result.queries if query.tuned}
         for number in range(1, len(self._entries) + 2):
             name = result.target if number == 1 else f"{result.target}-{number}"
-            entry = self._entry(name, result)
+            entry = self._make_entry(name, result)
             known = self._entries.get(name, entry)
             queries = {"queries": known.get("queries", {}) | own}
             if known | queries == entry | queries:
@@ -46,7 +46,7 @@ class Targets:
                 return name
         raise AssertionError
 
-    def _entry(self, name: str, result: Result) -> dict[str, Any]:
+    def _make_entry(self, name: str, result: Result) -> dict[str, Any]:
         options = {key: value for key, value in result.target_options.items() if value is not None}
         for key, value in options.items():
             if value == HIDDEN:

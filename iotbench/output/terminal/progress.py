@@ -86,9 +86,9 @@ class ProgressDisplay:
                     event.model_dump_json(), markup=False, highlight=False, soft_wrap=True
                 )
             case AskedEvent() as event:
-                self._line(moment, _describe_asked(event))
+                self._print_line(moment, _describe_asked(event))
             case Outcome() as outcome:
-                self._line(moment, describe_end(moment.planned, outcome))
+                self._print_line(moment, describe_end(moment.planned, outcome))
 
     def _begin(self, moment: SweepMoment) -> None:
         self._number = moment.number
@@ -106,7 +106,7 @@ class ProgressDisplay:
         ):
             self._shown_s, self._fault = time.monotonic(), moment.fault
             words = ", ".join(_list_words(moment))
-            self._line(
+            self._print_line(
                 moment, f"{_format_phase(moment)}: {words}" if words else _format_phase(moment)
             )
 
@@ -125,7 +125,7 @@ class ProgressDisplay:
             detail=escape(plain(detail)),
         )
 
-    def _line(self, moment: SweepMoment, text: str) -> None:
+    def _print_line(self, moment: SweepMoment, text: str) -> None:
         line = f"{_format_head(moment)}: {text}"
         self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 

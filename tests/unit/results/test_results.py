@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -273,7 +274,8 @@ def test_a_result_that_no_place_takes_has_no_path(places):
 
 
 def test_a_file_that_a_killed_command_was_writing_is_found(tmp_path):
-    abandoned = tmp_path / ".20261101T000000000Z-insert-x-ab12.json.999999999.1-abc.tmp"
+    gone = replace(Owner.this(), pid=999_999_999)
+    abandoned = tmp_path / f".20261101T000000000Z-insert-x-ab12.json.{gone}-abc.tmp"
     abandoned.touch()
     for other in (f".a.json.{Owner.this()}-x.tmp", ".a.json.tmp", ".a.json.x-1.tmp", "a.json"):
         (tmp_path / other).touch()
