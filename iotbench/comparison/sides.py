@@ -140,7 +140,7 @@ def _list_repeated(results: Sequence[tuple[Path, Result]]) -> Iterator[str]:
 
 def _list_unusable(result: Result) -> Iterator[str]:
     if not subject_of(result).figures:
-        yield f"is the result of `{result.kind}`, which has no figures; name those of others"
+        yield f"is a result of `{result.kind}`, which has no figures; name other results"
         return
     verdicts = [run.outcome.verdict for run in result.runs]
     if any(verdict and verdict.status is Status.MISMATCH for verdict in verdicts):
@@ -152,7 +152,7 @@ def _list_unusable(result: Result) -> Iterator[str]:
 def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
     """Yield a sentence for each difference of the data."""
     if base.kind != other.kind:
-        yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
+        yield f"is a result of {other.kind}, and {path} of {base.kind}; compare results of one kind"
         return
     before, after = _describe_data(base), _describe_data(other)
     for name in {**before, **after}:

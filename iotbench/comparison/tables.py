@@ -28,8 +28,8 @@ FORMATS = ("table", "json", "markdown")
 
 
 _AVERAGE = (
-    "Base, Other: geometric means of the runs, whose ratio is the change; tables of one result have"
-    " arithmetic means"
+    "Base and Other are geometric means of the runs, and the change is their ratio; tables of a"
+    " single result have arithmetic means"
 )
 
 
@@ -157,7 +157,7 @@ def _describe_runs(comparison: Comparison) -> Iterator[str]:
         yield _AVERAGE
     if any(row.in_turns for row in comparison.rows):
         pairs = max(row.sweeps[0] for row in comparison.rows if row.in_turns)
-        yield f"measured in turns: the interval is that of {pairs} pairs of sweeps"
+        yield f"measured in turns: the interval is computed from {pairs} pairs of sweeps"
     calibrations = dict.fromkeys(each for row in comparison.rows for each in row.calibrations)
     yield from map(str, calibrations)
 
@@ -181,16 +181,16 @@ def _count_judgements(comparison: Comparison) -> str:
 
 def _explain(comparison: Comparison) -> Iterator[str]:
     several = len(comparison.rows) > 1
-    together = f"; that of the first figure is for all {len(comparison.rows)} rows together"
+    together = f" (of the first figure for all {len(comparison.rows)} rows together)"
     yield (
-        f"interval: {CONFIDENCE:.0%}{together * several}; noise: it includes 0, or the change is"
-        f" below {comparison.noise:.1%}"
+        f"interval: {CONFIDENCE:.0%}{together * several}; noise: the interval includes 0, or the"
+        f" change is below {comparison.noise:.1%}"
     )
     if comparison.count(Judgement.NOT_IN_TURNS):
         yield (
             "not in turns: the change exceeds the noise of the runs, but equal sweeps differ by"
-            " more than their runs do; measure both sides in turns by a plan (`run`), and compare"
-            " its file, or measure with `calibrate` how much equal sweeps differ on this machine"
+            " more than their runs do; measure both sides in turns with a plan (`run`) and compare"
+            " its file, or measure the scatter of equal sweeps on this machine with `calibrate`"
         )
     if comparison.count(Judgement.DISTURBED):
         yield (

@@ -173,7 +173,7 @@ def _expect_rows(threshold: Threshold, scope: Scope) -> None:
     names = [str(row) for row in rows]
     if not any(fnmatchcase(name, threshold.value) for name in names):
         known = nearest(threshold.value, names) if names else "there is none"
-        raise ValueError(f"no {threshold.key}={threshold.value} in what is measured ({known})")
+        raise ValueError(f"{threshold.key}={threshold.value} is not measured ({known})")
 
 
 def checks_of(

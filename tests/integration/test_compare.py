@@ -34,7 +34,7 @@ def test_two_sweeps_and_their_queries_are_compared(cli: CommandLine) -> None:
     assert queries.out.count(" one run\n") == 4  # two queries, all of them, and their number
     assert "join the results of a side" in queries.out
     assert (other.code, other.out) == (2, "")
-    assert "is the result of query" in other.err
+    assert "is a result of query" in other.err
 
 
 PLAN = """

@@ -236,7 +236,7 @@ def _parse_moment(text: str) -> datetime:
         return parse_instant(text)
     except ValueError:
         raise ValueError(
-            f"expected how long ago, such as 7d or 12h, or an instant such as 2026-11-01, got"
+            "expected a time ago, such as 7d or 12h, or an instant such as 2026-11-01, got"
             f" {text!r}"
         ) from None
 

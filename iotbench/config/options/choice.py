@@ -101,8 +101,8 @@ _RUNNER = _target(
     help="Where collector and workers run.  [default: the target's]",
 )
 _URL = (
-    ", or a URL, such as sqlite:rooms.db or postgresql://anna@db.example/bench: it runs on this"
-    " machine, and needs no configuration."
+    ", or a URL such as sqlite:rooms.db or postgresql://anna@db.example/bench, which needs no"
+    " configuration and uses the local runner."
 )
 _name_target = functools.partial(
     _target, "--target", "-t", required=True, opt=Opt(repeats=True), shell_complete=complete_target
@@ -160,7 +160,7 @@ class TargetRun(RunOptions):
     timings: Annotated[bool, Opt(stored=False)] = False
     """Print the time of each phase of the sweep as well."""
     verbose: Annotated[bool, Opt("-v", stored=False)] = False
-    """Print everything known about the result below its table, as `show` does, not five lines."""
+    """Print all facts about the result below its table, as `show` does, instead of five lines."""
 
 
 @dataclass(frozen=True, slots=True)

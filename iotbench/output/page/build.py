@@ -130,8 +130,7 @@ def _list_notes(group: Sequence[PageResult]) -> Iterator[str]:
     ]
     if unlike:
         yield (
-            "These results are not of the same rows, and `compare` refuses them."
-            f" {'; '.join(unlike)}."
+            f"These results are of different rows, so `compare` refuses them. {'; '.join(unlike)}."
         )
     if len({each.durability for each in group}) > 1:
         yield (
@@ -142,7 +141,7 @@ def _list_notes(group: Sequence[PageResult]) -> Iterator[str]:
         yield "These results were measured from different machines."
     writes = kind_of(group[0].result).writes and any(len(each.done) for each in group)
     if writes and all(row.runs < 2 for each in group for row in each.summary.rows):
-        yield "Each value is of one run, so nothing says how far two runs differ."
+        yield "Each value is of a single run, so the difference between runs is unknown."
 
 
 def render(page: Page) -> str:

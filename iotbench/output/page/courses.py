@@ -27,7 +27,7 @@ _LEAST_S = 3
 _MOST_LINES = 5
 _TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
-_BAND = "In a long run a line shows means of some seconds, in a band of their lowest and highest."
+_BAND = "In a long run, a line shows means of several seconds, and a band their range."
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
 """Phase -> name of the phase that a picture shows instead."""
 _SHORTEST_S = 0.25
@@ -41,11 +41,11 @@ def courses_of(found: Sequence[PageResult]) -> Iterator[Section]:
     if pictures := [picture for picture in rates if picture]:
         which = "for each number of workers" if most > 1 else "with the most workers"
         note = (
-            f"Rows acknowledged in each second, of the run with the median rate {which}, if it"
-            " lasted 3 s or longer, and of a run that failed; below it the phases of that run."
+            f"Rows acknowledged in each second of the run with the median rate {which}, if it"
+            " lasted at least 3 s, and of the last failed run, with their phases below."
             f" {_BAND}"
-            " Marks are the server's own work, found up to a second after it began, and failures."
-            " Work that the server does not count can cause dips, too."
+            " Marks show failures, and the server's own work up to a second after its start."
+            " Work that the server does not count can also cause dips."
         )
         yield Section("course", "Rate over time", [note], pictures)
     used = [_draw_resources(each) for each in found]

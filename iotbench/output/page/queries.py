@@ -72,7 +72,7 @@ def draw_client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
                 }
                 for row, (wait, client) in zip(some, times, strict=True)
             ]
-            note = "Client time is what decoding and folding an answer takes after the wait."
+            note = "Client time is the time after the wait to decode and fold an answer."
             yield Picture(title, svg, PageTable(rows), note)
 
 

@@ -188,7 +188,7 @@
     if (results[a.result].kind !== results[b.result].kind) notes.push("They measured different things.");
     if (left && right) {
       if (left[3] === undefined || right[3] === undefined)
-        notes.push(`${figures[chosen.figure].title}: spread not known (one run), so nothing says how far two runs differ.`);
+        notes.push(`${figures[chosen.figure].title}: spread not known (one run), so the difference between runs is unknown.`);
       else if (left[3] <= right[4] && right[3] <= left[4])
         notes.push(`${figures[chosen.figure].title}: the ranges of their runs overlap, so the difference means nothing.`);
       else notes.push(`${figures[chosen.figure].title}: the ranges of their runs do not overlap.`);

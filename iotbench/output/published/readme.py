@@ -184,6 +184,6 @@ def _list_needed_files(found: BundledResults) -> Iterator[str]:
             file = Path(str(result.configuration.get("data"))).name
             sha = escape_markdown(str(digest))
             yield (
-                f"- The rows are those of {quote_markdown_code(file)}, SHA-256 {sha}, which is not"
+                f"- The rows come from {quote_markdown_code(file)}, SHA-256 {sha}, which is not"
                 " included."
             )

@@ -40,7 +40,7 @@ _REACHING = ("target", "config", "runner", "extra-option")
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 _PLAN_LINES = 20
 """Maximum number of lines of a plan in a terminal."""
-_MORE = "and more statements, whose plans were not asked for"
+_MORE = "and further statements, without plans"
 
 
 def notes_of(result: Result, path: Path | None) -> Iterator[str]:

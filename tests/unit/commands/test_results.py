@@ -81,7 +81,7 @@ def test_the_list_is_filtered(folder, run):
     ]
     assert ids(run("list", "--format=json", f"--until={since}")) == [id_of(1), id_of(0)]
     assert ids(run("list", "--format=json", "--since=1s")) == []
-    with pytest.raises(ConfigError, match="--since: expected how long ago, such as 7d or 12h"):
+    with pytest.raises(ConfigError, match="--since: expected a time ago, such as 7d or 12h"):
         run("list", "--since=yesterday")
 
 

@@ -160,7 +160,7 @@ def test_sweeps_in_turns_are_compared_as_pairs(order):
     assert row.lines[0].judgement is Judgement.SLOWER
     assert row.lines[0].difference.change == pytest.approx(1 / 1.08 - 1)
     shown = format_record([compare_sides(base, other)], "table", 200)
-    assert "measured in turns: the interval is that of 6 pairs of sweeps" in shown
+    assert "measured in turns: the interval is computed from 6 pairs of sweeps" in shown
 
 
 @pytest.mark.parametrize("order", ["aaaabbbb", "abbbbaaa"])
@@ -263,7 +263,7 @@ BASE = sweep("base", 1.0, 1.1)
         (sweep("b", 1.0, dataset=stored(0, primary_key="none")), "the primary key is none, and db"),
         (sweep("b", 1.0, dataset=stored(0, params={"devices": 7})), "parameter devices is 7, and"),
         (sweep("b", 1.0, dataset=stored(0, workload="slim")), "the workload is slim, version 1"),
-        (asked("b", 1.0), "is the result of query, and base.json of insert"),
+        (asked("b", 1.0), "is a result of query, and base.json of insert"),
         (wrong("b"), "has the verdict mismatch"),
         (result([], sweep_id="b", status="failed", cause="no disk"), "no finished run .no disk."),
         (result([], sweep_id="b", kind="verify"), "which has no figures"),

@@ -189,7 +189,7 @@ def test_thresholds_are_held_against_the_rows_that_the_plan_will_have(write):
     assert list(plan.thresholds) == limits
     assert [text.split(": ")[1] for text in found] == [repr(text) for text in wrong]
     assert "unknown figure 'p98ms'" in found[0]
-    assert found[1].endswith("no workers=7 in what is measured (known: 1, 2)")
+    assert found[1].endswith("workers=7 is not measured (known: 1, 2)")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_stages_exclude_other_numbers_of_workers_and_other_ends(write):
     ]
     assert "expected up to 100 stages" in problems_of(write(STAGED.replace("1:1m,", "1m,")))[0]
     missing = STAGED.replace("workers=8", "workers=5")
-    assert "no workers=5 in what is measured" in problems_of(write(missing))[0]
+    assert "workers=5 is not measured" in problems_of(write(missing))[0]
 
 
 def test_what_is_wrong_with_a_mixed_load_is_named_with_the_rest(write):
@@ -277,7 +277,7 @@ def test_thresholds_name_the_rows_of_a_mixed_load(write):
 
     found = problems_of(write(mixed.replace(", mixed: {}", "") + limits))
     assert len(found) == 2
-    assert "no query=inserts in what is measured" in found[0]
+    assert "query=inserts is not measured" in found[0]
 
 
 def test_wrong_types_of_queries_and_of_a_mixed_load_are_named_together(write):

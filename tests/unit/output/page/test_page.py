@@ -206,7 +206,7 @@ def test_results_of_other_rows_are_named(whole):
 
     named = "refuses them. duck: the seed is 2, and 1 in lite; compare"
     assert named in html([shown.query(), other])
-    assert "not of the same rows" not in whole
+    assert "of different rows" not in whole
 
 
 def test_labels_name_what_differs():

@@ -81,7 +81,7 @@ def test_every_picture_and_table_has_the_repeats():
     assert "0.json, 1.json, 2.json" in page
     assert page.count('<article id="') == 2
     assert "from its lowest to its highest repeat" in page
-    assert "so nothing says how far two runs differ" not in page
+    assert "so the difference between runs is unknown" not in page
 
 
 def test_the_course_is_that_of_the_median_repeat():

@@ -29,7 +29,7 @@ def test_each_of_several_statements_stands_above_its_plan():
     assert shown(statements=two, more=True) == [
         "count: query plan",
         *("  SELECT a", "  ", "  Scan a", "  ", "  SELECT b", "  ", "  Scan b", "  "),
-        "  and more statements, whose plans were not asked for",
+        "  and further statements, without plans",
         "",
     ]
 
