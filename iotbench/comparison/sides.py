@@ -31,7 +31,7 @@ class SideSample:
 
     verdicts: tuple[str, ...]
     values: Mapping[str, tuple[tuple[float, ...], ...]]
-    """Figure that every run has -> its values: of each sweep, of each run."""
+    """Figure of every run -> its values, by sweep and run."""
     began_s: tuple[float, ...]
     """Start times of the sweeps, in order."""
     runs: int

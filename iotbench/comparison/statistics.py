@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Sweeps: TypeAlias = Sequence[Sequence[float]]
-"""The values of a side: of each sweep in order, of each run."""
+"""The values of a side by sweep and run, in order."""
 LEAST_PAIRS = 3
 """Minimum number of pairs; with two, a database with two speeds often differs from itself."""
 MOST_PAIRS = 1000

@@ -1,21 +1,23 @@
-"""The published results: measured on every database server, and the tables of them.
+"""The published results: measurements of every database server, and their tables.
 
     python -m tests.published measure [--only TARGET] [--hours 2] [--address TARGET=URL ...]
     python -m tests.published left
     python -m tests.published publish
     python -m tests.published table
 
-`measure` carries out results/plan.yaml on one target after the other, in both sets of settings
-where a vendor advises others (dbinstall/settings.yaml): its server is started, measured and
-stopped. It ends in time; the same command goes on where it stopped, also after an interruption.
-`--only` measures one target, again if it is done. `left` shows what is done and what is not; what
-was published by this plan and version from equal hardware, with a search that has ended, is done.
-Once nothing is left, or by `publish`, rows that were measured replace their own in
-results/published/, as the command `publish` writes it, and the tables of README.md and
-results/README.md and the picture are made of all. `table` only prints that of all figures. With
-`--address`, or `--addresses FILE`, the targets named there are measured on servers that run
-elsewhere, in databases of their own, which are dropped at the end; the words are those of the
-contract suite.
+`measure` runs results/plan.yaml on one target after the other. It starts, measures and stops the
+server of each target, with both sets of settings if the vendor advises others than the installed
+ones (dbinstall/settings.yaml). It stops after `--hours`, and the same command continues, also after
+an interruption. `--only` measures a single target, again if it is done. A target is also done if
+this plan and version published it from equal hardware, and its search has ended. `left` shows what
+is done and what is left.
+
+Once nothing is left, and with `publish`, new rows replace earlier rows of the same targets in
+results/published/ by the command `publish`. The tables of README.md and results/README.md and the
+picture are then written from all rows. `table` only prints the table of all figures.
+
+With `--address` or `--addresses FILE`, targets are measured on servers that run elsewhere, in new
+databases that are dropped at the end. The words are the same as for the contract suite.
 """
 
 from datetime import date
@@ -28,9 +30,9 @@ MEASURED = ROOT / "results" / "measured"
 BUNDLE = ROOT / "results" / "published"
 ARCHIVE = BUNDLE / "results.zip"
 README = ROOT / "README.md"
-"""It has the short table."""
+"""File with the short table."""
 TABLE = ROOT / "results" / "README.md"
-"""It has all figures."""
+"""File with the table of all figures."""
 PICTURE = ROOT / "results" / "published.svg"
 LEFT_OUT = {
     "graphite": "it stores whole seconds, and the rows have milliseconds",
@@ -38,7 +40,7 @@ LEFT_OUT = {
     "opentsdb_advised": "with acknowledged requests of 50 points, 1, 2 and 4 workers reached 791,"
     " 1,510 and 3,035 rows/s, so each data set of the queries takes more than ten minutes",
 }
-"""Target -> why the plan is not for it."""
+"""Target -> reason why the plan does not measure it."""
 NOTES = {
     "clickhouse_embedded": (
         date(2026, 11, 28),

@@ -1,4 +1,4 @@
-"""Rows of servers that run elsewhere: their addresses, their databases, and what their rows say."""
+"""Rows of servers that run elsewhere: addresses, databases, and tags of the results."""
 
 import os
 import secrets
@@ -23,15 +23,15 @@ from tests.servers.elsewhere import Elsewhere, addresses, server_at
 from tests.settings import Place
 
 THIS_MACHINE, ANOTHER_MACHINE = "elsewhere:this-machine", "elsewhere:another-machine"
-"""Tags of the results: a server that was not started by the tests, and where it ran."""
+"""Tags of results from a server that the tests did not start, with its machine."""
 _SPACES = MEASURED / ".spaces"
-"""Target -> the name of its database, which later calls use again: items have it in their ids."""
+"""Folder of names of databases by target. Later calls reuse them, as ids of items contain them."""
 
 
 def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, Place]:
     """Return the targets of config.yaml that are measured on servers that run elsewhere.
 
-    With `only`, of the file no other target; ConfigError with every problem.
+    With `only`, the file is read for this target alone. ConfigError with every problem.
     """
     if not words and not file:
         return {}
@@ -47,7 +47,7 @@ def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, P
 
 
 def _tables() -> list[Table]:
-    """Return every table that the plan makes."""
+    """Return every table that the plan creates."""
     names = {setting.insert.workload for setting in read_plan(PLAN).settings if setting.insert}
     classes = [workload_class(name) for name in sorted(names)]
     tables = (table for cls in classes for table in cls(cls.params_model(), 0, 0).tables)
@@ -55,9 +55,9 @@ def _tables() -> list[Table]:
 
 
 def database_on(server: Elsewhere, spaces: Path = _SPACES) -> str:
-    """Create an empty database of a name that nobody else has; return the name.
+    """Create an empty database with a unique name; return the name.
 
-    What an interrupted call left in it is dropped.
+    Tables that an interrupted call left in it are dropped.
     """
     file = spaces / server.address.target
     if file.exists():
@@ -72,9 +72,9 @@ def database_on(server: Elsewhere, spaces: Path = _SPACES) -> str:
 
 
 def hidden(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return options whose texts are variables of the environment, and these variables.
+    """Return options with environment variables in place of texts, and the variables.
 
-    No credential is then in a file, also after `kill -9`.
+    So no file contains a credential, even after `kill -9`.
     """
     texts = {name: value for name, value in options.items() if isinstance(value, str)}
     variables = {name: f"PUBLISHED_{name.upper()}" for name in texts}
@@ -83,7 +83,7 @@ def hidden(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def tag_results(folder: Path, hosts: Collection[str]) -> None:
-    """Have the results of a row say that its server ran elsewhere, and on which machine."""
+    """Tag the results of a row with the machine of its server."""
     tag = THIS_MACHINE if _are_here(hosts) else ANOTHER_MACHINE
     names = ("insert", "query", "mixed")
     paths = [path for name in names for path in sorted(folder.glob(f"*-{name}-*.json"))]

@@ -1,4 +1,4 @@
-"""The measurement: a target after the other, each with its own server, in parts of some hours."""
+"""The measurement of one target after the other, each with its own server, within some hours."""
 
 import contextlib
 import os
@@ -29,12 +29,12 @@ from tests.servers.elsewhere import Elsewhere
 from tests.settings import Place
 
 _FIRST_PORT = 42_100
-"""Items are found again by the options of their target, so the ports are always the same."""
+"""First port, always the same, since options of the target identify items."""
 _DATABASE = "published"
 
 
 def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
-    """Measure what is left of some targets, for some hours; publish if nothing is left then."""
+    """Measure the targets that are left, for some hours; publish if nothing is left then."""
     ends_s = time.monotonic() + 3600 * hours
     wanted = {only: places[only]} if only else places
     for target, place in wanted.items():
@@ -68,10 +68,9 @@ def _measured(target: str, place: Place, left_s: float) -> bool:
 def configured(
     target: str, place: Place, disk: Path | None = None
 ) -> Iterator[tuple[Path, Mapping[str, str], Server | None]]:
-    """Yield a configuration in which the target is a server of its own, its environment, and it.
+    """Yield a configuration with the target on its own server, its environment, and the server.
 
-    None: the database is embedded, or runs elsewhere. The server's files are on the disk, if there
-    is one.
+    No server: the database is embedded, or runs elsewhere. `disk` receives the server's files.
     """
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     options = config["targets"][target]
@@ -91,7 +90,7 @@ def configured(
 def _reached(
     place: Place, options: dict[str, Any], stack: contextlib.ExitStack, disk: Path | None
 ) -> tuple[Mapping[str, Any], Mapping[str, str], Server | None]:
-    """Start the server, if there is one; return the options that reach it, environment, and it."""
+    """Start the server, if any; return its options, its environment, and the server."""
     if not place.server:
         return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}, {}, None
     for name in ("username", "password", "token"):
@@ -110,7 +109,7 @@ def _reached(
 
 
 def _elsewhere(place: Place) -> type[Elsewhere] | None:
-    """Return the server of a place, if it runs elsewhere."""
+    """Return the server of a place; None unless it runs elsewhere."""
     server = SERVERS.get(place.server)
     return server if server and issubclass(server, Elsewhere) else None
 
@@ -121,7 +120,7 @@ def _is_done(target: str) -> bool:
 
 
 def left() -> str:
-    """Return as text what is done, and what is left."""
+    """Return the state of each target as text."""
     lines, wanted = [], known_targets()
     for target in wanted:
         known = measured(target)
@@ -143,20 +142,20 @@ def left() -> str:
 
 
 def _published_on(known: tuple[Path, PlanRecord] | None) -> str:
-    """Return as text on what hardware a row was published, if not on this."""
+    """Return the other hardware of a published row as text; empty: none."""
     others = sorted(hardware_of(*known) - {this_machine().hardware}) if known else ()
     return f" here; published on {' and '.join(others)}" if others else ""
 
 
 def known_targets() -> list[str]:
-    """Return the targets to be measured, and those that were measured on servers elsewhere."""
+    """Return the targets to measure, and the targets measured on servers elsewhere."""
     here = sorted(path.name for path in MEASURED.glob("[a-z]*") if path.is_dir())
     every = dict.fromkeys([*targets(), *published(), *here])
     return [target for target in every if target not in LEFT_OUT]
 
 
 def publish() -> None:
-    """Publish what is done in place of earlier rows, and write the tables and the picture."""
+    """Publish the targets that are done, and write the tables and the picture."""
     known = {target: path for target, (path, _) in published().items()}
     wanted = known_targets()
     done = [target for target in wanted if _is_done(target)]
@@ -179,12 +178,12 @@ def publish() -> None:
 
 
 def program(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> int:
-    """Run a command of the product; what became of the items of a plan is in its record."""
+    """Run a command of the product, and return its exit code."""
     command = [sys.executable, ROOT / "run.py", *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT,
                           env={**os.environ, **(environment or {})}) as child:  # fmt: skip
         while child.poll() is None:
-            with contextlib.suppress(KeyboardInterrupt):  # the command has it too, and ends itself
+            with contextlib.suppress(KeyboardInterrupt):  # the command also receives it, and ends
                 child.wait()
     code = child.returncode
     print(f"{arguments[0]} ended with exit code {code}", file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ _COLOURS = {
     "ink": "#16191d", "muted": "#5a626c", "line": "#d9dde3", "paper": "#fff",
     "s0": "#0072b2", "s1": "#00846b", "s2": "#a87900",
 }  # fmt: skip
-"""Colours of the picture, which has no style sheet; s0 to s2 are the promises."""
+"""Colours of the picture, which has no style sheet; s0 to s2 are for promises."""
 _DARK = {
     "ink": "#e8eaed", "muted": "#a3abb5", "line": "#3a414a", "paper": "#14171b",
     "s0": "#56b4e9", "s1": "#2fc39f", "s2": "#e6b23c",
@@ -22,7 +22,7 @@ _BOX = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
 def picture(found: Sequence[Row]) -> str:
-    """Return the medians of the highest rates of all targets, and their runs, as an SVG file."""
+    """Return an SVG file with the median of the highest rates of each target, and its runs."""
     names = [_label(row) for row in found]
     bars = []
     for name, row in zip(names, found, strict=True):
@@ -57,6 +57,6 @@ def _legend_lines(promises: Sequence[int], top_px: int) -> Iterator[str]:
 
 
 def _label(row: Row) -> str:
-    """Return the product and its version, and whether its settings are the advised ones."""
+    """Return the product and its version, and `advised` for advised settings."""
     product = re.sub(r" on .*|, .*", "", row.product)
     return f"{product}, advised" if row.is_advised else product

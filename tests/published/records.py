@@ -1,4 +1,4 @@
-"""The records of what was measured and of what is published, by target."""
+"""The records of measured and of published targets."""
 
 from collections.abc import Mapping
 from functools import cache, partial
@@ -17,7 +17,7 @@ from tests.published import ARCHIVE, MEASURED, PLAN
 
 
 def published() -> Mapping[str, tuple[Path, PlanRecord]]:
-    """Return target -> what is published of it: the file and the record."""
+    """Return target -> file and record of its published row."""
     found = {}
     for path in sorted(packed.find_files(ARCHIVE, "plan-*.json")):
         record = _record(path)
@@ -36,7 +36,7 @@ def _parsed(path: Path, _changed_ns: int) -> PlanRecord:
 
 
 def measured(target: str) -> tuple[Path, PlanRecord] | None:
-    """Return what this plan and program measured last of a target on this hardware."""
+    """Return the last record of a target by this plan and program on this hardware; None: none."""
     paths = (MEASURED / target).glob("plan-*.json")
     for path in sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True):
         record = _record(path)
@@ -47,7 +47,7 @@ def measured(target: str) -> tuple[Path, PlanRecord] | None:
 
 
 def hardware_of(path: Path, record: PlanRecord) -> set[str]:
-    """Return what a record was measured on; those of earlier versions name one machine only."""
+    """Return the hardware of a record; for earlier versions, of one of its results."""
     if record.hardware:
         return {*record.hardware}
     there = {*packed.find_files(path.parent, "*.json")}
@@ -56,12 +56,12 @@ def hardware_of(path: Path, record: PlanRecord) -> set[str]:
 
 
 def is_search_over(record: PlanRecord) -> bool:
-    """Return whether the searches of a record have ended; by an earlier rule they ended sooner."""
+    """Return whether the searches of a record have ended by the present rule."""
     return all(_next_number(record, curve) is None for curve in record.curves)
 
 
 def _next_number(record: PlanRecord, curve: Curve) -> int | None:
-    """Return what a search would try next; nothing if the database has refused a number."""
+    """Return the next number of a search; None if it is over, or the database refused a number."""
     if any(name.startswith(f"{curve.target}, {curve.setting} with ") for name in record.refused):
         return None
     most = {
@@ -83,14 +83,14 @@ def is_current(record: PlanRecord) -> bool:
 
 @cache
 def _today() -> tuple[Any, Any]:
-    """Return the plan of today, and of it what is not left to a default."""
+    """Return the present plan, and the present plan without defaults."""
     plan = read_plan(PLAN)
     dumped = partial(plan.model_dump, mode="json", by_alias=True, exclude={"targets"})
     return dumped(), dumped(exclude_defaults=True)
 
 
 def _same(before: Any, now: Any, chosen: Any) -> bool:
-    """Return whether two plans are equal. An option that is new may have its default."""
+    """Return whether two plans are equal; a new option may have its default."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         new = now.keys() - before.keys()
         return (

@@ -14,7 +14,7 @@ _LARGE_ROWS = 500_000
 
 
 class Remark(NamedTuple):
-    """A sentence on some rows."""
+    """A note on some rows."""
 
     targets: Sequence[str]
     text: str

@@ -1,4 +1,4 @@
-"""What is published of a target, read from its plan's record and result files."""
+"""The published row of a target, from the record of its plan and its results."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,14 +24,14 @@ PROMISES = (
     "a crash of the server",
     "neither, or not known",
 )
-"""What an acknowledged row survives: rows of different promises are not compared."""
+"""Failures that an acknowledged row survives; compare only rows with the same promise."""
 PREALLOCATED = {"questdb": "files grow by 16 MiB for each column"}
-"""Module -> why its bytes a row are more than the rows need."""
+"""Module -> reason why its files are larger than its rows."""
 BATCHES_OF_1000, SINGLE_ROWS = "batches-of-1000", "single-rows"
 LEAST_RUNS = 5
-"""With fewer, only the lowest and the highest run are published."""
+"""Minimum number of runs for a median, a mean and an interval."""
 _HUMPS_APART = 0.1
-"""Of the median."""
+"""Minimum distance of two speeds, as a share of the median."""
 OF_BATCHES = ("workers-1", "workers-2", "workers-4", BATCHES_OF_1000)
 _EARLIER = {"batches": BATCHES_OF_1000}
 """Settings of earlier plans -> their present names."""
@@ -39,13 +39,13 @@ _EARLIER = {"batches": BATCHES_OF_1000}
 
 @dataclass(frozen=True)
 class Row:
-    """What is published of a target."""
+    """The published row of a target."""
 
     record: PlanRecord
 
     @cached_property
     def lines(self) -> Mapping[str, PlanLine]:
-        """Setting -> what its repeats measured."""
+        """Setting -> the measures of its repeats."""
         named = {_EARLIER.get(line.setting, line.setting): line for line in self.record.lines}
         return {name: line for name, line in named.items() if line.repeats}
 
@@ -62,30 +62,30 @@ class Row:
 
     @cached_property
     def server(self) -> ServerFacts | None:
-        """What the server reported."""
+        """Facts about the server; None: unknown."""
         return next((run.outcome.server for each in self.inserts for run in each.runs
                      if run.outcome.server), None)  # fmt: skip
 
     @property
     def is_advised(self) -> bool:
-        """True if it has the settings that its vendor advises, not those of its installation."""
+        """True if the settings are those that the vendor advises."""
         return self.target.endswith(SUFFIX)
 
     @property
     def product(self) -> str:
-        """The product as its server reports it, and its edition: FerretDB is not MongoDB."""
+        """The product and edition that the server reports, such as FerretDB for MongoDB."""
         version = re.sub(r"( \(.*\))+$", "", self.server.version) if self.server else "unknown"
         licence = self.server.settings.get("timescaledb.license", "") if self.server else ""
         return version + {"apache": ", Apache edition", "timescale": ", Community"}.get(licence, "")
 
     @cached_property
     def hardware(self) -> str:
-        """Processor, cores and memory of the machine; of several, if it was measured on several."""
+        """Processor, cores and memory of each machine that measured it."""
         return " and ".join(sorted({each.machine.hardware for each in self.inserts}))
 
     @property
     def machine_of_server(self) -> str:
-        """Where a server ran that the tests did not start; empty: they started it."""
+        """Machine of a server that the tests did not start; empty: they started it."""
         tags = {tag for each in self.inserts for tag in each.tags}
         if ANOTHER_MACHINE in tags:
             return "another machine than the workers"
@@ -93,7 +93,7 @@ class Row:
 
     @property
     def note(self) -> str:
-        """What the evidence says of a server of this version that was reached by its address."""
+        """Note in the evidence of a server of this version that was reached by its address."""
         version = self.server.version if self.server else ""
         records = evidence(self.inserts[0].module).real
         alike = (each for each in records if each.server == version)
@@ -101,7 +101,7 @@ class Row:
 
     @cached_property
     def promise(self) -> int:
-        """What an acknowledged row survives: the place in PROMISES."""
+        """Index in PROMISES."""
         if self.server and self.server.durable:
             return 0
         survived_kill = evidence(self.inserts[0].module).kill == "all kept"
@@ -109,9 +109,9 @@ class Row:
 
     @cached_property
     def fastest(self) -> Sequence[float]:
-        """The rates of the batches and workers whose first run was fastest, without that run.
+        """The rates of the setting with the fastest first run, without that run.
 
-        The best of several means would be higher than what it is the mean of.
+        The best of several means would be biased upwards.
         """
         chosen = max((rates for name in OF_BATCHES if (rates := self.rates(name))),
                      key=lambda rates: rates[0], default=())  # fmt: skip
@@ -119,11 +119,11 @@ class Row:
 
     @property
     def speed(self) -> float:
-        """What rows are sorted by: the median of the fastest."""
+        """The median of `fastest`, by which rows are sorted."""
         return median(self.fastest or (0.0,))
 
     def is_tied_with(self, other: "Row") -> bool:
-        """Return whether runs of both overlap, so that their order says nothing."""
+        """Return whether runs of both rows overlap, so that their order means nothing."""
         mine, others = self.fastest or (0.0,), other.fastest or (0.0,)
         return min(mine) <= max(others) and min(others) <= max(mine)
 
@@ -133,15 +133,15 @@ class Row:
         return line.measures.get(RATE, ()) if line else ()
 
     def batch(self) -> str:
-        """Return the size of a batch that the search found best."""
+        """Return the batch size that the search found best, as text."""
         return next((f", batches of {each.best:,}" for each in self.record.curves), "")
 
     def waits_of_iot(self) -> str:
-        """Return the least and the greatest mean wait of the queries of `iot`, and the repeats."""
+        """Return the shortest and longest mean wait of the queries of `iot`, and the repeats."""
         return self._waits("iot-queries", BATCHES_OF_1000)  # where earlier plans asked them
 
     def waits_of_cpu(self) -> str:
-        """Return the least and the greatest mean wait of the queries of `cpu`."""
+        """Return the same for the queries of `cpu`."""
         return self._waits("cpu-queries")
 
     def _waits(self, *settings: str) -> str:
@@ -156,7 +156,7 @@ class Row:
     def bytes_per_row(self) -> str:
         """Return the mean size of a row of `cpu` after compaction, and the number of inserts.
 
-        Of two sets the slope, in which what a database allocates for any table cancels out.
+        Two sets of rows give the slope, in which the space allocated for every table cancels out.
         """
         if not (sizes := self._sizes):
             return "-"
@@ -178,11 +178,11 @@ class Row:
 
     @property
     def rows_of_sizes(self) -> int:
-        """How many rows more the larger set of `cpu` has, or the only one; 0: there is none."""
+        """Rows of the only set of `cpu`, or the difference of two sets; 0: no set."""
         return max(self._sizes) - min(self._sizes) or max(self._sizes) if self._sizes else 0
 
     def set_size(self) -> str:
-        """Return how large the largest set was, and how often it holds the server's cache."""
+        """Return the size of the largest set, also as a multiple of the server's cache."""
         sizes = [run.outcome.size_bytes or 0 for each in self.inserts for run in each.runs]
         if not max(sizes, default=0):
             return "-"
@@ -192,7 +192,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """Return what is published, by promise, and within each the fastest first."""
+    """Return the published rows by promise, the fastest first."""
     records = (record for _, record in published().values())
     found = [Row(record) for record in records if any(line.repeats for line in record.lines)]
     return sorted(found, key=lambda row: (row.promise, -row.speed))
@@ -201,7 +201,7 @@ def rows() -> list[Row]:
 def has_two_humps(rates: Sequence[float]) -> bool:
     """Return whether runs have two speeds: several on each side of a gap wider than either side.
 
-    It is at least a tenth of the median, as no mean of such runs is a speed of the database.
+    The gap is at least a tenth of the median.
     """
     known = sorted(rates)
     return any(

@@ -1,4 +1,4 @@
-"""The tables of the published results: all figures, and the README's short one."""
+"""The tables of the published results: all figures, and the short table of the README."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
@@ -87,7 +87,7 @@ def short_table(found: Sequence[Row]) -> str:
 
 
 def _pairs(found: Sequence[Row]) -> Iterator[Mapping[bool, Row]]:
-    """Yield advised or not -> the row, for each database and promise."""
+    """Yield whether advised -> row, for each database and promise."""
     pairs: dict[tuple[int, str], dict[bool, Row]] = {}
     for row in found:
         pair = pairs.setdefault((row.promise, row.target.removesuffix(SUFFIX)), {})
@@ -96,7 +96,7 @@ def _pairs(found: Sequence[Row]) -> Iterator[Mapping[bool, Row]]:
 
 
 def _tied(found: Sequence[Row]) -> Iterator[tuple[Row, bool]]:
-    """Yield each row, and whether it is tied with the one before of the same promise."""
+    """Yield each row, and whether it is tied with the row before of the same promise."""
     for before, row in zip([None, *found], found, strict=False):
         yield row, before is not None and before.promise == row.promise and row.is_tied_with(before)
 

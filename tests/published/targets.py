@@ -1,4 +1,4 @@
-"""Which targets are measured here, and what their servers have of this machine."""
+"""The targets measured on this machine, and the size of their servers."""
 
 import psutil
 
@@ -9,11 +9,11 @@ from tests.settings import Place, places
 EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
 OTHERS = ("postgres17", "postgres18", "timescaledb15", "elasticsearch_secure", "opensearch3")
 OTHERS += ("cassandra_cluster", "iotdb_us")
-"""Servers of a database that another one stands for."""
+"""Servers that are not measured, since another server of the database is."""
 
 
 def targets() -> dict[str, Place]:
-    """Return target -> where it is measured; no server for an embedded database."""
+    """Return target -> its place; an embedded database has no server."""
     found = {name: Place("", name, SettingsChoice.INSTALLED) for name in EMBEDDED} | dict(
         places(*OTHERS)
     )
@@ -25,6 +25,6 @@ def targets() -> dict[str, Place]:
 
 
 def size() -> ServerSize:
-    """Return what a server has of this machine: half of its memory, beside the client."""
+    """Return the size of a server: half of this machine's memory, as the client needs the rest."""
     memory_mib = psutil.virtual_memory().total // 2**20
     return ServerSize(memory_mib // 2, psutil.cpu_count() or 1)

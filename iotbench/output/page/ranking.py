@@ -178,7 +178,7 @@ def _find_setting(each: PageResult) -> str:
 
 
 def _choose_setting(found: Sequence[PageResult]) -> str:
-    """Return the setting to show first: of plans, the first setting that most targets have.
+    """Return the setting to show first: the first of the settings that most targets have.
 
     EVERY for few results, and if a result belongs to no plan. Settings with a search do not count.
     """

@@ -91,7 +91,7 @@ def draw_course(
 def thin(
     points: Sequence[ChartPoint], domain: tuple[float, float], width_px: float
 ) -> list[ChartPoint]:
-    """Return the points; of too many, the mean, lowest and highest in each column."""
+    """Return the points or, if there are too many, the mean and range of each column."""
     if len(points) <= width_px:
         return [*points]
     start, end = domain
