@@ -3,7 +3,6 @@
 import click
 
 from iotbench.commands.main import commands
-from iotbench.config.input.parameters import meanings
 
 
 def help_of(option):
@@ -27,10 +26,3 @@ def test_a_default_is_that_of_the_workload():
     assert "[homes; default: 60s]" in interval
     assert interval.count("From one point") == 1
     assert "homes, trucks; default: 24h after the start]" in help_of("--end")
-
-
-def test_every_workload_of_a_parameter_stands_once():
-    names = [name for _, names in meanings("scale") for name in names]
-
-    assert {"devops", "homes"} <= {*names}
-    assert len(names) == len({*names})

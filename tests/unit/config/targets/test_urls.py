@@ -7,7 +7,7 @@ import pytest
 
 from iotbench.config.targets import urls
 from iotbench.config.targets.config import load_for
-from iotbench.config.targets.urls import entry_of, forms_of, name_of, url_forms
+from iotbench.config.targets.urls import entry_of, forms_of, name_of
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 
@@ -169,7 +169,3 @@ def test_no_file_is_read_for_a_url(tmp_path, monkeypatch):
     assert resolve("sqlite:x.db").name == "sqlite-x.db"
     with pytest.raises(ConfigError):
         load_for(["sqlite:x.db", "sqlite"])
-
-
-def test_every_http_interface_has_tls():
-    assert url_forms()["questdb+https"].module == "questdb"

@@ -263,10 +263,8 @@ def queried(*, tuned=False, workers=2):
 
 
 def test_a_plan_has_the_shortest_longest_and_all_answers_of_a_query():
-    """Two workers asked twice each: 2 s and 3 s long, so all answers took 3 s."""
-    found = measures_of([queried()])
+    found, near = measures_of([queried()]), pytest.approx
 
-    near = pytest.approx
     assert {name: value for name, value in found.items() if name.endswith(" q")} == {
         "timed_s q": near(3), "queries_per_s q": 4 / 3, "first_ms q": 4000.0, "avg_ms q": 1000.0,
         "min_ms q": near(250, rel=0.001), "p50_ms q": near(750, rel=0.001),
