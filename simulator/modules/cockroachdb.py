@@ -22,11 +22,11 @@ from simulator.modules.contract import (
     Server,
     recognize,
 )
-from simulator.modules.postgres.database import Postgres, PostgresWire
+from simulator.modules.postgres.database import Postgres
+from simulator.modules.postgres.driver import PostgresWire
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.language import VALUES
+from simulator.modules.shared.sql.transactions import VALUES
 
 _REPLICA_UNAVAILABLE = "58C"  # a class of codes: the result of the write is unknown
 _SYNC = "kv.raft_log.disable_synchronization_unsafe"
@@ -140,40 +140,36 @@ class Cockroachdb(Postgres):
         super().create(tables, batch_rows)
         if self.options.use_values_lists:
             return
-        into = sql.target(self.dialect, tables[0], tables[0].names[0])
+        into = self.dialect.target(tables[0], tables[0].names[0])
         try:
-            with self.cursor() as cursor:
-                copy = f"COPY {into} FROM STDIN {CockroachdbSession.copy_format}"
-                cursor.copy_expert(copy, BytesIO(EMPTY))
+            with self.administration() as session:
+                copy = f"COPY {into} FROM STDIN {session.copy_format}"
+                session.cursor.copy_expert(copy, BytesIO(EMPTY))
         except SetupError as error:
             self.drop(names_of(tables))
             raise SetupError(f"{error}; use_values_lists=true needs no COPY") from error
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables' ranges with all replicas, as the server estimates it."""
+        disk = "CAST(span_stats->>'approximate_disk_bytes' AS INT8)"
         size = 0
-        with self.cursor() as cursor:
-            for name in names_of(tables):
-                cursor.execute(_size_of(self.dialect.name(name)))
-                ((ranges,),) = cursor.fetchall()
-                size += int(ranges or 0)
+        for name in map(self.dialect.name, names_of(tables)):
+            ranges = f"[SHOW RANGES FROM TABLE {name} WITH DETAILS]"
+            ((used,),) = self.fetch(f"SELECT sum({disk}) FROM {ranges}")
+            size += int(used or 0)
         return size
 
     background_work = PostgresWire.background_work  # it has no checkpoints
 
     def describe(self) -> Server:
         """Return the version, the number of stores with replicas, and whether the log is synced."""
-        with self.cursor() as cursor:
-
-            def fetch(statement: str) -> Any:
-                cursor.execute(statement)
-                return cursor.fetchall()[0][0]
-
-            banner = str(fetch("SELECT version()"))
-            nodes = int(fetch(_NODES))
-            unsynced = str(fetch(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
-            zone = str(fetch("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
-                             "default]"))  # fmt: skip
+        default = "[SHOW ZONE CONFIGURATION FROM RANGE default]"
+        with self.administration() as session:
+            ((banner,),) = session.ask("SELECT version()")
+            ((nodes,),) = session.ask(_NODES)
+            ((skips_sync,),) = session.ask(f"SHOW CLUSTER SETTING {_SYNC}")
+            ((zone,),) = session.ask(f"SELECT raw_config_sql FROM {default}")
+        unsynced = str(skips_sync).lower() in ("true", "on")
         replicas = re.search(r"num_replicas = (\d+)", zone)
         settings = {_SYNC: str(unsynced).lower(), "num_replicas": replicas[1] if replicas else "?"}
         where = "in memory" if unsynced else "on disk"
@@ -181,7 +177,7 @@ class Cockroachdb(Postgres):
         durability = (
             f"an acknowledged row is in the log of a majority of replicas, {where} ({shown})"
         )
-        return Server(str(recognize(banner)), nodes, durability, not unsynced, settings)
+        return Server(str(recognize(banner)), int(nodes), durability, not unsynced, settings)
 
     # A zone may give a table other replicas than the server has.
     describe_stored = PostgresWire.describe_stored
@@ -191,8 +187,3 @@ _NODES = (
     "SELECT count(DISTINCT replica) FROM "
     "(SELECT unnest(replicas) AS replica FROM [SHOW CLUSTER RANGES]) AS replicas"
 )
-
-
-def _size_of(name: str) -> str:
-    disk = "span_stats->>'approximate_disk_bytes'"
-    return f"SELECT sum(CAST({disk} AS INT8)) FROM [SHOW RANGES FROM TABLE {name} WITH DETAILS]"

@@ -35,7 +35,7 @@ from simulator.modules.cratedb.database import (
 )
 from simulator.modules.cratedb.query import CrateDialect, check_values
 from simulator.modules.cratedb.session import shape_of_plan
-from simulator.modules.postgres.database import PostgresWire, WireOptions
+from simulator.modules.postgres.driver import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
 
 _REQUEST_IS_WRONG = ("0A", "22", "23", "42")
@@ -159,12 +159,3 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
             return statement
         asked = super().translate(replace(query, columns=(*read, time)))
         return Statement(asked.text, statement.outputs)
-
-    def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
-        """Run statements one by one and return the rows of each; SetupError if one fails."""
-        answers: list[Sequence[Sequence[Any]]] = []
-        with self.cursor() as cursor:
-            for statement in statements:
-                cursor.execute(statement)
-                answers.append(cursor.fetchall() if cursor.description else [])
-        return answers

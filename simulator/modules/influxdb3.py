@@ -52,7 +52,8 @@ from simulator.modules.shared.http.client import Http, HttpOptions, lines
 from simulator.modules.shared.influx.chunks import SECOND_NS
 from simulator.modules.shared.influx.influxql import QueryFailed
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.database import SqlTexts
+from simulator.modules.shared.sql import queries
+from simulator.modules.shared.sql.texts import SqlTexts
 
 _TIME = "time"
 _DATABASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -279,7 +280,7 @@ class Influxdb3(Influxdb):
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL with columns c0, c1, ..., because answers omit NULLs."""
-        asked = sql.render(_DIALECT, with_innermost(query, _as_stored)).text
+        asked = queries.render(_DIALECT, with_innermost(query, _as_stored)).text
         columns = outputs(query)
         names = ", ".join(f"c{place}" for place in range(len(columns)))
         text = f"SELECT * FROM ({asked}) AS answer ({names})"

@@ -347,7 +347,7 @@ class SqliteSession(sql_changes.ChangingSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         marks = ", ".join("?" * len(table.columns))
-        insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
+        insert = f"INSERT INTO {_DIALECT.target(table, name)} VALUES ({marks})"
         if mode == CORRECT:
             insert += sql_changes.on_conflict(_DIALECT, table)
         rows_of = Objects(table.columns, table.time_unit).encode

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.modules.contract import Failure, Server, recognize
-from simulator.modules.postgres.database import Postgres, PostgresOptions, PostgresWire
+from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.postgres.driver import PostgresWire
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 
@@ -107,18 +108,14 @@ class YugabyteSql(Postgres):
 
     def session_settings(self) -> dict[str, str]:
         """Return the session's settings; without the last, COPY commits every 20,000 rows."""
-        return {**super().session_settings(), **self._list_chosen(), _COPY_ROWS: "0"}
-
-    def _list_chosen(self) -> dict[str, str]:
-        """Return the session options that the target sets."""
         given = {name: getattr(self.options, name) for name in _SESSION_OPTIONS}
-        return {name: "on" if on else "off" for name, on in given.items() if on is not None}
+        chosen = {name: "on" if on else "off" for name, on in given.items() if on is not None}
+        return {**super().session_settings(), **chosen, _COPY_ROWS: "0"}
 
     def open(self, connection: Any) -> PostgresSession:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('yb_disable_transactional_writes', true)")
-            ((disabled,),) = cursor.fetchall()
         session = YugabyteSqlSession(connection, self.dialect_of)
+        setting = "SELECT current_setting('yb_disable_transactional_writes', true)"
+        ((disabled,),) = session.ask(setting)
         session.atomic = disabled != "on"
         return session
 
@@ -139,24 +136,21 @@ class YugabyteSql(Postgres):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables and their indices; a primary key is the table itself."""
         names = [self.dialect.name(name) for name in names_of(tables)]
-        with self.cursor() as cursor:
-            cursor.execute(
-                "SELECT sum(pg_table_size(part)) FROM ("
-                "SELECT name::regclass AS part FROM unnest(%s) AS name UNION ALL "
-                "SELECT indexrelid::regclass FROM pg_index, unnest(%s) AS name "
-                "WHERE indrelid = name::regclass AND NOT indisprimary) AS parts",
-                (names, names),
-            )
-            ((size,),) = cursor.fetchall()
+        ((size,),) = self.fetch(
+            "SELECT sum(pg_table_size(part)) FROM ("
+            "SELECT name::regclass AS part FROM unnest(%s) AS name UNION ALL "
+            "SELECT indexrelid::regclass FROM pg_index, unnest(%s) AS name "
+            "WHERE indrelid = name::regclass AND NOT indisprimary) AS parts",
+            names,
+            names,
+        )
         return None if size is None else int(size)
 
     background_work = PostgresWire.background_work  # its checkpoints do not write its tables
 
     def describe(self) -> Server:
         server = super().describe()
-        with self.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM yb_servers()")
-            ((nodes,),) = cursor.fetchall()
+        ((nodes,),) = self.fetch("SELECT count(*) FROM yb_servers()")
         durability = (
             "an acknowledged row is in the log of a majority of replicas; on disk within a second, "
             "unless the servers' durable_wal_write, which SQL does not report, is true"

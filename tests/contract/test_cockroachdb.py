@@ -19,7 +19,7 @@ from simulator.load.write.sender import Sender
 from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import PostgresOptions
-from simulator.modules.shared.sql.language import TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, ask, count
 from tests.contract.wide import READINGS, SEEN_US
 from tests.standins.relatives import CockroachdbOnPostgres

@@ -16,7 +16,7 @@ from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.mysql.database import MySql, MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.mysql.server import durability
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, VALUES
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, count, encoded, refusal

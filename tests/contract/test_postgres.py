@@ -14,7 +14,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.shared.sql.database import indices_of
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, drop, encoded, refusal
 from tests.contract.wide import READINGS

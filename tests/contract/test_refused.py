@@ -12,7 +12,7 @@ from simulator.control.database.work import DatabaseWork
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import BATCH, Database, Failure, recognize
-from simulator.modules.postgres.database import PostgresWire
+from simulator.modules.postgres.driver import PostgresWire
 from simulator.modules.shared.http.client import HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.protocol.spec import InsertTask

@@ -11,7 +11,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure
-from simulator.modules.shared.sql.language import TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import TRANSACTION, VALUES
 from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
 from tests.contract.harness import Wideset
 from tests.standins.relatives import YugabyteSqlOnPostgres

@@ -83,7 +83,7 @@ class Session(contract.Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> contract.Encoder:
         marks = ", ".join("?" * len(table.columns))
-        insert = f"INSERT INTO {sql.target(Dialect(), table, name)} VALUES ({marks})"
+        insert = f"INSERT INTO {Dialect().target(table, name)} VALUES ({marks})"
         rows_of = Objects(table.columns, table.time_unit).encode
         return lambda block, rows: [(insert, batch) for batch in rows_of(block, rows)]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simulator.modules.mongodb.database import MongodbOptions
 from simulator.modules.mysql.database import MySqlOptions
-from simulator.modules.postgres.database import WireOptions
+from simulator.modules.postgres.driver import WireOptions
 from simulator.modules.shared.conninfo import redact_address
 from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor
 from tests.fuzzing import try_cases

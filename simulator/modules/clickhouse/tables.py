@@ -33,7 +33,7 @@ from simulator.modules.contract import (
     signature,
 )
 from simulator.modules.shared.sql import hashes as sql_hashes
-from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 from simulator.modules.shared.sql.database import SqlDatabase
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
 
@@ -316,7 +316,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         kept = from_kept(query, self.options)
         if kept is None:
             return None
-        statement = sql.render(AggregatesDialect(), kept)
+        statement = queries.render(AggregatesDialect(), kept)
         return replace(statement, text=f"{statement.text} {READING_AGGREGATES}")
 
 

@@ -7,7 +7,6 @@ sequences.
 
 import re
 import time
-from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeVar
@@ -122,9 +121,10 @@ class CrateTables(SqlDatabase[CrateSession_co]):
     columns = f"{STANDARD_COLUMNS} AND column_name NOT LIKE '%[%'"  # of an object's members
     shows_types = False
 
-    @abstractmethod
     def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
         """Run statements one by one and return the rows of each; SetupError if one fails."""
+        with self.administration() as session:
+            return [session.run(Statement(each, ())) for each in statements]
 
     def dialect_of(self, table: Table) -> CrateDialect:
         return CrateDialect(table, tags_as_object=self.options.tags_as_object)
@@ -298,11 +298,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
             headers["Authorization"] = basic(options.username or "crate", password)
         connections = [Http(options, headers) for _ in range(options.concurrent_requests)]
         return CratedbSession(connections, self.dialect_of)
-
-    def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
-        """Run statements one by one and return the rows of each; SetupError if one fails."""
-        with self.administration() as session:
-            return [session.ask(statement) for statement in statements]
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""

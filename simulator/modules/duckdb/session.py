@@ -30,7 +30,6 @@ from simulator.modules.duckdb.query import dialect_of
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import separate_blobs
 from simulator.modules.shared.sql import changes as sql_changes
-from simulator.modules.shared.sql import language as sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -62,7 +61,7 @@ class DuckDbSession(sql_changes.ChangingSession):
             self.connection.close()
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        into = sql.target(dialect_of(table), table, name)
+        into = dialect_of(table).target(table, name)
         insert = f"INSERT INTO {into}"
         if mode == IMPORT:
             insert = f"COPY {into}"

@@ -43,8 +43,8 @@ from simulator.modules.shared.client.partials import (
     partials_of,
 )
 from simulator.modules.shared.client.planned import Fetch, PlannedQuery
-from simulator.modules.shared.sql.database import SqlTexts
 from simulator.modules.shared.sql.language import Dialect, literal, quote
+from simulator.modules.shared.sql.texts import SqlTexts
 
 # --- names and types -----------------------------------------------------------------------------
 

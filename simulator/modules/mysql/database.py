@@ -42,8 +42,13 @@ from simulator.modules.shared.http.tls import (
     tls_context,
 )
 from simulator.modules.shared.sql import hashes as sql_hashes
-from simulator.modules.shared.sql.database import SqlDatabase, TransactionOptions, indices_of
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.database import SqlDatabase, indices_of
+from simulator.modules.shared.sql.transactions import (
+    PREPARED,
+    TRANSACTION,
+    VALUES,
+    TransactionOptions,
+)
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import WireConnection

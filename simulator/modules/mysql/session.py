@@ -37,7 +37,7 @@ from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
+from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, group_rows
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import WireConnection
@@ -117,7 +117,7 @@ class MySqlSession(sql_changes.ChangingSession):
             ).encode()
             texts = TextEncoder.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
-        into = sql.target(dialect, table, name)
+        into = dialect.target(table, name)
         if mode == DRIVER:
             values = ", ".join(["%s"] * len(table.columns))
             insert = f"INSERT INTO {into.replace('%', '%%')} VALUES ({values})"
@@ -127,14 +127,14 @@ class MySqlSession(sql_changes.ChangingSession):
         if mode == PREPARED:
             prepare = head + f"({', '.join('?' * len(table.columns))})".encode()
             parameters = Parameters(table.columns, table.time_unit).encode
-            by_batch = sql.transactions(parameters)
+            by_batch = group_rows(parameters)
             return lambda block, rows: [(prepare, batch) for batch in by_batch(block, rows)]
         fields = [dialect.name(column.name) for column in table.fields]
         new = ", ".join(f"{field} = VALUES({field})" for field in fields)
         tail = f" ON DUPLICATE KEY UPDATE {new}" if mode == CORRECT else ""
         statement = replace(_SQL, payload=Frame(head, b",", tail.encode()))
         inserts = TextEncoder.of(table.columns, table.time_unit, statement).encode
-        return sql.transactions(inserts) if mode == TRANSACTION else inserts
+        return group_rows(inserts) if mode == TRANSACTION else inserts
 
     def send(self, payload: Payload) -> None:
         from pymysql import Error

@@ -3,28 +3,23 @@
 Databases that speak its protocol derive from `PostgresWire`; relatives derive from `Postgres`.
 """
 
-import os
 import re
-import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from simulator.data.query import Statement
 from simulator.data.row_hash import JenkinsHash
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.errors import counted, with_remedy
+from simulator.errors import counted
 from simulator.modules.contract import (
     BATCH,
     DRIVER,
     DRIVER_COPY,
-    EXISTS,
     IMPORT,
-    MISSING,
     SINGLE,
     Capabilities,
     Existing,
@@ -35,10 +30,9 @@ from simulator.modules.contract import (
     signature,
 )
 from simulator.modules.postgres import server
+from simulator.modules.postgres.driver import PostgresWire, WireOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
-from simulator.modules.shared.conninfo import redact_address
-from simulator.modules.shared.http.tls import CERTIFICATES
 from simulator.modules.shared.sql import (
     changes as sql_changes,
 )
@@ -47,11 +41,14 @@ from simulator.modules.shared.sql import (
 )
 from simulator.modules.shared.sql.database import (
     STANDARD_COLUMNS,
-    SqlDatabase,
-    TransactionOptions,
     table_statement,
 )
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import (
+    PREPARED,
+    TRANSACTION,
+    VALUES,
+    TransactionOptions,
+)
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -67,162 +64,6 @@ _SETTINGS = (
     "wal_level",
     "wal_sync_method",
 )
-
-
-class WireOptions(Options):
-    """Options of every database that speaks PostgreSQL's protocol."""
-
-    connection_string: SecretStr = Field(
-        description="how to reach the database, as a libpq connection string: "
-        "host=... port=... dbname=... user=..., or postgresql://user@host:port/database"
-    )
-    password: SecretStr | None = Field(
-        None, description="the user's password, if it is not in connection_string"
-    )
-    connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
-
-    @classmethod
-    def finds_password(cls) -> bool:
-        """Return whether libpq has a password, a password file or a service file."""
-        names = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE")
-        return any(map(os.environ.get, names)) or Path("~/.pgpass").expanduser().exists()
-
-    def public(self) -> dict[str, Any]:
-        """Return the options that may be shown: host, database and user, but no password."""
-        reach, _ = redact_address(self.connection_string.get_secret_value())
-        return {**super().public(), "connection_string": reach}
-
-    def list_hidden(self) -> set[str]:
-        """Return the credentials, also those in connection_string and libpq's environment."""
-        _, passwords = redact_address(self.connection_string.get_secret_value())
-        return super().list_hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
-
-
-class PostgresWire(SqlDatabase[PostgresSession]):
-    """A database that speaks PostgreSQL's protocol."""
-
-    options: WireOptions
-    remedies: ClassVar[Mapping[str, str]] = {
-        "^25006": "connect to the primary, or set default_transaction_read_only to off",
-        "^23505": "rows with these keys are already stored; run with --clean, or use another "
-        "--primary-key",
-        "^42501": "grant the permission: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or make this "
-        "user the owner of the tables",
-        "^42883": "set install_extensions=true, or choose another --primary-key",
-        "^42P01": MISSING,
-        "^42P07": EXISTS,
-        "^53100": "free disk space on the server",
-        "^57014": "raise statement_timeout or lock_timeout on the server, or for this user",
-        "^P0001": SqlDatabase.mismatch,
-        "^53200": "raise max_locks_per_transaction, if the server names it, or add memory",
-    }
-    """Pattern of the SQLSTATE and the server's message -> what to try."""
-
-    def connect(self) -> PostgresSession:
-        settings = (f"SET {name} = {to}" for name, to in self.session_settings().items())
-        return self.open(self._connect("; ".join(settings))[0])
-
-    def identify(self) -> str:
-        """Return version(), from a connection without settings: another product may refuse them."""
-        connection, ((version,),) = self._connect("SELECT version()")
-        connection.close()
-        return str(version)
-
-    def _connect(self, statement: str) -> tuple[Any, list[tuple[Any, ...]]]:
-        """Open a connection; return it, and the rows of its first statement, if there is one."""
-        import psycopg2
-
-        try:
-            connection = psycopg2.connect(**self._libpq_options())
-            try:
-                connection.autocommit = True
-                with connection.cursor() as cursor:
-                    if statement:
-                        cursor.execute(statement)
-                    rows = cursor.fetchall() if cursor.description else []
-            except BaseException:  # also Ctrl-C: the connection is closed
-                connection.close()
-                raise
-        except psycopg2.Error as error:
-            # Not `from error`: libpq quotes what it cannot parse, and that may be a password.
-            raise self.setup_error(error) from None
-        return connection, rows
-
-    def open(self, connection: Any) -> PostgresSession:
-        """Return the session of a connection."""
-        return PostgresSession(connection, self.dialect_of)
-
-    def session_settings(self) -> dict[str, str]:
-        """Return the settings that statements and answers rely on; a server may default others."""
-        return {
-            "timezone": "'UTC'",
-            "standard_conforming_strings": "on",
-            "extra_float_digits": "3",
-        }
-
-    def _libpq_options(self) -> dict[str, Any]:
-        from psycopg2.extensions import parse_dsn
-
-        secrets = self.options.secrets()
-        options: dict[str, Any] = {
-            "connect_timeout": self.options.connect_timeout_s,
-            # The system detects within 30 s that the server's node is gone.
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 4,
-            "tcp_user_timeout": 30_000,
-            "fallback_application_name": f"benchmark {socket.gethostname()}:{os.getpid()}",
-            **parse_dsn(secrets["connection_string"]),
-            "client_encoding": "UTF8",
-        }
-        if "password" in secrets:
-            options["password"] = secrets["password"]
-        return options
-
-    @contextmanager
-    def cursor(self) -> Iterator[Any]:
-        """Open an administration session and yield a cursor on its connection."""
-        with self.administration() as session, session.connection.cursor() as cursor:
-            yield cursor
-
-    def change(self, statements: Sequence[str]) -> None:
-        """Run statements in one message, which makes them one transaction."""
-        with self.cursor() as cursor:
-            cursor.execute("; ".join(statements))
-
-    def explain(self, error: Exception) -> str:
-        code, words = getattr(error, "pgcode", None), self.words(error)
-        if not code:  # a server that refuses a connection sends a message without a SQLSTATE
-            return with_remedy(words, _REFUSALS, self.remedy(error))
-        return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
-
-    def words(self, error: Exception) -> str:
-        import psycopg2
-
-        if not isinstance(error, psycopg2.Error):
-            return super().words(error)
-        parts = (error.diag.message_primary, error.diag.message_detail)
-        return " ".join((": ".join(filter(None, parts)) or str(error)).split())
-
-
-_REFUSALS = {
-    **CERTIFICATES,
-    "certificate verify failed": "name its authority's certificate in sslrootcert; if you do, the "
-    "server's certificate has expired or is not valid yet",
-    "password authentication failed|no password supplied": "check user and password: "
-    "--extra-option password=..., or the target's options; a password past its VALID UNTIL is "
-    "refused with the same words",
-    'database ".*" does not exist': "create it (createdb), or name another in dbname",
-    'role ".*" does not exist': "name another user in connection_string",
-    "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
-    "the server runs, and host and port in connection_string",
-    "no pg_hba.conf entry": "allow this client in the server's pg_hba.conf",
-    "too many clients|connection slots": "use fewer workers, or raise max_connections",
-    "starting up": "wait until the server has started",
-    "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
-    "with %-escapes, and set the password separately",
-}
-"""Pattern of the server's or libpq's words -> what to try."""
 
 
 class PostgresOptions(WireOptions, TransactionOptions):
@@ -343,12 +184,11 @@ class Postgres(PostgresWire):
         return id_column, self.options.primary_key_constraint
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        with self.cursor() as cursor:
-            asked = [*names], [self.dialect.name(name) for name in names]
-            cursor.execute(server.TYPES, (asked[0],))
-            found = [(name, f"type {code}", None) for name, code in cursor.fetchall()]
-            cursor.execute(server.RELATIONS, asked)
-            found += cursor.fetchall()
+        quoted = [self.dialect.name(name) for name in names]
+        with self.administration() as session:
+            types = session.ask(server.TYPES, [*names])
+            relations = session.ask(server.RELATIONS, [*names], quoted)
+        found = [*((name, f"type {code}", None) for name, code in types), *relations]
         kinds = {
             name: server.KINDS.get(code, "relation") + (f" in schema {schema}" if schema else "")
             for name, code, schema in found
@@ -369,48 +209,37 @@ class Postgres(PostgresWire):
         names = [name for name, bears in self.find_signed(names).items() if bears]
         if not names:
             return
-        with self.administration() as session, session.connection.cursor() as cursor:
-            cursor.execute("BEGIN")
+        with self.administration() as session:
+            session.ask("BEGIN")
             for name in sorted(names):
-                cursor.execute(
-                    f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE"
-                )
+                session.ask(f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE")
             signed = [name for name, bears in self.find_signed_in(session, names).items() if bears]
-            cursor.execute("; ".join((*self.render_drops(signed), "COMMIT")))
+            session.ask("; ".join((*self.render_drops(signed), "COMMIT")))
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Run VACUUM (ANALYZE), as autovacuum does later: hint bits, visibility map, statistics."""
-        with self.cursor() as cursor:
+        with self.administration() as session:
             for name in names_of(tables):
-                cursor.execute(f"{self.compacting} {self.dialect.name(name)}")
+                session.ask(f"{self.compacting} {self.dialect.name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with their indices and long values."""
         names = [self.dialect.name(name) for name in names_of(tables)]
-        with self.cursor() as cursor:
-            cursor.execute(
-                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
-                (names,),
-            )
-            ((size,),) = cursor.fetchall()
+        sizes = "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name"
+        ((size,),) = self.fetch(sizes, names)
         return int(size)
 
     def describe(self) -> Server:
-        with self.cursor() as cursor:
-            cursor.execute("SELECT version()")
-            ((version,),) = cursor.fetchall()
-            version = version.split(" on ")[0]
-            cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
-            version += "".join(f" with TimescaleDB {added}" for (added,) in cursor.fetchall())
-            cursor.execute(
-                "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)",
-                (list(self.shown_settings),),
-            )
-            settings = dict(cursor.fetchall())
-            cursor.execute("SELECT count(*) FROM pg_stat_replication")
-            ((standbys,),) = cursor.fetchall()
+        with self.administration() as session:
+            ((version,),) = session.ask("SELECT version()")
+            added = session.ask("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+            shown = "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)"
+            settings = dict(session.ask(shown, list(self.shown_settings)))
+            ((standbys,),) = session.ask("SELECT count(*) FROM pg_stat_replication")
+        version = version.split(" on ")[0]
+        version += "".join(f" with TimescaleDB {number}" for (number,) in added)
         durable, durability = server.durability(settings)
-        buffers = _bytes_of(settings.get("shared_buffers", ""))
+        buffers = _parse_size(settings.get("shared_buffers", ""))
         survives = server.is_synchronous(settings) if standbys else None
         if survives is False:
             durability += f"; a failover loses what its {counted(standbys, 'asynchronous replica')}"
@@ -420,9 +249,7 @@ class Postgres(PostgresWire):
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
         """Return the durability of unlogged tables; None if rows go elsewhere (foreign tables)."""
         names = names_of(tables)
-        with self.cursor() as cursor:
-            cursor.execute(server.STORED_AS, (names,))
-            found = cursor.fetchall()
+        found = self.fetch(server.STORED_AS, names)
         if unlogged := [name for name, _, persistence in found if persistence != "p"]:
             lost = "an acknowledged row is lost in a crash of the server: unlogged"
             return replace(described, durable=False, durability=f"{lost} ({', '.join(unlogged)})")
@@ -432,22 +259,14 @@ class Postgres(PostgresWire):
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
         """Count checkpoints, by timeout and by the size of the log."""
-        with self.cursor() as cursor:
-
-            def counters() -> Mapping[str, int]:
-                newer = cursor.connection.server_version >= _CHECKPOINTER_VERSION
-                cursor.execute(
-                    "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
-                    if newer
-                    else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
-                )
-                ((checkpoints,),) = cursor.fetchall()
-                return {"checkpoints": int(checkpoints)}
-
-            yield counters
+        with self.administration() as session:
+            counted = "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+            if session.connection.server_version >= _CHECKPOINTER_VERSION:
+                counted = "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+            yield lambda: {"checkpoints": int(session.ask(counted)[0][0])}
 
 
-def _bytes_of(size: str) -> int | None:
+def _parse_size(size: str) -> int | None:
     """Return a setting such as 128MB in bytes; None if it is not a size."""
     found = re.fullmatch(r"(\d+)([kMGT]?)B", size)
     return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None

@@ -34,7 +34,7 @@ from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
+from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, group_rows
 from simulator.protocol.records import RecordFormat
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class PostgresSession(sql_changes.ChangingSession):
         return not self.connection.closed
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        into = sql.target(self.dialect_of(table), table, name)
+        into = self.dialect_of(table).target(table, name)
         if mode == BATCH:
             copy = f"COPY {into} FROM STDIN {self.copy_format}"
             streams = PgCopy(table.columns, table.time_unit)
@@ -106,7 +106,7 @@ class PostgresSession(sql_changes.ChangingSession):
             frame = sql_changes.upserts(self.dialect_of(table), table, name)
         insert = replace(SQL, payload=frame)
         inserts = TextEncoder.of(table.columns, table.time_unit, insert).encode
-        return sql.transactions(inserts) if mode == TRANSACTION else inserts
+        return group_rows(inserts) if mode == TRANSACTION else inserts
 
     def _prepare_encoder(self, table: Table, name: str, into: str) -> Encoder:
         """Return the encoder of payloads that prepare a statement, named as the table, and use it.
@@ -117,12 +117,12 @@ class PostgresSession(sql_changes.ChangingSession):
         values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
         prepare = f"PREPARE {statement} AS INSERT INTO {into} VALUES ({values})".encode()
         execute = replace(SQL, payload=Frame(f"EXECUTE {statement} ".encode(), b"", b""))
-        by_batch = sql.transactions(TextEncoder.of(table.columns, table.time_unit, execute).encode)
+        by_batch = group_rows(TextEncoder.of(table.columns, table.time_unit, execute).encode)
         return lambda block, rows: [(prepare, batch) for batch in by_batch(block, rows)]
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         (table,) = tables
-        into = sql.target(self.dialect_of(table), table, table.name)
+        into = self.dialect_of(table).target(table, table.name)
         copy = f"COPY {into} FROM STDIN {COPIED[form]}"
         if form is not RecordFormat.PGCOPY_BINARY:
             return lambda rows, _count: (copy, rows)
@@ -227,8 +227,12 @@ class PostgresSession(sql_changes.ChangingSession):
         return Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        self.cursor.execute(statement.text, statement.parameters or None)
-        return self.cursor.fetchall()
+        return self.ask(statement.text, *statement.parameters)
+
+    def ask(self, text: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows, if it returns any."""
+        self.cursor.execute(text, parameters or None)
+        return self.cursor.fetchall() if self.cursor.description else []
 
     def change(self, statement: str) -> int:
         self.cursor.execute(statement)
@@ -236,9 +240,8 @@ class PostgresSession(sql_changes.ChangingSession):
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Run a statement and yield its plan."""
-        asked = f"{self.explains} {statement.text}"
-        self.cursor.execute(asked, statement.parameters or None)
-        text = "\n".join(str(line) for (line,) in self.cursor.fetchall())
+        plan = self.ask(f"{self.explains} {statement.text}", *statement.parameters)
+        text = "\n".join(str(line) for (line,) in plan)
         yield QueryPlan(statement.text, text, self.shape_of(text))
 
     def shape_of(self, plan: str) -> str:
@@ -263,10 +266,7 @@ class PostgresSession(sql_changes.ChangingSession):
 
     def fetch_portions(self, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Yield the rows of the server's cursor `portions`, which is open."""
-        while True:
-            self.cursor.execute(f"FETCH {rows} FROM portions")
-            if not (portion := self.cursor.fetchall()):
-                return
+        while portion := self.ask(f"FETCH {rows} FROM portions"):
             yield portion
 
 

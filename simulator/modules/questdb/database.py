@@ -46,9 +46,10 @@ from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpOptions, Refused, basic
 from simulator.modules.shared.http.database import HttpDatabase
-from simulator.modules.shared.sql.database import SqlDatabase, SqlTexts
+from simulator.modules.shared.sql.database import SqlDatabase
 from simulator.modules.shared.sql.language import literal, quote
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
+from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.protocol.records import RecordFormat
 
 _STUCK_S = 600

@@ -22,6 +22,7 @@ from simulator.encode.text import ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.shared import names
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 from simulator.modules.shared.sql.database import table_statement
 from simulator.modules.shared.sql.preaggregated import combine, definition, derive_aggregates
 
@@ -198,7 +199,7 @@ class QuestSql(sql.Dialect):
 
     def render(self, query: Query) -> Statement:
         """Return a query as SQL."""
-        statement = sql.render(
+        statement = queries.render(
             self, with_innermost(query, lambda each: replace(each, table=self._table))
         )
         typed = zip(outputs(query), statement.outputs, strict=True)

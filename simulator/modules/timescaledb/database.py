@@ -28,7 +28,7 @@ from simulator.modules.contract import (
 )
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
 from simulator.modules.shared.waits import retry
 from simulator.modules.timescaledb.query import NOW, AggregatesDialect, TimescaledbDialect
@@ -53,7 +53,7 @@ class TimescaledbSession(PostgresSession):
             older_than = dialect.instant(until, table.time_unit)
         for name in table.names:
             relation = dialect.text(dialect.name(name))
-            self.cursor.execute(f"SELECT drop_chunks({relation}, older_than => {older_than})")
+            self.ask(f"SELECT drop_chunks({relation}, older_than => {older_than})")
 
 
 class TimescaledbOptions(PostgresOptions, AggregateOptions):
@@ -171,13 +171,11 @@ class Timescaledb(Postgres):
         A server that did not load it at start has none of its settings, and breaks the connection
         that creates the extension.
         """
-        with self.cursor() as cursor:
-            cursor.execute(
-                "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
-                "WHERE name = 'timescaledb' "
-                "AND current_setting('timescaledb.max_background_workers', true) IS NOT NULL"
-            )
-            found = cursor.fetchall()
+        found = self.fetch(
+            "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
+            "WHERE name = 'timescaledb' "
+            "AND current_setting('timescaledb.max_background_workers', true) IS NOT NULL"
+        )
         if not found:
             raise ConfigError(
                 f"{self.name}: this server has not loaded TimescaleDB; use a target with module: "
@@ -202,21 +200,19 @@ class Timescaledb(Postgres):
         aggregates = self._aggregates(views) if views else {}
         functions = [name for name in names if name.endswith(NOW) and name not in found]
         if functions:
-            with self.cursor() as cursor:
-                cursor.execute(_FUNCTIONS, (functions,))
-                functions = [str(name) for (name,) in cursor.fetchall()]
+            functions = [str(name) for (name,) in self.fetch(_FUNCTIONS, functions)]
         kinds = {**dict.fromkeys(aggregates, _AGGREGATE), **dict.fromkeys(functions, _FUNCTION)}
         return found | {name: Existing(kind) for name, kind in kinds.items()}
 
     def _aggregates(self, names: Collection[str]) -> dict[str, str]:
         """Return continuous aggregate -> the hypertable with its rows."""
         quoted = {self.dialect.name(name): name for name in names}
-        with self.cursor() as cursor:
-            cursor.execute("SELECT to_regclass('timescaledb_information.continuous_aggregates')")
-            if cursor.fetchall() == [(None,)]:  # without the extension
+        with self.administration() as session:
+            view = "SELECT to_regclass('timescaledb_information.continuous_aggregates')"
+            if session.ask(view) == [(None,)]:  # without the extension
                 return {}
-            cursor.execute(_AGGREGATES, (list(quoted),))
-            return {quoted[name]: str(rows) for name, rows in cursor.fetchall()}
+            found = session.ask(_AGGREGATES, list(quoted))
+        return {quoted[name]: str(rows) for name, rows in found}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table that has perhaps no chunks.
@@ -264,25 +260,20 @@ class Timescaledb(Postgres):
         for name in kept:
             relation = self.dialect.relation(name)
             refresh = f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)"
-            with self.cursor() as cursor:
-                retry(partial(cursor.execute, refresh), _is_being_refreshed, _STUCK_S, _POLL_S)
+            with self.administration() as session:
+                retry(partial(session.ask, refresh), _is_being_refreshed, _STUCK_S, _POLL_S)
         return kept
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Refresh the aggregates, compress the chunks, and vacuum."""
         kept = self._refresh(tables)
-        if kept:
-            with self.cursor() as cursor:
-                for rows in self._aggregates(kept).values():
-                    cursor.execute(f"{self.compacting} {rows}")
-        if self.options.compress:
-            with self.cursor() as cursor:
-                for name in names_of(tables):
-                    relation = self.dialect.relation(name)
-                    cursor.execute(
-                        "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
-                        f"FROM show_chunks({relation}) AS chunk"
-                    )
+        for rows in self._aggregates(kept).values() if kept else ():
+            self.fetch(f"{self.compacting} {rows}")
+        for name in names_of(tables) if self.options.compress else ():
+            self.fetch(
+                "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
+                f"FROM show_chunks({self.dialect.relation(name)}) AS chunk"
+            )
         super().compact(tables)
 
     def drops_until(self, time_ms: int) -> int:
@@ -295,12 +286,8 @@ class Timescaledb(Postgres):
         aggregates = self._aggregates([*names, *kept]) if kept else {}
         relations = [aggregates.get(name) or self.dialect.name(name) for name in names]
         relations += [aggregates[name] for name in kept if name in aggregates]
-        with self.cursor() as cursor:
-            cursor.execute(
-                "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name",
-                (relations,),
-            )
-            ((size,),) = cursor.fetchall()
+        sizes = "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name"
+        ((size,),) = self.fetch(sizes, relations)
         return int(size)
 
     # --- the server -------------------------------------------------------------------------------
@@ -312,11 +299,10 @@ class Timescaledb(Postgres):
         creates it.
         """
         server, version = super().describe(), self._extension()
-        with self.cursor() as cursor:
-            cursor.execute("BEGIN; CREATE EXTENSION IF NOT EXISTS timescaledb")
-            cursor.execute("SELECT current_setting('timescaledb.license')")
-            ((edition,),) = cursor.fetchall()
-            cursor.execute("ROLLBACK")
+        with self.administration() as session:
+            session.ask("BEGIN; CREATE EXTENSION IF NOT EXISTS timescaledb")
+            ((edition,),) = session.ask("SELECT current_setting('timescaledb.license')")
+            session.ask("ROLLBACK")
         version = f"TimescaleDB {version} on {server.version.split(' with ')[0]}"
         chunks = {"chunk_interval_s": str(self.options.chunk_interval_s)}
         settings = {**server.settings, _LICENSE: str(edition), **chunks}
@@ -339,7 +325,7 @@ class Timescaledb(Postgres):
     def from_aggregates(self, query: Query) -> Statement | None:
         """Return the statement that reads continuous aggregates, if they answer a query."""
         kept = from_kept(query, self.options)
-        return sql.render(AggregatesDialect(), kept) if kept else None
+        return queries.render(AggregatesDialect(), kept) if kept else None
 
 
 def _is_being_refreshed(error: Exception) -> bool:

@@ -5,6 +5,7 @@ from simulator.data.query import Aggregate, NewestQuery
 from simulator.data.schema import Column, Table, Type
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 from simulator.modules.shared.sql.preaggregated import combine, definition, derive_aggregates
 
 _BY_RANGE_SINCE = (2, 13)
@@ -47,13 +48,13 @@ class TimescaledbDialect(PostgresDialect):
             same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="
             joined.append(f"{self.name(tag)} {same} {alias}")
         joined.append(f"{time} = {newest_time}")
-        joined += sql.conditions(self, table, query.selection)
+        joined += queries.conditions(self, table, query.selection)
         named = ", ".join(f"{self.name(tag)} AS {alias}" for tag, alias in known.items())
         newest = (
             f"SELECT {named}, max({time}) AS {newest_time} "
             f"FROM {rows} GROUP BY {self.names(query.tags)}"
         )
-        both = f"{sql.from_operand(self, table)} JOIN ({newest}) AS newest"
+        both = f"{queries.from_operand(self, table)} JOIN ({newest}) AS newest"
         columns = map(self.name, (*query.tags, *query.columns))
         return sql.Select(tuple(columns), f"{both} ON {' AND '.join(joined)}")
 

@@ -22,6 +22,7 @@ from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules.contract import AggregateOptions
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 from simulator.modules.shared.sql.preaggregated import (
     combine,
     definition,
@@ -96,7 +97,7 @@ def test_every_query_that_they_answer_has_the_same_answer(tmp_path, monkeypatch,
         for name, query in wide.queries.items():
             if (found := from_kept(query, OPTIONS)) is not None:
                 answered.add(name)
-                assert ask(session, sql.render(OfKept(), found)) == wide.answer(query), name
+                assert ask(session, queries.render(OfKept(), found)) == wide.answer(query), name
 
     assert answered >= ANSWERED
     assert not answered & FROM_ROWS

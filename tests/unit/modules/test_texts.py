@@ -19,7 +19,7 @@ from simulator.modules.iotdb.query import Clock, IotDbTexts, plan_statements
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared.influx.influxql import InfluxqlTexts
-from simulator.modules.shared.sql.database import SqlTexts
+from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.modules.sqlite import SqliteDialect
 
 PARTS = replace(EVENTS, parts=2)

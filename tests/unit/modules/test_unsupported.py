@@ -22,7 +22,7 @@ from simulator.modules.contract import (
 )
 from simulator.modules.mysql.database import MySql
 from simulator.modules.postgres.database import Postgres
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 
 FEW = Selection((OneOf("device_id", ("a", "b")),))

@@ -9,6 +9,7 @@ from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.modules.contract import Changes, Session
 from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import queries
 
 CHANGES = Changes(
     corrects="INSERT ... ON CONFLICT (id) DO UPDATE", retags="UPDATE", deletes="DELETE"
@@ -18,7 +19,7 @@ CHANGES = Changes(
 
 def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
     """Return the frame of an INSERT that replaces the fields of existing rows."""
-    into = sql.target(dialect, table, name)
+    into = dialect.target(table, name)
     return Frame(f"INSERT INTO {into} VALUES ".encode(), b",", on_conflict(dialect, table).encode())
 
 
@@ -49,7 +50,7 @@ def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
 
 def before(dialect: sql.Dialect, table: Table, time: int) -> str:
     """Return the condition that a row is before a time."""
-    (found,) = sql.conditions(dialect, table, Selection(until=time))
+    (found,) = queries.conditions(dialect, table, Selection(until=time))
     return found
 
 

@@ -1,6 +1,5 @@
 """Code that SQL databases share, apart from their language (language.py)."""
 
-import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,13 +10,10 @@ from pydantic import Field
 from typing_extensions import TypeVar
 
 from simulator.data.derived import innermost
-from simulator.data.own_query import Instant, Value
 from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Table, Type, index_name, names_of
+from simulator.data.schema import Column, PrimaryKey, Table, index_name, names_of
 from simulator.modules.contract import (
-    BATCH,
     MOST_COUNTED,
-    SINGLE,
     Columns,
     Contents,
     Database,
@@ -25,12 +21,11 @@ from simulator.modules.contract import (
     Options,
     Server,
     Session,
-    StatementLanguage,
     signature,
 )
-from simulator.modules.shared.client.driver import DriverOptions
-from simulator.modules.shared.sql import language as sql
-from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES, Dialect
+from simulator.modules.shared.sql import queries
+from simulator.modules.shared.sql.language import Dialect
+from simulator.modules.shared.sql.texts import SqlTexts
 
 
 def table_statement(
@@ -63,85 +58,6 @@ class IndexOptions(Options):
         description="create the workload's secondary indices: on (tags, time, first field) and "
         "(first field); for fleets on (host, truck, sensor or home, time)",
     )
-
-
-class TransactionOptions(IndexOptions, DriverOptions):
-    """Options that choose between one statement for a batch, and one for each row."""
-
-    use_values_lists: bool = Field(
-        default=False,
-        description="send a batch as one INSERT with a list of rows, not as COPY, or as LOAD DATA "
-        "LOCAL INFILE, which the server must allow (local_infile)",
-    )
-    transaction: bool = Field(
-        default=False, description="insert single rows, and commit once per batch"
-    )
-    prepared: bool = Field(
-        default=False,
-        description="insert single rows by a statement that is prepared once for each connection "
-        "and table; with a --batch, commit once per batch",
-    )
-    commit_every_s: float = Field(
-        0,
-        ge=0,
-        description="with transaction or prepared: also commit after this many seconds (0: never); "
-        "with 1 and a large --batch, a transaction lasts a second",
-    )
-
-    def choose_mode(self, mode: str) -> str:
-        """Return the insert mode that these options make of SINGLE or BATCH."""
-        if self.prepared:
-            return PREPARED
-        if mode == BATCH and self.transaction:
-            return TRANSACTION
-        return VALUES if mode == BATCH and self.use_values_lists else self.sends_by or mode
-
-    def find_conflicts(self, mode: str) -> list[str]:
-        """Return which of these options exclude each other, or need batches."""
-        found = self.list_excluded("use_values_lists", "transaction", "prepared")
-        found += [
-            f"{name} and use_values_lists exclude each other; choose one"
-            for name in ("transaction", "prepared")
-            if self.use_values_lists and getattr(self, name)
-        ]
-        if self.commit_every_s and not (self.transaction or (self.prepared and mode == BATCH)):
-            found.append(
-                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
-                "--batch 10000"
-            )
-        return found + [
-            f"{name}=true needs a batch size; try --batch 1000"
-            for name in ("transaction", "use_values_lists")
-            if mode == SINGLE and getattr(self, name)
-        ]
-
-
-class SqlTexts(StatementLanguage):
-    """A user's queries in SQL over one table."""
-
-    begins = frozenset({"select", "with", "values"})
-    writes = re.compile(r"\b(insert|update|delete|merge|into|drop|alter|create|truncate)\b")
-    passed_over = re.compile(r"""--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|`[^`]*`""", re.DOTALL)
-
-    def __init__(self, dialect: Dialect, table: Table, keys: Sequence[str]) -> None:
-        super().__init__(table, [*keys, "sql"])
-        self._dialect = dialect
-
-    @property
-    def places(self) -> Mapping[str, str]:
-        return {"table": sql.from_operand(self._dialect, self.table)}
-
-    def literal(self, value: Value) -> str:
-        """Return a value as the dialect writes it; in parentheses, a sign begins no comment."""
-        match value:
-            case Instant():
-                if self.table.time.type is Type.TIMESTAMP:
-                    return self._dialect.instant(value.value, self.table.time_unit)
-                return f"({value.value})" if value.value < 0 else str(value.value)
-            case str():
-                return self._dialect.text(value)
-            case _:
-                return f"({value!r})" if value < 0 else repr(value)
 
 
 _ABSENT = object()
@@ -263,7 +179,7 @@ class SqlDatabase(Database[SqlSession_co]):
         if not self.columns:
             return {}
         text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
-        return {str(column): str(kind) for column, kind in self._fetch(text)}
+        return {str(column): str(kind) for column, kind in self.fetch(text)}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the columns of a table; a view or sequence may be ours if a mark names it."""
@@ -276,12 +192,12 @@ class SqlDatabase(Database[SqlSession_co]):
         if not self.attachments:
             return []
         listed = ", ".join(map(self.dialect_of(_bare("any")).text, names))
-        return [str(text) for (text,) in self._fetch(self.attachments.format(names=listed))]
+        return [str(text) for (text,) in self.fetch(self.attachments.format(names=listed))]
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
         fold = str.lower if self.folds_names else str
         kinds: dict[str, str] = {}
-        for found_name, kind in self._fetch(self.catalogue):
+        for found_name, kind in self.fetch(self.catalogue):
             name, shown = fold(str(found_name)), str(kind).lower().removeprefix("base ")
             # One name may belong to a table and a sequence.
             kinds[name] = f"{kinds[name]} and {shown}" if name in kinds else shown
@@ -294,7 +210,7 @@ class SqlDatabase(Database[SqlSession_co]):
         if not wanted or not self.namesakes_of_indices:
             return {}
         fold = str.lower if self.folds_names else str
-        rows = self._fetch(self.namesakes_of_indices)
+        rows = self.fetch(self.namesakes_of_indices)
         taken = {fold(str(name)): (str(kind), of) for name, kind, of in rows}
         return {
             index: Existing(f"{kind} on table {of}" if of else kind, alike=False)
@@ -313,22 +229,23 @@ class SqlDatabase(Database[SqlSession_co]):
         return Contents(rows, size_bytes)
 
     def _rows(self, table: Table) -> int:
-        ((rows,),) = self._fetch(_render_count(self.dialect_of(table), table.name))
+        ((rows,),) = self.fetch(_render_count(self.dialect_of(table), table.name))
         return int(rows)
 
-    def _fetch(self, statement: str) -> Sequence[Sequence[Any]]:
+    def fetch(self, statement: str, *parameters: Any) -> Sequence[Sequence[Any]]:
+        """Run a statement in a session of its own and return the rows."""
         with self.administration() as session:
-            return session.run(Statement(statement, ()))
+            return session.run(Statement(statement, (), parameters))
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
         """Return the server as it is, if no setting is per table; None for other objects."""
         if not self.plain_tables:
             return None
-        plain = {str(name).lower() for (name,) in self._fetch(self.plain_tables)}
+        plain = {str(name).lower() for (name,) in self.fetch(self.plain_tables)}
         return described if plain >= {name.lower() for name in names_of(tables)} else None
 
     def translate(self, query: Query) -> Statement:
-        return sql.render(self.dialect_of(innermost(query).table), query)
+        return queries.render(self.dialect_of(innermost(query).table), query)
 
     def texts(self, table: Table) -> SqlTexts:
         keys = [key for key in (self.name, self.relative) if key]

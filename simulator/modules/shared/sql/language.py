@@ -1,40 +1,19 @@
-"""SQL: tables and logical queries in any dialect, as pure functions.
-
-A module describes what its database writes differently in a Dialect.
-"""
+"""What a database writes differently in SQL: a Dialect, which a module derives. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Self, assert_never
+from typing import ClassVar, Self, assert_never
 
-from simulator.data.block import Block
-from simulator.data.derived import ConditionSpells, DerivedTable, below
 from simulator.data.query import (
-    ENDS,
     Aggregate,
-    AggregateQuery,
-    Condition,
-    DistinctQuery,
     Function,
     NewestQuery,
-    Query,
-    RowsQuery,
-    Selection,
-    Statement,
-    outputs,
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.contract import Encoder, Unsupported
-
-VALUES = "values"
-"""Insert mode: a batch as one INSERT with a list of rows."""
-TRANSACTION = "transaction"
-"""Insert mode: single rows, committed together."""
-PREPARED = "prepared"
-"""Insert mode: single rows by a statement that was prepared once, committed together."""
+from simulator.modules.contract import Unsupported
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -119,6 +98,10 @@ class Dialect:
     def names(self, identifiers: Sequence[str]) -> str:
         """Return identifiers, separated by commas."""
         return ", ".join(map(self.name, identifiers))
+
+    def target(self, table: Table, name: str) -> str:
+        """Return what an INSERT or COPY writes to: one physical table and its columns."""
+        return f"{self.name(name)} ({self.names([column.name for column in table.columns])})"
 
     def text(self, value: str) -> str:
         """Return a text literal."""
@@ -231,6 +214,10 @@ class Dialect:
         """Return a group's first or last value as an aggregate; None if that takes a window."""
         return None
 
+    def name_end(self, table: Table, aggregate: Aggregate) -> str:
+        """Return the name of the column that holds a group's first or last value in each row."""
+        return self.name(table.find_unused(f"{aggregate.function}_of_{aggregate.column}"))
+
     def chronological(self, rows: str, table: Table) -> str:
         """Return the rows in the order of time, if `end` needs it; `rows` follows FROM."""
         return rows
@@ -266,7 +253,7 @@ class Dialect:
             case Function.FIRST | Function.LAST:
                 time, last = self.name(table.time.name), aggregate.function is Function.LAST
                 end = self.end(column, time, last=last)
-                return self.read(column, end or f"min({_end_alias(self, table, aggregate)})")
+                return self.read(column, end or f"min({self.name_end(table, aggregate)})")
             case Function.SUM:
                 total = self.wide_total if aggregate.wide else self.total
                 total = self.total_of_times if column.type is Type.TIMESTAMP else total
@@ -277,181 +264,3 @@ class Dialect:
                 # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
                 return self.mean(self.total(column, table.time_unit), self.count_values(column))
         assert_never(aggregate.function)
-
-
-def render(dialect: Dialect, query: Query) -> Statement:
-    """Return a query as SQL; the dialect belongs to the stored table that it reads."""
-    ticks = dialect.ticks_per_unit
-    columns = (
-        replace(each, ticks=ticks) if each.type is Type.TIMESTAMP else each
-        for each in outputs(query)
-    )
-    return Statement(_select(dialect, query).text(), tuple(columns))
-
-
-def _select(stored: Dialect, query: Query) -> Select:
-    """Return a query over a table, or over the answer to another one."""
-    table, rows = query.table, from_operand(stored, query.table)
-    dialect = stored if below(table) is None else stored.of_answers()
-    if isinstance(query, DistinctQuery):
-        combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"
-        return Select(("count(*)",), f"({combinations}) AS combinations")
-    chosen = conditions(dialect, table, query.selection)
-    rows += f" WHERE {' AND '.join(chosen)}" if chosen else ""
-    match query:
-        case AggregateQuery():
-            return _aggregates(dialect, query, rows)
-        case NewestQuery():
-            return dialect.newest(query, rows)
-        case RowsQuery() if query.hashed:
-            return dialect.hash_rows(table, rows)
-        case RowsQuery():
-            if query.newest is not None:
-                rows += f" ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"
-            return Select(tuple(map(dialect.read, query.read)), rows)
-        case _:
-            assert_never(query)
-
-
-def from_operand(dialect: Dialect, table: Table) -> str:
-    """Return the operand of FROM: the table, the union of its parts, or another query."""
-    match table:
-        case DerivedTable():
-            return f"({_answer(dialect, table)}) AS {dialect.name(table.name)}"
-        case ConditionSpells():
-            return f"({_spells(dialect, table)}) AS {dialect.name(table.name)}"
-    if table.parts == 1:
-        return dialect.name(table.name)
-    parts = " UNION ALL ".join(f"SELECT * FROM {dialect.name(name)}" for name in table.names)
-    return f"({parts}) AS {dialect.name(table.name)}"
-
-
-def _answer(stored: Dialect, table: DerivedTable) -> str:
-    """Return the query that a table is made of; its columns have the names of the table's."""
-    names = map(stored.of_answers().name, (column.name for column in table.columns))
-    return _select(stored.of_units(), table.source).text([*names])
-
-
-def _spells(stored: Dialect, table: ConditionSpells) -> str:
-    """Return the spells in which a condition holds: from each change of its state to the next."""
-    periods, dialect = table.periods, stored.of_answers()
-    tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
-    state, earlier, end = (
-        dialect.name(table.find_unused(alias)) for alias in ("state", "earlier", "following")
-    )
-    (condition,) = conditions(dialect, periods, Selection(compared=(table.holds,)))
-    columns = ", ".join((*tags, start))
-    window = f"PARTITION BY {', '.join(tags)} ORDER BY {start}" if tags else f"ORDER BY {start}"
-    states = (
-        f"SELECT {columns}, CASE WHEN {condition} THEN 1 ELSE 0 END AS {state} "
-        f"FROM {from_operand(stored, periods)}"
-    )
-    compared = f"{dialect.beside(state, window, following=False)} AS {earlier}"
-    # One of two states is 1 where it changes. To QuestDB, every number also differs from NULL.
-    changes = (
-        f"SELECT {columns}, {state}, {dialect.beside(start, window, following=True)} AS {end} "
-        f"FROM (SELECT {columns}, {state}, {compared} FROM ({states}) AS states) AS compared "
-        f"WHERE {state} + {earlier} = 1"
-    )
-    length = dialect.name(table.length)
-    return (
-        f"SELECT {columns}, {end} - {start} AS {length} FROM ({changes}) AS changes "
-        f"WHERE {state} = 1"
-    )
-
-
-def select(dialect: Dialect, table: Table, selection: Selection) -> str:
-    """Return what follows FROM: the rows, and the conditions of a selection."""
-    rows, chosen = from_operand(dialect, table), conditions(dialect, table, selection)
-    return f"{rows} WHERE {' AND '.join(chosen)}" if chosen else rows
-
-
-def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str]:
-    """Return the conditions of a selection."""
-    found = []
-    for one in selection.one_of:
-        name, values = dialect.name(one.column), ", ".join(map(dialect.text, one.values))
-        found.append(f"{name} IN ({values})" if len(one.values) > 1 else f"{name} = {values}")
-    found += [
-        f"{_operand(dialect, table, compared)} {compared.operator} {compared.value}"
-        for compared in selection.compared
-    ]
-    for operator, limit in selection.limits:
-        is_instant = table.time.type is Type.TIMESTAMP
-        literal = dialect.instant(limit, table.time_unit) if is_instant else str(limit)
-        found.append(f"{dialect.name(table.time.name)} {operator} {literal}")
-    return found
-
-
-def _operand(dialect: Dialect, table: Table, compared: Condition) -> str:
-    """Return the expression to compare: a column, or its quotient by another one."""
-    column = table.column(compared.column)
-    if compared.divisor is None:
-        return dialect.operand(column, compared.value)
-    divisor = f"nullif({dialect.name(compared.divisor)}, 0)"
-    return dialect.mean(dialect.name(column.name), divisor)
-
-
-def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
-    table = query.table
-    chosen = [dialect.name(tag) for tag in query.by]
-    groups = list(chosen)
-    rows = _with_ends(dialect, query, rows)
-    if query.bucket is not None:
-        start = dialect.bucket(table, query.bucket)
-        chosen.append(start)
-        groups.append(dialect.group(len(chosen), start))
-    chosen += [dialect.aggregate(table, aggregate) for aggregate in query.aggregates]
-    if groups:
-        rows += f" GROUP BY {', '.join(groups)}"
-    if query.newest is not None:
-        rows += f" ORDER BY {groups[0]} DESC LIMIT {query.newest}"
-    return Select(tuple(chosen), rows)
-
-
-def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
-    """Return what follows FROM, with first and last values that the dialect cannot aggregate.
-
-    Each row has the values for its group.
-    """
-    table = query.table
-    ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]
-    if not ends:
-        return rows
-    time = dialect.name(table.time.name)
-    groups = [dialect.name(tag) for tag in query.by]
-    if query.bucket is not None:
-        groups.append(dialect.bucket(table, query.bucket))
-    partition = f"PARTITION BY {', '.join(groups)} " if groups else ""
-    windows = []
-    for end in ends:
-        column, last = table.column(end.column or ""), end.function is Function.LAST
-        if dialect.end(column, time, last=last) is None:
-            name, order = dialect.name(column.name), f"{time} DESC" if last else time
-            window = f"({partition}ORDER BY {name} IS NULL, {order})"
-            windows.append(
-                f"first_value({name}) OVER {window} AS {_end_alias(dialect, table, end)}"
-            )
-    if not windows:
-        return dialect.chronological(rows, table)
-    return f"(SELECT *, {', '.join(windows)} FROM {rows}) AS ends"
-
-
-def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
-    return dialect.name(table.find_unused(f"{aggregate.function}_of_{aggregate.column}"))
-
-
-def target(dialect: Dialect, table: Table, name: str) -> str:
-    """Return what an INSERT or COPY writes to: one physical table and its columns."""
-    return f"{dialect.name(name)} ({dialect.names([column.name for column in table.columns])})"
-
-
-def transactions(single_rows: Encoder) -> Encoder:
-    """Return an encoder with payloads that are lists of a batch's statements."""
-
-    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
-        singles = single_rows(block, 1)
-        starts = range(0, len(singles), rows_per_batch)
-        return [singles[start : start + rows_per_batch] for start in starts]
-
-    return encode
