@@ -1,6 +1,6 @@
-"""The modules, one database each: a file or a folder of this room, found by its name.
+"""The modules, one for each database: a file or folder of this room, found by its name.
 
-A dotted path "package.file:Class" in config.yaml loads a module of the user.
+A path "package.file:Class" in config.yaml loads a user's own module.
 """
 
 import importlib
@@ -27,7 +27,7 @@ _ATTRIBUTES = ("name", "capabilities", "options_model")
 
 def database_class(module: str) -> type[Database]:
     """Import and return a module's Database class; ConfigError if no module has the name."""
-    found = _class_named(module) if module in _FOLDERS else _class_at(module)
+    found = _import_own(module) if module in _FOLDERS else _import_users(module)
     missing = sorted(found.__abstractmethods__)
     missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
     if missing:
@@ -35,8 +35,8 @@ def database_class(module: str) -> type[Database]:
     return found
 
 
-def _class_named(module: str) -> type[Database]:
-    """Return the class of a module of this room, which has the module's name."""
+def _import_own(module: str) -> type[Database]:
+    """Return the class with a module's name in this room."""
     path = f"{__name__}.{module}" + ".database" * _FOLDERS[module]
     defined = vars(importlib.import_module(path)).values()
     classes = (each for each in defined if isinstance(each, type) and issubclass(each, Database))
@@ -46,8 +46,8 @@ def _class_named(module: str) -> type[Database]:
     raise ConfigError(f"module {module!r}: {path} has no Database with name = {module!r}")
 
 
-def _class_at(path: str) -> type[Database]:
-    """Return the class at a user's dotted path."""
+def _import_users(path: str) -> type[Database]:
+    """Return the class at a user's path."""
     package, _, name = path.partition(":")
     if not name:
         hint = nearest(path, MODULES)
@@ -69,7 +69,7 @@ def open_database(module: str, options: Mapping[str, Any], secrets: Mapping[str,
     cls = database_class(module)
     try:
         return cls(cls.options_model.model_validate({**options, **secrets}))
-    except ValidationError as error:  # its own text and traceback may repeat a credential
+    except ValidationError as error:  # its text and traceback may contain a credential
         found = error.errors(include_url=False, include_input=False, include_context=False)
         problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found]
         raise ConfigError([f"module {module!r}: {problem}" for problem in problems]) from None

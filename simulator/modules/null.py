@@ -1,7 +1,7 @@
-"""A database that stores nothing: a run on it measures the client alone.
+"""A database that stores nothing, so that a run measures the client alone.
 
-With the option `encode` it encodes as a real module does and drops the payloads, which shows the
-client's ceiling for such a module on this machine.
+With the option `encode` it encodes rows as a real module does and drops the payloads. This shows
+the client's highest rate for that module on this machine.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.block import Block
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.lineprotocol import LineProtocol
@@ -58,7 +57,7 @@ class NullOptions(Options):
 
 
 class Null(Database):
-    """Accepts everything and stores nothing."""
+    """A database that accepts all rows and stores none."""
 
     name = "null"
     urls = ("null:",)
@@ -74,14 +73,12 @@ class Null(Database):
     options: NullOptions
 
     def connect(self) -> Session:
-        """Return a session; there is no connection."""
         return NullSession(self.options.encode)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Do nothing."""
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return nothing: nothing is stored."""
         return {}
 
     def drop(self, names: Collection[str]) -> None:
@@ -91,12 +88,11 @@ class Null(Database):
         return Server(version="null", nodes=0, durability="no row is stored", durable=False)
 
     def translate(self, query: Query) -> Statement:
-        """Raise Unsupported: there are no rows."""
         raise Unsupported("null stores no rows, so it cannot answer queries")
 
 
 class NullSession(Session):
-    """Encodes, and drops the payloads."""
+    """A session that encodes rows and drops the payloads."""
 
     alive = True
 
@@ -108,7 +104,19 @@ class NullSession(Session):
         """Do nothing."""
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        return _encoder(self._encoding, table)
+        match self._encoding:
+            case Encoding.NONE:
+                return lambda block, rows_per_batch: [None] * -(-len(block) // rows_per_batch)
+            case Encoding.PGCOPY:
+                return PgCopy(table.columns, table.time_unit).encode
+            case Encoding.LINES:
+                return LineProtocol(table, table.name).encode
+            case Encoding.OBJECTS:
+                return Objects(table.columns, table.time_unit).encode
+            case _:
+                formats = {Encoding.CSV: CSV, Encoding.TSV: TSV, Encoding.SQL: SQL}
+                text = formats[self._encoding]
+                return TextEncoder.of(table.columns, table.time_unit, text).encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         return lambda rows, _count: rows
@@ -117,28 +125,7 @@ class NullSession(Session):
         """Drop the payload."""
 
     def classify(self, error: Exception) -> Failure:
-        """Return FATAL; `send` never fails."""
         return Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Raise Unsupported: there are no rows."""
         raise Unsupported("null stores no rows, so it cannot answer queries")
-
-
-def _encoder(encoding: Encoding, table: Table) -> Encoder:
-    match encoding:
-        case Encoding.NONE:
-            return _nothing
-        case Encoding.PGCOPY:
-            return PgCopy(table.columns, table.time_unit).encode
-        case Encoding.LINES:
-            return LineProtocol(table, table.name).encode
-        case Encoding.OBJECTS:
-            return Objects(table.columns, table.time_unit).encode
-        case _:
-            formats = {Encoding.CSV: CSV, Encoding.TSV: TSV, Encoding.SQL: SQL}
-            return TextEncoder.of(table.columns, table.time_unit, formats[encoding]).encode
-
-
-def _nothing(block: Block, rows_per_batch: int) -> Sequence[None]:
-    return [None] * -(-len(block) // rows_per_batch)

@@ -4,7 +4,7 @@ Statements that PostgreSQL cannot parse are compared with the vendor's documenta
 """
 
 import threading
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 import psycopg2
 import pytest
@@ -200,28 +200,24 @@ def test_what_a_code_means_once_a_commit_was_asked_for(cockroachdb, code, meanin
 
 
 class Documented:
-    """A cursor that answers as documented."""
+    """A session that answers as documented."""
 
     def __init__(self, answers):
         self.answers = answers
         self.statements = []
 
-    def execute(self, statement):
-        self.statements.append(statement)
+    def ask(self, text):
+        self.statements.append(text)
+        return [(self.answers[text],)]
 
-    def fetchall(self):
-        return [(self.answers[self.statements[-1]],)]
+    def run(self, statement):
+        return self.ask(statement.text)
 
 
 def answering(monkeypatch, answers):
-    cursor = Documented(answers)
-
-    @contextmanager
-    def given(_self):
-        yield cursor
-
-    monkeypatch.setattr(Cockroachdb, "cursor", given)
-    return cursor
+    session = Documented(answers)
+    monkeypatch.setattr(Cockroachdb, "administration", lambda _: nullcontext(session))
+    return session
 
 
 @pytest.mark.parametrize("unsynced", ["false", "true"])
@@ -249,10 +245,10 @@ def test_the_size_is_asked_of_every_part(open_cockroachdb, monkeypatch):
         f"FROM [SHOW RANGES FROM TABLE events{part} WITH DETAILS]"
         for part in range(4)
     ]
-    cursor = answering(monkeypatch, {text: 100 + place for place, text in enumerate(statements)})
+    session = answering(monkeypatch, {text: 100 + place for place, text in enumerate(statements)})
     tables = [EVENTS.stored(PrimaryKey.NONE, 4)]
     assert open_cockroachdb(Cockroachdb).size_bytes(tables) == 406
-    assert cursor.statements == statements
+    assert session.statements == statements
 
 
 def test_the_answers_are_as_exact_as_postgresqls(cockroachdb):

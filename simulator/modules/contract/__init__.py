@@ -1,4 +1,4 @@
-"""The contract between the benchmark and a database: what a module implements and receives.
+"""The contract between the benchmark and a database: the classes that a module implements.
 
 A module has one Database and one Session. The collector uses the Database to prepare, compact and
 measure the tables; each worker opens a Session from it to insert or to query. Import from here.

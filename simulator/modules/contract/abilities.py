@@ -1,6 +1,6 @@
-"""Abilities that only some modules have; `Capabilities` shows them, and the reasons for lacks.
+"""Abilities that only some modules have; `Capabilities` lists them, and the reasons for gaps.
 
-Each class is a part of `Session` or `Database`; a module without the ability leaves it as it is.
+Each class is a base of `Session` or `Database`; a module without the ability does not override it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,26 +27,26 @@ _DAY_S = 86_400
 
 
 class Sending:
-    """A session that may send rows of several tables or of a file, or several payloads at once."""
+    """A session that may send rows of several tables or of a file, or payloads concurrently."""
 
     in_flight: int = 1
-    """How many payloads may be in flight at once; more than 1 requires `begin`."""
+    """Largest number of payloads in flight at once; more than 1 requires `begin`."""
     makes_objects: bool = False
-    """True if payloads are Python objects, which are slow to prepare far ahead."""
+    """True if payloads are Python objects, which become slow when many are prepared ahead."""
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return the encoder of payloads that hold the rows of each block between two edges."""
+        """Return the encoder of payloads that mix rows of several tables."""
         raise NotImplementedError
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return the envelope that turns records of a file, rows of these tables, into payloads."""
+        """Return the envelope that turns a file's records into payloads, for these tables."""
         raise NotImplementedError
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
         """Send one payload without waiting.
 
-        `done` is called once, on any thread, at the latest when the session is closed: with None
-        for an acknowledgement, or with the error. An exception raised here has the same meaning.
+        `done` is called once, on any thread, no later than `close`: with None for an
+        acknowledgement, or with the error. An exception raised here has the same meaning.
         """
         raise NotImplementedError
 
@@ -55,18 +55,18 @@ class Changing:
     """A session that changes stored rows."""
 
     correcting: ClassVar[str] = CORRECT
-    """The insert mode of batches of corrected rows: BATCH where rows replace others anyway."""
+    """The insert mode of corrected rows: BATCH if any inserted row replaces a stored one."""
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time, in the unit of the table; return once they are gone."""
+        """Delete the rows before a time, in the table's unit; return once they are gone."""
         raise NotImplementedError
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Give the rows of a series another value of a tag; return how many they were."""
+        """Update a tag in all rows of a series; return the number of rows."""
         raise NotImplementedError
 
     def drop_before(self, table: Table, until: int) -> None:
-        """Drop the rows by the database's special command, up to `Database.drops_until`."""
+        """Drop rows by the database's special command, up to `Database.drops_until`."""
         raise NotImplementedError
 
 
@@ -76,8 +76,8 @@ class Explaining:
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of each statement that answers a query (`Capabilities.plans`), in order.
 
-        Each is asked for when it is its turn: a caller may want the first ones only. Raises
-        Unsupported for a statement that the database does not explain.
+        A plan is fetched when the caller asks for it. Raises Unsupported for a statement that the
+        database cannot explain.
         """
         raise NotImplementedError
 
@@ -86,36 +86,36 @@ class OwnStatements:
     """A database that runs statements of the user (`--setup`, `--teardown`)."""
 
     no_statements: ClassVar[str] = "this module runs no statements of the user"
-    """Reason why the module runs no statements of the user; empty: it runs them."""
+    """Reason why the module cannot run a user's statements; empty: it can."""
 
     def carry_out(self, statement: str) -> None:
         """Run one statement, which may be a complete transaction."""
         raise NotImplementedError
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return a description of the server with the present durability of these tables.
+        """Return the server's description with the current durability of these tables.
 
-        None: the database does not report it, so that a user's statement may have changed it.
+        None: the database does not report it; a user's statement may have changed it.
         """
         return None
 
 
 class Hashing:
-    """A database that may hash rows in a query."""
+    """A database that may compute hashes of rows."""
 
     row_hash: ClassVar[RowHash | None] = None
-    """Hash with which `render` translates a query for hashed rows; None: there is none."""
+    """Hash that queries for hashed rows use; None: the database computes none."""
     no_row_hash: ClassVar[str] = "this module has no hash of rows that its database computes"
-    """Reason why there is none."""
+    """Reason why the database computes no hash."""
     hash_probe: ClassVar[str] = ""
 
     def probe(self) -> Statement:
-        """Return the statement that a server with the functions answers with `RowHash.known`."""
+        """Return the statement that yields `RowHash.known` on a server with the hash functions."""
         return Statement(self.hash_probe, ())
 
 
 def intervals(how: str) -> Any:
-    """Return the option of the intervals; `how` the database keeps the aggregates, as a verb."""
+    """Return the option for intervals; `how` begins its description, with a verb."""
     return Field(
         "",
         pattern=r"^(\d{1,5}(,\d{1,5})*)?$",
@@ -134,32 +134,30 @@ class AggregateOptions(Options):
     @classmethod
     def _divide_a_day(cls, value: str) -> str:
         """Refuse intervals that databases do not count from the start of 1970."""
-        wrong = [text for text in _list(value) if not int(text) or _DAY_S % int(text)]
+        given = value.split(",") if value else []
+        wrong = [text for text in given if not int(text) or _DAY_S % int(text)]
         if wrong:
             raise ValueError(f"expected divisors of {_DAY_S:,} s, got {', '.join(wrong)}")
         return value
 
     @property
     def intervals_s(self) -> list[int]:
-        """The intervals, in order."""
-        return sorted({*map(int, _list(self.aggregate_intervals_s))})
-
-
-def _list(text: str) -> list[str]:
-    return text.split(",") if text else []
+        """The intervals in ascending order."""
+        text = self.aggregate_intervals_s
+        return sorted({*map(int, text.split(","))}) if text else []
 
 
 class Aggregating:
-    """A database that may keep aggregates of its tables: by their tags and intervals of time."""
+    """A database that may keep aggregates of its tables, by tags and intervals of time."""
 
     options: Options
 
     @property
     def interval_s(self) -> int:
-        """The shortest interval of the aggregates, in seconds; 0: it keeps none."""
+        """The shortest interval of the aggregates in seconds; 0: there are none."""
         options = self.options
         return min(options.intervals_s, default=0) if isinstance(options, AggregateOptions) else 0
 
     def from_aggregates(self, query: Query) -> Statement | None:
-        """Return the statement that answers a query from the aggregates; None: they do not."""
+        """Return the statement that answers a query from the aggregates, or None."""
         return None

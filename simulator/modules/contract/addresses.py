@@ -1,4 +1,4 @@
-"""The addresses among a target's options: where its servers listen, and other places instead."""
+"""The addresses among a target's options, and their replacement by the addresses of relays."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,30 +27,30 @@ _TEXTS = ("connection_string", "url", "uri")
 
 
 def addresses(options: Options) -> list[Address]:
-    """Return hosts and ports of a target's servers, as far as its options name them."""
+    """Return the hosts and ports that a target's options name."""
     for name in _TEXTS:
         if text := _text(getattr(options, name, None)):
-            return _of_text(text)
+            return _parse_text(text)
     hosts = _text(getattr(options, "hosts", None) or getattr(options, "host", None))
     port = getattr(options, "port", None)
     return [(host, int(port)) for host in re.split(r"[\s,]+", hosts) if host and port]
 
 
 def all_addresses(options: Options) -> list[Address]:
-    """Return these addresses, and the further ports at which some databases listen."""
+    """Return the addresses, with the additional ports of some databases."""
     found = addresses(options)
     for name, value in _others(options):
         if name.endswith("_url"):
-            found += _of_text(value)
+            found += _parse_text(value)
         elif found:
             found.append((_host(options, found), value))
     return [*dict.fromkeys(found)]
 
 
 def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
-    """Return the options with other places instead of all addresses.
+    """Return the options with every address replaced by its place.
 
-    SetupError if they cannot be replaced: a driver would look the servers up by another way.
+    SetupError if that is impossible, because the driver would ask the servers for addresses.
     """
     new: dict[str, Any] = {}
     found = addresses(options)
@@ -68,7 +68,7 @@ def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
         new["port"] = port
     for name, value in _others(options):
         if name.endswith("_url"):
-            new[name] = _redirect_text(value, _of_text(value), places)
+            new[name] = _redirect_text(value, _parse_text(value), places)
         else:
             host, new[name] = places[_host(options, found), value]
             new |= dict.fromkeys(_host_options(options), host)
@@ -76,7 +76,7 @@ def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
 
 
 def explain_unrelayed(options: Options) -> str:
-    """Return why no relay can be put before the servers; empty: one can."""
+    """Return why no relay can be placed before the servers; empty if one can."""
     found = all_addresses(options)
     if not found:
         return "the target's options contain no address, so no relay can be used"
@@ -88,7 +88,7 @@ def explain_unrelayed(options: Options) -> str:
 
 
 def _others(options: Options) -> list[tuple[str, Any]]:
-    """Return further options that are addresses or ports."""
+    """Return the additional options that are addresses or ports."""
     names = [name for name in type(options).model_fields if name.endswith(("_url", "_port"))]
     return [(name, value) for name in names if (value := getattr(options, name))]
 
@@ -107,13 +107,13 @@ def _text(value: Any) -> str:
     return value.get_secret_value() if isinstance(value, SecretStr) else str(value or "")
 
 
-def _of_text(text: str) -> list[Address]:
+def _parse_text(text: str) -> list[Address]:
     with suppress(ValueError):  # no port
-        return [*(_of_url(text) if "://" in text else _of_words(text))]
+        return [*(_parse_url(text) if "://" in text else _parse_words(text))]
     return []
 
 
-def _of_url(text: str) -> Iterator[Address]:
+def _parse_url(text: str) -> Iterator[Address]:
     parts = urlsplit(text)
     for place in parts.netloc.rpartition("@")[2].split(","):
         one = urlsplit(f"//{place}")
@@ -122,7 +122,7 @@ def _of_url(text: str) -> Iterator[Address]:
             yield one.hostname, port
 
 
-def _of_words(text: str) -> Iterator[Address]:
+def _parse_words(text: str) -> Iterator[Address]:
     words = {key: quoted or plain for key, quoted, plain in _WORD.findall(text)}
     ports = [int(port) for port in words.get("port", "").split(",") if port.isdecimal()]
     hosts = words.get("hostaddr") or words.get("host") or "localhost"
@@ -132,11 +132,11 @@ def _of_words(text: str) -> Iterator[Address]:
 
 
 def _redirect_text(text: str, found: Sequence[Address], places: Mapping[Address, Address]) -> str:
-    """Return a URL or connection string that leads elsewhere; libpq keeps the name for TLS."""
+    """Return a URL or connection string with other addresses; libpq keeps the name for TLS."""
     hosts, ports = zip(*(places[each] for each in found), strict=True)
     hostaddr, port = ",".join(hosts), ",".join(map(str, ports))
     if "://" not in text:
-        return f"{text} hostaddr={hostaddr} port={port}"  # the last word of a name counts
+        return f"{text} hostaddr={hostaddr} port={port}"  # the last value of a key counts
     parts = urlsplit(text)
     if parts.scheme in _LIBPQ_SCHEMES:
         query = "&".join(filter(None, [parts.query, f"hostaddr={hostaddr}", f"port={port}"]))

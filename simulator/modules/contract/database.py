@@ -1,4 +1,4 @@
-"""A target's database: what prepares, describes and measures it, and opens its sessions."""
+"""The class that prepares, describes and measures a target's database, and opens sessions."""
 
 import re
 from abc import ABC, abstractmethod
@@ -42,9 +42,9 @@ Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Sessio
 
 @contextmanager
 def all_or_none() -> Iterator[Callable[..., None]]:
-    """Yield what notes how to undo a step of `create`; an error within undoes all noted steps.
+    """Yield a function that records how to undo a step; an error runs the recorded undo calls.
 
-    The first error is the one to report.
+    Errors of undo calls are ignored, so that the first error is reported.
     """
     steps: list[Callable[[], object]] = []
     try:
@@ -67,15 +67,15 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
     urls: ClassVar[tuple[str, ...]] = ()
-    """Forms of a URL that is a target: the scheme, HOST with the default port, and the names of the
-    options before and after it, in capitals. The first one is shown in help.
+    """Forms of a URL that names a target, with HOST, its default port and the names of options in
+    capitals. Help shows the first one.
     """
     reconnect_s: ClassVar[float] = 5.0
-    """Time for replacing a lost connection: longer than a restart takes."""
+    """Time allowed for replacing a lost connection; longer than a restart of the server."""
     remedies: ClassVar[Mapping[str, str]] = {}
-    """Pattern in the text of an error -> remedy; the first match counts."""
+    """Pattern in an error's text -> remedy; the first match counts."""
     own_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """Errors of the module itself; their texts are complete."""
+    """Errors of the module itself, with complete texts."""
     mismatch: ClassVar[str] = "look at the server's log"
     """Remedy if the server acknowledges fewer rows than were sent."""
 
@@ -83,17 +83,17 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
         self.options = options
 
     def for_own_tables(self) -> Self:
-        """Return the same database without options that name columns of the workload."""
+        """Return this database without the options that name columns of the workload."""
         fields = self.options_model.model_fields
         defaults = {name: fields[name].default for name in self.options.columns}
         return type(self)(self.options.model_copy(update=defaults))
 
     def insert_mode(self, mode: str) -> str:
-        """Return the insert mode that the options make of SINGLE or BATCH."""
+        """Return the insert mode in which SINGLE or BATCH is sent with these options."""
         return self.options.sends_by or mode
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
-        """Return problems that are known before anything starts; `mode` is SINGLE or BATCH."""
+        """Return problems that the options alone show; `mode` is SINGLE or BATCH."""
         found = []
         known = self.capabilities.primary_keys
         if (client := self.options.sends_by) not in {"", *self.capabilities.modes}:
@@ -106,9 +106,9 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
         return found
 
     def check_rows(self, block: Block) -> None:
-        """Raise UnstorableError for rows that it cannot store (`checks_rows`).
+        """Raise UnstorableError for rows that the database cannot store (`checks_rows`).
 
-        Called with the first rows of each table before anything is started; `encode` checks all.
+        The first rows of each table are checked before the run starts; `encode` checks all rows.
         """
 
     @abstractmethod
@@ -147,7 +147,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
         return bool(_REFUSED_LOGIN.search(self.explain(error)))
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try if no pattern of `remedies` matches the text."""
+        """Return the remedy if no pattern of `remedies` matches the text."""
         return self.mismatch if isinstance(error, RowCountMismatch) else None
 
     def words(self, error: Exception) -> str:
@@ -162,18 +162,18 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Yield a reader of counters of the server's own work, such as {"checkpoints": 3}."""
+        """Yield a function that reads counters of the server's work, such as {"checkpoints": 3}."""
         yield dict
 
     def identify(self) -> str:
-        """Return the server's answer to a request that every product behind the protocol answers.
+        """Return an answer of the server that identifies its product, for `recognize`.
 
-        The answer is for `recognize`; it is empty where no other product speaks the protocol.
+        It is empty if no other product speaks the protocol.
         """
         return ""
 
     def inspect(self) -> Server:
-        """Describe the server; ConfigError if it needs another module, SetupError if too old."""
+        """Describe the server; ConfigError for another product, SetupError for an old version."""
         if self.name in KNOWN:
             expect_own(self.name, self.identify())
         server = self.describe()
@@ -195,9 +195,9 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     @abstractmethod
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; SetupError if one of them, or anything of its name, exists.
+        """Create the tables; SetupError if an object with one of their names exists.
 
-        A table that is `signed` gets its signature, if there is a place for it.
+        A `signed` table gets its signature, if the database can store one.
         """
 
     def create_indices(self, tables: Sequence[Table]) -> None:
@@ -206,30 +206,30 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     @property
     def late(self) -> str:
-        """The reason in `Capabilities.late`, with these options."""
+        """The reason in `Capabilities.late` that applies with these options."""
         return self.capabilities.late
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Return once every acknowledged row is queryable; by default, rows are at once."""
+        """Return once every acknowledged row is queryable; by default, at once."""
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Do now what the server would do later, such as merging files or collecting statistics."""
+        """Do now the work that the server would do later, such as merging files."""
 
     @property
     def changes(self) -> Changes:
-        """The ways to change stored rows, with these options."""
+        """The ways to change stored rows that apply with these options."""
         return self.capabilities.changes
 
     def drops_until(self, time_ms: int) -> int:
-        """Return the time, in ms, up to which `drop_before` can drop rows; at most `time_ms`."""
+        """Return the latest time until `time_ms` up to which `drop_before` can drop rows, in ms."""
         return time_ms
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size on disk of the tables and their indices, compacted; None if unknown."""
+        """Return the size of the compacted tables and indices on disk; None if unknown."""
         return None
 
     def render(self, query: Query) -> Statement:
-        """Return the query in the language of the database; Unsupported if it cannot express it."""
+        """Return a query in the database's language; Unsupported if it cannot be expressed."""
         unsupported = self.capabilities.unsupported
         used = [feature for feature in features_of(query) if feature in unsupported]
         if used:
@@ -237,23 +237,23 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
         return self._as_returned(self.translate(query))
 
     def _as_returned(self, statement: Statement) -> Statement:
-        """Return a statement with outputs that show how the driver returns floats."""
+        """Return a statement with outputs that describe the floats that the driver returns."""
         can = self.capabilities
         signless = Alike.ZEROS in can.alike
         return statement.with_floats(shortened=can.shortens_float32, signless=signless)
 
     @abstractmethod
     def translate(self, query: Query) -> Statement:
-        """Return a query without `unsupported` features; Unsupported if it has no translation."""
+        """Translate a query without `unsupported` features; Unsupported if that is impossible."""
 
     def texts(self, table: Table) -> TextLanguage:
-        """Return the language of a user's own queries over a table; Unsupported if it has none."""
+        """Return the language of a user's queries over a table; Unsupported if there is none."""
         raise Unsupported(f"the module {self.name} has no language for queries of the user")
 
     def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
-        """Return the statement of a query: a user's text, the target's (`tuned`), or rendered.
+        """Return the statement of a query: a user's text, the target's text (`tuned`), or rendered.
 
-        Aggregates of the tables answer what they can; `render` reads the rows.
+        A rendered statement reads aggregates of the table if they answer the query.
         """
         if isinstance(query, TextQuery):
             return self.texts(query.table).statement(query)
@@ -264,7 +264,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
     def select_answered(
         self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]
     ) -> tuple[str, ...]:
-        """Return the query types of `tuned` (name -> own text or empty) that can be expressed."""
+        """Return the query types that can be expressed; `tuned` maps each to its text, or to ""."""
         found = []
         for name, text in tuned.items():
             with suppress(Unsupported):

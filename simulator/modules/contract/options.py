@@ -1,4 +1,4 @@
-"""The options of a target: checked, described, and with their credentials hidden."""
+"""The options of a target."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -23,7 +23,7 @@ _ADDRESSES = ("host", "hosts", "uri", "url")
 
 
 class _OfPods(SecretStr):
-    """A credential that only pods read: its text is unknown, but it is given."""
+    """A credential that only pods read: it is given, but its text is unknown here."""
 
     def __bool__(self) -> bool:
         return True
@@ -32,8 +32,8 @@ class _OfPods(SecretStr):
 class Options(Frozen):
     """A target's options: the keys of its entry in config.yaml and of --extra-option.
 
-    Every field has a description; the option tables in the documentation are made of them.
-    Credentials are SecretStr; they are sent to the database only.
+    Every field has a description, which the documentation shows. Credentials are SecretStr and
+    are sent only to the database.
     """
 
     model_config = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
@@ -41,7 +41,7 @@ class Options(Frozen):
     @field_validator("*")
     @classmethod
     def _bound(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse numbers that drivers and operating systems cannot hold."""
+        """Refuse numbers that drivers or operating systems cannot represent."""
         name = info.field_name or ""
         if isinstance(value, int | float) and not isinstance(value, bool):
             least, most = -_LARGEST, _LARGEST
@@ -56,7 +56,7 @@ class Options(Frozen):
     @field_validator("*")
     @classmethod
     def _without_login(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse `user:password@` in an address, which is printed and stored."""
+        """Refuse `user:password@` in an address, because addresses are printed and stored."""
         kind = (info.field_name or "").rpartition("_")[2]
         if kind in _ADDRESSES and isinstance(value, str) and "@" in value:
             raise ValueError(
@@ -65,7 +65,7 @@ class Options(Frozen):
         return value
 
     _rotated: frozenset[str] = PrivateAttr(frozenset())
-    """Texts of credentials that were replaced; they are redacted as before."""
+    """Texts of replaced credentials, which are still redacted."""
 
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
@@ -84,12 +84,12 @@ class Options(Frozen):
 
     @classmethod
     def finds_password(cls) -> bool:
-        """Return whether the driver itself may find the user's password, such as in a file."""
+        """Return whether the driver may find the user's password by itself, such as in a file."""
         return False
 
     @classmethod
     def without(cls, names: Iterable[str]) -> "type[Self]":
-        """Return the options without some credentials, which only the pods know."""
+        """Return the options without the credentials that only pods know."""
         unknown = {name: (SecretStr, _OfPods("")) for name in names}
         return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
 
@@ -111,7 +111,7 @@ class Options(Frozen):
         return set(self.secrets().values())
 
     def renew(self, credentials: Mapping[str, str]) -> Self:
-        """Return the options with other credentials; ValidationError if these are invalid."""
+        """Return the options with other credentials; ValidationError if they are invalid."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         found = type(self).model_validate({**fields, **credentials})
         found._rotated = self._rotated | self.list_hidden()  # noqa: SLF001 - of its own class

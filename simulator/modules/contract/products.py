@@ -1,4 +1,4 @@
-"""The products behind the protocols: how a server names itself, and the modules for it."""
+"""The products that servers may be, recognised by their answers, and the modules for them."""
 
 import re
 from typing import NamedTuple
@@ -7,13 +7,13 @@ from simulator.errors import ConfigError
 
 
 class Product(NamedTuple):
-    """A product, as a server names it in the answer of `Database.identify`."""
+    """A product, recognised by the answer of `Database.identify`."""
 
     name: str
     pattern: str
-    """Pattern in the answer; a group is the version."""
+    """Pattern of the answer; its group, if any, is the version."""
     modules: tuple[str, ...] = ()
-    """Modules for the product; empty: there is none."""
+    """Modules for the product."""
     version: str = ""
 
     def __str__(self) -> str:
@@ -22,7 +22,7 @@ class Product(NamedTuple):
 
 _NUMBER = r'"number"\s*:\s*"(\d[^"]*)'
 _PRODUCTS = (
-    # PostgreSQL's protocol: SELECT version()
+    # PostgreSQL's protocol: version()
     Product("CockroachDB", r"^CockroachDB .*?\bv(\d\S*)", ("cockroachdb",)),
     Product("YugabyteDB", r"^PostgreSQL \S+?-YB-(\S+)", ("yugabyte_sql",)),
     Product("QuestDB", r"^PostgreSQL .*\bQuestDB\b", ("questdb",)),
@@ -32,11 +32,11 @@ _PRODUCTS = (
     Product("TiDB", r"^MySQL .*-TiDB-v?(\d[\d.]*)"),
     Product("MariaDB", r"^MySQL (?:5\.5\.5-)?(\d+\.\d+\.\d+).*MariaDB", ("mysql",)),
     Product("MySQL", r"^MySQL (\d+\.\d+\.\d+)", ("mysql",)),
-    # CQL: the release in system.local; ScyllaDB has a table of its own version
+    # CQL: the release in system.local, or ScyllaDB's version
     Product("ScyllaDB", r"^ScyllaDB (\d\S*)", ("cassandra",)),
     Product("YugabyteDB YCQL", r"^CQL 3\.9-SNAPSHOT", ("cassandra",)),
     Product("Cassandra", r"^CQL (\d\S*)", ("cassandra",)),
-    # HTTP: the heads and bodies of /ping and /; QuestDB has the header of InfluxDB
+    # HTTP: headers and bodies of /ping and /; QuestDB also sends InfluxDB's header
     Product("QuestDB", r"^server: questDB", ("questdb",)),
     Product("InfluxDB", r"^x-influxdb-version: v?(1\.\S+)", ("influxdb1",)),
     Product("InfluxDB", r"^x-influxdb-version: v?(2\.\S+)", ("influxdb",)),
@@ -53,11 +53,11 @@ _PRODUCTS = (
     Product("Splunk", r"^server: Splunkd", ("splunk",)),
 )
 KNOWN = frozenset(module for product in _PRODUCTS for module in product.modules)
-"""Modules that compare their product with the server's; a user's own has another name."""
+"""Modules that check the server's product; a user's own module has another name."""
 
 
 def recognize(answer: str) -> Product:
-    """Return the product that an answer names; of an unknown one, the answer itself."""
+    """Return the product that an answer names; an unknown product is named by the answer."""
     for product in _PRODUCTS:
         if found := re.search(product.pattern, answer, re.IGNORECASE | re.MULTILINE):
             return product._replace(version=found[1].rstrip(",") if found.groups() else "")

@@ -1,4 +1,4 @@
-"""The records that modules and their callers exchange: abilities, servers, payloads, failures."""
+"""The records that modules and their callers exchange."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,79 +12,79 @@ from simulator.data.schema import FLOATS, PrimaryKey, Table
 from simulator.protocol.records import RecordFormat
 
 SINGLE = "single"
-"""Insert mode: one row per batch, each acknowledged on its own."""
+"""Insert mode: one row per batch."""
 BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
 IMPORT = "import"
-"""Insert mode: the database's own import of a file, which is written before the clock starts."""
+"""Insert mode: the database imports a file, which is written before the clock starts."""
 DRIVER = "driver"
 DRIVER_COPY = "driver-copy"
-"""Insert modes: Python objects, which the vendor's driver sends as its documentation advises."""
+"""Insert modes: the vendor's driver sends Python objects, as its documentation advises."""
 CORRECT = "correct"
-"""Insert mode: a batch of rows, each in the place of the stored row that has its key."""
+"""Insert mode: a batch of corrected rows, which replace the stored rows with their keys."""
 
 PREFILL_ROWS = 1000
 """Fewest rows per batch of a prefill, unless the module sets another number."""
 OWN = "iotbench_"
 """Prefix of the program's internal tables."""
 MOST_COUNTED = 1_000_000
-"""Largest number of rows that is counted in an object that is not ours."""
+"""Rows of an object that is not ours are counted up to this number."""
 EXISTS = "run with --clean, which replaces what this program made and names anything else"
-"""The remedy if something exists that `create` would make."""
+"""The remedy if an object that `create` would make exists."""
 MISSING = "run an insert first"
 """The remedy if a table does not exist."""
 
 
 class Failure(StrEnum):
-    """The meaning of an error of `send` for the rows that were sent."""
+    """The meaning of an error for the rows that were sent."""
 
     NOT_APPLIED = "not_applied"
-    """They are certainly not stored, or replace what is stored of them; send them again."""
+    """They are not stored, or replace themselves when they are sent again, which is safe."""
     UNKNOWN = "unknown"
-    """They may be stored; they count as uncertain. Use this when in doubt."""
+    """They may be stored, so they count as uncertain. Use this when in doubt."""
     FATAL = "fatal"
-    """They are not stored, and a retry cannot succeed."""
+    """They are not stored, and sending them again cannot succeed."""
 
 
 class Alike(StrEnum):
-    """Two values of a column of floats."""
+    """Two values of a float column that a database may not distinguish."""
 
     ZEROS = "0.0 and -0.0"
     NULLS = "NULL and NaN"
 
     def concerns(self, tables: Iterable[Table]) -> bool:
-        """Return whether a column of the tables can have both values."""
+        """Return whether a column of the tables may contain both values."""
         floats = [c for table in tables for c in table.columns if c.type in FLOATS]
         return any(c.nullable or self is Alike.ZEROS for c in floats)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A module's ways to change stored rows, and the reasons where it has none."""
+    """A module's ways to change stored rows, and the reasons for missing ways."""
 
     corrects: str = ""
     """The statement that replaces stored rows, such as "INSERT ... ON CONFLICT"."""
     no_corrections: str = "this module does not replace rows"
     keys: frozenset[PrimaryKey] = frozenset({PrimaryKey.CLIENT})
-    """Primary keys of the tables in which rows take the place of others."""
+    """Primary keys with which an inserted row replaces a stored one."""
     merges: bool = False
-    """True if a NULL leaves the stored value in its place, so that nullable fields are refused."""
+    """True if a NULL does not replace a stored value; nullable fields are then refused."""
     retags: str = ""
-    """The statement that updates a tag of all rows of a series, such as "UPDATE"."""
+    """The statement that updates a tag in all rows of a series, such as "UPDATE"."""
     no_retags: str = "this module does not update rows"
     deletes: str = ""
     """The statement that deletes rows before a time, such as "DELETE"."""
     no_deletion: str = "this module does not delete rows by their time"
     drops: str = ""
-    """The database's special command that drops such rows, such as "drop_chunks"."""
+    """The database's special command that drops old rows, such as "drop_chunks"."""
     no_retention: str = "the tables of this module have no unit of storage that can be dropped"
 
     def how(self, by: Deleting) -> str:
-        """Return how rows before a time are deleted; empty: not in this way."""
+        """Return how rows are deleted in this way; empty if they cannot be."""
         return self.deletes if by is Deleting.STATEMENT else self.drops
 
     def why_not(self, by: Deleting) -> str:
-        """Return why rows before a time are not deleted in this way."""
+        """Return why rows cannot be deleted in this way."""
         return self.no_deletion if by is Deleting.STATEMENT else self.no_retention
 
 
@@ -93,70 +93,71 @@ BY_SERIES = Changes(
     merges=True,
     no_retags="tags name the series, and a series is not renamed",
 )
-"""Changes where a row replaces another row with the same series and time."""
+"""Changes in databases where a row replaces the row with the same series and time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The abilities of a module, as plain data."""
+    """The abilities of a module."""
 
     modes: Mapping[str, str]
-    """Insert mode -> how one batch is sent; SINGLE and BATCH first, IMPORT if it has one."""
+    """Insert mode -> how a batch is sent; SINGLE and BATCH come first."""
     primary_keys: Mapping[PrimaryKey, str]
     """Supported primary key -> how this database generates it."""
     acknowledged: str
     """The meaning of an acknowledgement, in a sentence; `describe` reads the server's settings."""
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Product, as `describe` names it -> its oldest supported version."""
+    """Product, as named by `describe` -> its oldest supported version."""
     multiple_tables: bool = True
     mixes_tables: bool = False
-    """True if a payload of mode BATCH can have rows of several tables of a group."""
+    """True if a payload of mode BATCH may contain rows of several tables."""
     formats: frozenset[RecordFormat] = frozenset()
-    """File formats with records that the module sends unchanged (`Session.envelope`)."""
+    """File formats with records that the module can send unchanged (`Session.envelope`)."""
     no_import: str = "this module sends rows only in batches"
-    """The reason why there is no mode IMPORT."""
+    """The reason why the module has no mode IMPORT."""
     no_driver: str = "this module does not send rows through the driver"
-    """The reason why the vendor's driver cannot send rows; there is no option `client`."""
+    """The reason why the module has no option `client`."""
     indices: bool = False
-    """True if there are secondary indices (option `create_indices`)."""
+    """True if the database has secondary indices (option `create_indices`)."""
     stores: bool = True
-    """False if nothing is stored, so that nothing can be verified or queried."""
+    """False if nothing is stored, verified or queried."""
     checks_rows: bool = False
-    """True if `check_rows` knows without a server that a value cannot be stored."""
+    """True if `check_rows` detects values that cannot be stored."""
     replaces_rows: bool = False
-    """True if a row replaces another one that has the same tags and time."""
+    """True if a row replaces another row with the same tags and time."""
     separates_fields: bool = False
-    """True if each field is stored apart: rows with the same tags and time mix their values."""
+    """True if fields are stored separately, so that rows with the same tags and time mix values."""
     embedded: bool = False
-    """True if the data is a local file that all workers open."""
+    """True if all workers open the data as a local file."""
     prefill_rows: int = PREFILL_ROWS
     max_workers: int | None = None
-    """Largest number of processes that can have it open at once; None: any number."""
+    """Largest number of processes that can open the database at once; None: no limit."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
-    """Feature of queries that `translate` does not express -> why not."""
+    """Feature of queries that `translate` cannot express -> the reason."""
     late: str = ""
-    """The reason why an answer may lack rows acknowledged before it began; empty: it has them."""
+    """The reason why an answer may lack acknowledged rows; empty if it cannot."""
     changes: Changes = field(default_factory=Changes)
     plans: str = ""
-    """The statement of `query_plans`, such as "EXPLAIN ANALYZE"; empty: it has none."""
+    """The statement of `query_plans`, such as "EXPLAIN ANALYZE"; empty if there is none."""
     no_plans: str = "this module does not support query plans"
-    """The reason why there are no query plans."""
+    """The reason why the module shows no query plans."""
     no_time_sums: str = ""
-    """The reason why verification does not add up times; empty: the database does, exactly."""
+    """The reason why verification does not sum times; empty: the database sums them exactly."""
     no_wide_sums: str = ""
-    """The reason why verification adds up no integers or times beyond 64 bits; empty: it does."""
+    """The reason why verification avoids sums beyond 64 bits; empty: the database is exact."""
     in_client: str = ""
-    """Work of the client to answer queries, beyond the driver's: "decodes ..."; empty: none."""
+    """The client's part of answering queries, beyond the driver: "decodes ..."; empty: none."""
     shortens_float32: bool = False
-    """True if the driver returns a float32 with the fewest digits that name it (20.2)."""
+    """True if the driver returns a float32 with the fewest digits that identify it (20.2)."""
     alike: Mapping[Alike, str] = field(default_factory=dict)
-    """Values that the database stores or returns as one -> why, as `full` does not see that."""
+    """Values that the database does not distinguish -> why; `--verify full` ignores the difference.
+    """
     limits: tuple[str, ...] = ()
     """Limits of the module or database, one sentence each."""
 
     @property
     def default_key(self) -> PrimaryKey:
-        """The key `db`, or the first one supported."""
+        """The key `db` if it is supported, else the first supported key."""
         keys = self.primary_keys
         return PrimaryKey.DB if PrimaryKey.DB in keys else next(iter(keys))
 
@@ -183,24 +184,24 @@ class Existing:
     """An object that already has a name."""
 
     kind: str
-    """Such as "table", "view" or "bucket"."""
+    """Kind of the object, such as "table", "view" or "bucket"."""
     alike: bool = True
-    """True if `create` makes such objects: it may be ours, and `drop` can remove it."""
+    """True if `create` makes objects of this kind: it may be ours, and `drop` can remove it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Size of an object's contents; None: unknown."""
+    """The size of an object's contents; None: unknown."""
 
     rows: int | None = None
-    """Up to MOST_COUNTED + 1; or points, where there are no rows."""
+    """The number of rows or points, up to MOST_COUNTED + 1."""
     size_bytes: int | None = None
     noun: str = "row"
-    """The unit of the count."""
+    """The unit of `rows`."""
 
     @property
     def is_empty(self) -> bool:
-        """True if it is certain that nothing is stored."""
+        """True if the object is certainly empty."""
         return self.rows == 0 or (self.rows is None and self.size_bytes == 0)
 
 
@@ -211,21 +212,21 @@ class QueryPlan(NamedTuple):
     text: str
     """The plan as the database returns it."""
     shape: str
-    """The plan without what differs between two runs of it: figures, literals, generated names."""
+    """The plan without the parts that differ between runs: figures, literals, generated names."""
 
 
 class Payload(NamedTuple):
-    """An encoded batch; only the module interprets `data`. A tuple is made fastest."""
+    """An encoded batch; only the module interprets `data`. Tuples are created fastest."""
 
     rows: int
     mode: str
     data: Any
     size_bytes: int | None = None
-    """The bytes of `data` as they are sent, without headers; None if the driver makes them."""
+    """Number of bytes sent, without headers; None if the driver encodes the data."""
 
 
 ReadCounters: TypeAlias = Callable[[], Mapping[str, int]]
-"""Name -> how often the server has done it since it started."""
+"""Name of an activity -> its count since the server started."""
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
 Envelope: TypeAlias = Callable[[bytes, int], Any]
@@ -238,7 +239,7 @@ class Unsupported(Exception):
 
 
 class RowCountMismatch(Exception):
-    """The server reported success for another number of rows than were sent."""
+    """The server reported success for a different number of rows than were sent."""
 
     def __init__(self, stored: int, sent: int, what: str, answer: str) -> None:
         found = f": {answer}" if answer else ""
@@ -249,7 +250,7 @@ class RowCountMismatch(Exception):
 def expect_rows(stored: int, sent: int, what: str = "rows", *, answer: str = "") -> None:
     """Raise RowCountMismatch unless the server acknowledged as many rows as were sent.
 
-    `answer` is the server's message about the others.
+    `answer` is the server's message about rejected rows.
     """
     if stored != sent:
         raise RowCountMismatch(stored, sent, what, answer)

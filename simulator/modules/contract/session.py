@@ -18,20 +18,20 @@ Item = TypeVar("Item")
 
 
 class Waits:
-    """Counts the client's time: within `in_client`, not within `waiting`; the innermost counts.
+    """Counts the client's time: time within `in_client`, without time within `waiting`.
 
-    The first surrounds all that is done with an answer, the second each call that waits for more of
-    it. While the client works on one part of an answer, the database may compute the next.
+    `in_client` surrounds all work on an answer, `waiting` each call in it that waits for the
+    database. While the client works on one part of an answer, the database may compute the next.
     """
 
     client_s: float = 0.0
-    """Seconds of the client since the session was opened."""
+    """The client's time since the session was opened."""
     _is_client = False
     _since_s = 0.0
 
     @contextmanager
     def in_client(self) -> Iterator[None]:
-        """Count the time within as the client's, not as waiting for the database."""
+        """Count the time of the block as the client's."""
         before = self._turn(is_client=True)
         try:
             yield
@@ -40,7 +40,7 @@ class Waits:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count the time within as waiting for the database, also inside `in_client`."""
+        """Count the time of the block as waiting for the database, even inside `in_client`."""
         before = self._turn(is_client=False)
         try:
             yield
@@ -48,9 +48,9 @@ class Waits:
             self._turn(is_client=before)
 
     def await_parts(self, parts: Iterable[Item]) -> Iterator[Item]:
-        """Yield parts that arrive from the database; the time until each arrives is waiting.
+        """Yield parts as they arrive from the database, and count the time between as waiting.
 
-        A lazy reader of an answer needs it, because it is consumed within `in_client`.
+        Lazy readers of answers need it, because they are consumed within `in_client`.
         """
         arriving = iter(parts)
         while True:
@@ -62,7 +62,7 @@ class Waits:
             yield part
 
     def _turn(self, *, is_client: bool) -> bool:
-        """Count the time until now; return whether it was the client's."""
+        """Count the time since the last turn; return whether it was the client's."""
         now_s, before = time.perf_counter(), self._is_client
         if before:
             self.client_s += now_s - self._since_s
@@ -74,7 +74,7 @@ class Session(Waits, Sending, Explaining, Changing, ABC):
     """One connection; a context manager that closes it."""
 
     is_outdated: Callable[[], bool] = staticmethod(lambda: False)
-    """Returns whether the credentials were rotated since; the opener of the session sets it."""
+    """Returns whether credentials were rotated after the session was opened; its opener sets it."""
 
     def __enter__(self) -> Self:
         return self
@@ -93,14 +93,14 @@ class Session(Waits, Sending, Explaining, Changing, ABC):
 
     @property
     def is_usable(self) -> bool:
-        """True if the connection works, and was not opened with old credentials."""
+        """True if the connection works and its credentials are current."""
         return self.alive and not self.is_outdated()
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Return the block cut into payloads of `batch_rows` rows (the last may be smaller).
+        """Return the block encoded as payloads of `batch_rows` rows; the last may be smaller.
 
-        CPU only, no I/O: its time counts as the client's. A block is much larger than a small
-        batch, so that encoding is vectorised whatever the batch size.
+        It does no I/O, and its time counts as the client's. A block is much larger than a small
+        batch, so encoding is vectorised for any batch size.
         """
         key = (block.name, mode)
         encoder = self._known_encoders.get(key)
@@ -122,15 +122,15 @@ class Session(Waits, Sending, Explaining, Changing, ABC):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of one physical table; the session keeps it.
 
-        In mode IMPORT the data of a payload is a tuple that ends with bytes. Those of all blocks
-        are written to one file, and `send` gets the tuple with its path in place of the bytes.
+        In mode IMPORT the data of a payload is a tuple that ends with bytes. The bytes of all
+        blocks are written to one file, and `send` gets the tuple with the file's path instead.
         """
 
     def size_of(self, data: Any) -> int | None:
-        """Return how many bytes of a payload's data are sent; None if the driver makes them.
+        """Return how many bytes of a payload's data are sent; None if the driver encodes it.
 
-        Data is bytes or a file, a list of such, or a tuple that ends with one of these, such as
-        path and body.
+        Data is bytes, a file, or a list of these; or a tuple that ends with one of them, such as
+        (path, body).
         """
         body = data[-1] if isinstance(data, tuple) else data
         if isinstance(body, list):
@@ -145,23 +145,23 @@ class Session(Waits, Sending, Explaining, Changing, ABC):
         """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
 
     def gave_up(self, error: Exception) -> bool:
-        """Return whether the server refused a query of `run` only for its size or time."""
+        """Return whether the server stopped a query only because of its size or time."""
         return False
 
     @abstractmethod
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of the last `send`, or of `done`, means for its rows."""
+        """Return the meaning of an error of the last `send`, or of `done`, for its rows."""
 
     @abstractmethod
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and return every row, as the driver returns it.
+        """Run a statement and return all rows, with values as the driver returns them.
 
-        Python's work on the answer, beyond the driver's, is done within `in_client`,
-        and `Capabilities.in_client` describes it.
+        Python's work on the answer, beyond the driver's, is done within `in_client`, and
+        `Capabilities.in_client` describes it.
         """
 
     def read_only(self) -> None:
-        """Make the database refuse writes from now on; do nothing where it has no such state."""
+        """Make the database refuse writes of this session; do nothing if it has no such mode."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield portions of about `rows` rows, in bounded memory."""

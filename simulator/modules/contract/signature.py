@@ -1,7 +1,7 @@
 """Signatures: texts that distinguish objects of this program from others of the same name.
 
-The statement that creates a table, index or bucket also stores a text with it, where the database
-has a place for one, such as a comment. The text holds the name: what is renamed is no longer ours.
+The statement that creates a table, index or bucket also stores a text with it, such as a comment,
+if the database can. The text contains the name, so that a renamed object is no longer ours.
 """
 
 import re
@@ -13,7 +13,7 @@ from simulator.data.schema import ID, Table
 from simulator.modules.contract.records import Contents, Existing
 
 Columns: TypeAlias = Mapping[str, str]
-"""Column name -> its type in the words of the catalogue; empty if it has no type."""
+"""Column name -> its type as the catalogue shows it; empty if it has no type."""
 
 
 def signature(name: str) -> str:
@@ -30,7 +30,7 @@ def comment(table: Table, name: str) -> str:
 def _same_columns(found: Columns, made: Columns, *, some: bool) -> bool:
     """Return whether an object has the columns that `create` makes, or (`some`) a subset of them.
 
-    The column of a key is left out: the database may have made it.
+    The key's column is ignored, because the database may have added it.
     """
     here, there = _simplify(found), _simplify(made)
     if not (here.keys() <= there.keys() if some else here.keys() == there.keys()):
@@ -44,7 +44,7 @@ def _simplify(columns: Columns) -> dict[str, str]:
 
 
 def _find_differing(name: str, made: Columns, found: Columns) -> list[tuple[str, str, str]]:
-    """Return the columns of a table with another type than `create` gave them."""
+    """Return the columns with another type than `create` gave them, and both types."""
     kinds = {column.lower(): kind for column, kind in found.items()}
     here = ((c, before, kinds.get(c.lower(), "no such column")) for c, before in made.items())
     return [
@@ -55,25 +55,25 @@ def _find_differing(name: str, made: Columns, found: Columns) -> list[tuple[str,
 
 
 def _bare_type(kind: str) -> str:
-    """Return a type without its length: a longer text holds the same."""
+    """Return a type without its length."""
     return re.sub(r"\([\d, ]+\)", "", kind.lower())
 
 
 class Signing:
-    """The part of a database that recognises and drops what `create` has made.
+    """The part of a database that recognises and drops objects that `create` made.
 
-    By default it has no place for a text.
+    By default the database cannot store signatures.
     """
 
     declares_columns: ClassVar[bool] = True
-    """False if a table has only the columns of its rows, so that some may be missing."""
+    """False if a table has only the columns that its rows fill, so that some may be missing."""
     shows_types: ClassVar[bool] = False
-    """True if a test on a server has shown that its catalogue names types as `layouts` does."""
+    """True if the catalogue names types as `layouts` does, as tests on a server have shown."""
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether these things, which exist, bear their signature.
+        """Return whether each of these existing objects has its signature.
 
-        Those are left out for which there is no place.
+        Objects that cannot have one are left out.
         """
         return {}
 
@@ -82,14 +82,14 @@ class Signing:
         return {}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns that `create` gives what bears this name, for each way to store them.
+        """Yield the columns that `create` gives an object of this name, for each way of storing it.
 
-        Nothing, where the catalogue shows no columns of it.
+        Nothing is yielded if the catalogue does not show them.
         """
         return ()
 
     def resembles(self, name: str, tables: Sequence[Table]) -> bool:
-        """Return whether an existing object of this name looks as `create` makes it for tables."""
+        """Return whether an object has a layout that `create` gives it for these tables."""
         layouts = [*self.layouts(name, tables)]
         if not layouts:
             return True
@@ -97,7 +97,7 @@ class Signing:
         return any(_same_columns(found, each, some=some) for each in layouts)
 
     def find_altered(self, table: Table) -> list[tuple[str, str, str]]:
-        """Return columns that have another type than `create` gave them, and both types."""
+        """Return the columns with another type than `create` gave them, and both types."""
         altered: list[tuple[str, str, str]] = []
         for name in table.names if self.shows_types else ():
             if found := self.columns_in(name):
@@ -109,16 +109,16 @@ class Signing:
         return altered
 
     def drop_signed(self, names: Collection[str]) -> None:
-        """Drop what bears its signature; leave alone what has taken a name meanwhile.
+        """Drop the objects with their signature, but no other object that took a name meanwhile.
 
-        A database with transactions does both in one.
+        A database with transactions checks and drops in one.
         """
         signed = [name for name, bears in self.find_signed(names).items() if bears]
         if signed:
             self.drop(signed)
 
     def drop_unsigned(self, tables: Mapping[str, Sequence[Table]]) -> None:
-        """Drop what is still like what `create` makes for tables, and has no signature."""
+        """Drop objects without a signature that still look as `create` makes them for tables."""
         found = self.find_existing([*tables])
         alike = {name: tables[name] for name, each in found.items() if each.alike}
         if names := [name for name, made_for in alike.items() if self.resembles(name, made_for)]:
@@ -126,23 +126,23 @@ class Signing:
 
     @abstractmethod
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names in use, and what uses them: ours or another's. `names` is not empty."""
+        """Return the existing objects of these names (at least one), ours or not."""
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return other obstacles to `create` or `create_indices`, which are never ours."""
+        """Return further obstacles to `create` or `create_indices`; they are never ours."""
         return {}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         """Return the user's objects that depend on tables, such as "view v on events".
 
-        It keeps `drop` from dropping them, or `create` from creating them.
+        They prevent dropping or creating the tables.
         """
         return []
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return how much is stored in an object; called for objects that are not ours."""
+        """Return the size of an object that is not ours."""
         return Contents()
 
     @abstractmethod
     def drop(self, names: Collection[str]) -> None:
-        """Drop the existing objects that `create` made under these names (at least one)."""
+        """Drop the objects of these names (at least one), which exist and which `create` made."""

@@ -1,7 +1,7 @@
 """Languages in which users write queries.
 
-A text is checked before anything runs: it must be one statement that reads. Parameters become
-values of the language, which nothing in them can break.
+A text is checked before anything runs: it must be one statement that only reads. Parameters become
+values of the language, whatever characters they contain.
 """
 
 import re
@@ -16,31 +16,30 @@ from simulator.errors import counted, nearest
 
 
 class TextLanguage(ABC):
-    """A language, for the queries over one table."""
+    """A language of queries over one table."""
 
     def __init__(self, table: Table, keys: Sequence[str]) -> None:
-        """Store the names under which a user may write a text for it, the most specific first."""
+        """Store the keys of a user's text for this language, the most specific first."""
         self.table = table
         self.keys = tuple(dict.fromkeys(keys))
 
     @property
     @abstractmethod
     def places(self) -> Mapping[str, str]:
-        """The values of placeholders for the rows: `table`, and others that the language needs."""
+        """The values of placeholders that name the rows, such as `table`."""
 
     @abstractmethod
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return the statement for an instance: the text with the instance's values."""
+        """Return the statement of an instance of a query: the text with its values."""
 
     def choose_text(self, texts: Mapping[str, str]) -> str | None:
-        """Return the text for this language, if there is one."""
+        """Return the text for this language, or None."""
         return next((texts[key] for key in self.keys if key in texts), None)
 
     def problem(self, text: str, columns: Collection[str] = ()) -> str:
-        """Return why a text is not one statement that reads and answers with these columns.
+        """Return why a text is not one statement that reads and yields these columns, or "".
 
-        Empty if it is. Columns are checked where an answer has them by name, as far as the text
-        shows them.
+        Columns are checked if answers name them and the text shows their names.
         """
         for name in sorted(placeholders(text) & GIVEN - {*self.places}):
             if name == "table":
@@ -50,11 +49,11 @@ class TextLanguage(ABC):
         return ""
 
     def statement(self, query: TextQuery) -> Statement:
-        """Return the text with its parameters; KeyError without a text."""
+        """Return the query's statement; KeyError if it has no text for this language."""
         return Statement(self.with_values(self.text_of(query), query), query.outputs, own=True)
 
     def text_of(self, query: TextQuery) -> str:
-        """Return the query's text for this language; KeyError without one."""
+        """Return the query's text for this language; KeyError if there is none."""
         text = self.choose_text(query.texts)
         if text is None:
             raise KeyError(", ".join(self.keys))
@@ -62,23 +61,22 @@ class TextLanguage(ABC):
 
 
 class StatementLanguage(TextLanguage):
-    """A language with literals, in which a parameter is written as one of them."""
+    """A language in which parameters are written as literals."""
 
     begins: ClassVar[frozenset[str]]
-    """First words of statements that read, in lower case."""
+    """First words of reading statements, in lower case."""
     writes: ClassVar[re.Pattern[str]]
-    """Pattern of words that appear, outside quotes and comments, only in statements that write."""
+    """Pattern of words that appear only in writing statements, outside quotes and comments."""
     passed_over: ClassVar[re.Pattern[str]]
-    """Comments and texts in quotes."""
+    """Pattern of comments and quoted texts."""
     one_statement: ClassVar[bool] = True
     """True if a semicolon ends a statement."""
 
     @abstractmethod
     def literal(self, value: Value) -> str:
-        """Return a value as the language writes it."""
+        """Return a value as a literal."""
 
     def problem(self, text: str, columns: Collection[str] = ()) -> str:
-        """Return why a text is not one statement that reads; empty if it is."""
         if re.search(r"""\\['"`]""", text) and self.one_statement:
             return "has a quote after a backslash, which databases read differently; double it"
         bare = self.passed_over.sub(" ", text).strip().rstrip(";").lower()
@@ -95,6 +93,5 @@ class StatementLanguage(TextLanguage):
         return super().problem(text, columns)
 
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return a text with literals as parameters."""
         values = {name: self.literal(value) for name, value in query.values.items()}
         return fill(text, {**self.places, **values})

@@ -1,4 +1,4 @@
-"""Results of the contract tests for each module: a JSON file per module, written by the tests.
+"""Results of the contract tests, in a JSON file for each module.
 
 `pytest tests/contract --evidence` writes the files; the documentation and `targets` read them.
 """
@@ -12,11 +12,11 @@ from simulator.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 STAND_IN = "stand-in"
-"""Server name in a record of cases that ran on a substitute, not on the database itself."""
+"""Name of the server in a record of tests on a substitute for the database."""
 
 
 class Kill(StrEnum):
-    """The share of acknowledged rows that survived a kill -9 of the server under inserts."""
+    """The share of acknowledged rows that survived a kill -9 of the server during inserts."""
 
     ALL_KEPT = "all kept"
     SOME_LOST = "some lost"
@@ -24,14 +24,14 @@ class Kill(StrEnum):
 
 
 class Reached(StrEnum):
-    """The way in which the tests reached the server of a record."""
+    """How the tests reached a server."""
 
     STARTED = "started by the tests"
     ADDRESS = "by its address"
 
 
 class EvidenceRecord(Frozen):
-    """A target of the contract suite that has passed all cases."""
+    """A target that passed all cases of the contract suite."""
 
     target: str
     """The target's name in tests/contract/targets.py."""
@@ -39,16 +39,16 @@ class EvidenceRecord(Frozen):
     """Product and version as the server reports them, or STAND_IN."""
     date: dt.date
     cases: int
-    """Number of cases that passed."""
+    """Number of passed cases."""
     kill: Kill = Kill.NOT_TRIED
     reached: Reached = Reached.STARTED
-    """Way to the server; an address means that others installed and set it up."""
+    """How the tests reached the server; at an address, it was installed by others."""
     note: str = ""
-    """Facts that a reader must know about this server, in half a sentence."""
+    """A remark about this server, in half a sentence."""
 
     @property
     def remark(self) -> str:
-        """The note, and how the tests came to a server that they did not start."""
+        """The note, and how the tests reached a server that they did not start."""
         reached = "" if self.reached is Reached.STARTED else f"reached {self.reached}"
         return "; ".join(filter(None, (reached, self.note)))
 
@@ -66,14 +66,14 @@ class Evidence(Frozen):
 
     @property
     def draft(self) -> bool:
-        """True if the module has never passed on a real server."""
+        """True if the module has not passed on a real server."""
         return not self.real
 
     @property
     def servers(self) -> str:
-        """The real servers, each product once with its versions; `draft` without any.
+        """The real servers, each product once with its versions; "draft" if there are none.
 
-        What a server adds in parentheses or after a comma, such as a package version, is left out.
+        Additions in parentheses or after a comma, such as a package version, are left out.
         """
         products: dict[str, list[str]] = {}
         for record in self.real:
@@ -93,9 +93,9 @@ class Evidence(Frozen):
         return next((kill for kill in order if kill in outcomes), Kill.NOT_TRIED)
 
     def with_record(self, record: EvidenceRecord) -> "Evidence":
-        """Return the evidence with the record in place of an earlier one of the same target.
+        """Return the evidence with the record, which replaces an earlier one of the same target.
 
-        A loss stays on record for the same server: a later kill may come at a luckier moment.
+        A loss stays on record for the same server, because a later kill may be luckier.
         """
         earlier = next((old for old in self.records if old.target == record.target), None)
         lost = earlier and earlier.kill is Kill.SOME_LOST and earlier.server == record.server
@@ -106,7 +106,7 @@ class Evidence(Frozen):
 
 
 def evidence(module: str, folder: Path = FOLDER) -> Evidence:
-    """Return what the tests have shown of a module; no records for a module of the user's own."""
+    """Return the evidence of a module; a user's own module has no records."""
     path = folder / f"{module}.json"
     if not path.is_file():
         return Evidence(module=module)

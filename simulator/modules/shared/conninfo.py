@@ -3,7 +3,7 @@
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 https://www.mongodb.com/docs/manual/reference/connection-string/
 
-They hide too much rather than too little: a string may be one that no driver can parse.
+Strings that no driver can parse are redacted, too: rather too much than too little.
 """
 
 import re
@@ -24,17 +24,19 @@ _NEXT_KEY = re.compile(r"(?<![\s;])[\s;]+\w+\s*=")
 
 
 def redact_address(connection_string: str) -> tuple[str, set[str]]:
-    """Return a connection string as it may be shown, and its passwords as drivers repeat them."""
+    """Return a connection string without passwords, and the forms in which drivers repeat them."""
     hidden: list[str] = []
     url = _URL.fullmatch(connection_string)
-    shown = url[1] + _url(url[2], hidden) if url else _words(connection_string, hidden)
+    shown = (
+        url[1] + _redact_url(url[2], hidden) if url else _redact_words(connection_string, hidden)
+    )
     bare = [_ESCAPED.sub(r"\1", password.strip("'")) for password in hidden]
     whole = {form for password in (*hidden, *bare) for form in (password, unquote(password))}
     return shown, whole.union(*map(parts_of, whole))
 
 
-def _url(rest: str, hidden: list[str]) -> str:
-    """Return what follows the `//` of a URL without passwords; add these to `hidden`."""
+def _redact_url(rest: str, hidden: list[str]) -> str:
+    """Return the part of a URL after `//` without passwords, which are added to `hidden`."""
     rest, question, query = rest.partition("?")
     pairs = [pair.partition("=") for pair in query.split("&")]
     query = "&".join(
@@ -46,11 +48,11 @@ def _url(rest: str, hidden: list[str]) -> str:
     user, colon, password = login.partition(":")
     if colon:
         return f"{user}:{_hide(password, hidden)}@{address}"
-    return rest if at else _address(rest, hidden)
+    return rest if at else _redact_port(rest, hidden)
 
 
-def _address(rest: str, hidden: list[str]) -> str:
-    """Hide what follows a host and a colon and is no port: `user:secret` without a host."""
+def _redact_port(rest: str, hidden: list[str]) -> str:
+    """Hide text in the place of a port that is not a number: `user:secret` without a host."""
     authority = _AUTHORITY.match(rest)
     start = 0
     for host in authority[0].split(",") if authority else ():
@@ -62,7 +64,7 @@ def _address(rest: str, hidden: list[str]) -> str:
     return rest
 
 
-def _words(text: str, hidden: list[str]) -> str:
+def _redact_words(text: str, hidden: list[str]) -> str:
     """Return key=value words without passwords, and without words that have no key."""
     shown, at = "", 0
     while at < len(text):

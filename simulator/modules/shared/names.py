@@ -11,9 +11,9 @@ _LONGEST = 200
 
 
 def storable(name: str, allowed: str, not_first: str, *, lower: bool = False) -> str:
-    """Return a name with `allowed` characters only (the inside of a regular expression's [...]).
+    """Return a name with `allowed` characters only, written as in a regular expression's [...].
 
-    A checksum distinguishes names that differ only in other characters, or in case.
+    A checksum distinguishes names that differ only in replaced characters or in case.
     """
     plain = re.sub(f"[^{allowed}]", "_", name.lower() if lower else name)
     plain = plain.lstrip(not_first)[:_LONGEST] or "table"
@@ -23,7 +23,7 @@ def storable(name: str, allowed: str, not_first: str, *, lower: bool = False) ->
 def check_names(
     product: str, tables: Sequence[Table], in_tables: re.Pattern[str], in_columns: re.Pattern[str]
 ) -> None:
-    """Raise UnstorableError with every name of a table or column that matches its pattern."""
+    """Raise UnstorableError for names of tables and columns in which their pattern occurs."""
     named = [("table", name, in_tables) for name in names_of(tables)]
     named += [("column", c.name, in_columns) for table in tables for c in table.columns]
     wrong = [

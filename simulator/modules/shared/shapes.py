@@ -1,7 +1,7 @@
-"""Shapes of query plans: what stays the same when the same plan is carried out again.
+"""Shapes of query plans: the parts that stay the same when the same plan runs again.
 
-Literals and figures become a question mark. Of equal neighbours one is left, as their number
-depends on how much is stored: partitions, chunks, shards, segments, workers.
+Literals and figures become a question mark. Equal neighbours become one, because their number
+depends on the stored data: partitions, chunks, shards, segments, workers.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.|'')*'")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\w.:]*(?:[-+]\d[\w.:]*)*")
-"""A number, also with a unit, or a date."""
+"""A number, a number with a unit, or a date."""
 _SEVERAL = re.compile(r"\?(?:,\s*\?)+")
 _DRAWN = str.maketrans(dict.fromkeys("│├└─╴", " "))
 """Characters with which servers draw trees."""
@@ -20,34 +20,34 @@ _STEP = "  "
 
 
 def without_values(text: str) -> str:
-    """Return a text with a question mark for each literal, number, and list of them."""
+    """Return a text in which literals, numbers and lists of them are question marks."""
     return _SEVERAL.sub("?", _NUMBER.sub("?", _QUOTED.sub("?", text)))
 
 
-def of_text(text: str, said: Callable[[str], str] = str) -> str:
+def of_text(text: str, keep: Callable[[str], str] = str) -> str:
     """Return the shape of a text with lines that form a tree by their indentation.
 
-    `said` returns the part of a line that belongs to the shape, or nothing.
+    `keep` returns the part of a line that belongs to the shape, or "".
     """
     lines = []
     for line in text.splitlines():
         bare = line.translate(_DRAWN)
-        if found := said(bare.strip()):
+        if found := keep(bare.strip()):
             depth = len(bare) - len(bare.lstrip())
             lines.append((depth, without_values(" ".join(found.split()))))
     return "\n".join(_format(_tree(lines)))
 
 
 def of_json(value: Any, left_out: re.Pattern[str], literals: Collection[str] = ()) -> str:
-    """Return the shape of decoded JSON without the keys `left_out`, as a tree of keys and values.
+    """Return the shape of decoded JSON as a tree of keys and values, without the keys `left_out`.
 
-    Below the keys `literals` all texts are literals, except names of fields, which begin with $.
+    Texts under the keys `literals` are literals, except names of fields, which begin with $.
     """
     return "\n".join(_format(_nodes("", value, left_out, literals, literal=False)))
 
 
 def format_json(value: Any, depth: int = 0) -> str:
-    """Return decoded JSON as text; a value without further parts takes one line."""
+    """Return decoded JSON as text, with an object or list of plain values on one line."""
     parts = value.values() if isinstance(value, Mapping) else value
     is_flat = not isinstance(value, Mapping | list) or not any(
         isinstance(part, Mapping | list) and part for part in parts
@@ -64,23 +64,23 @@ def format_json(value: Any, depth: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A line, and the lines below it."""
+    """A line of a tree, with its children."""
 
     text: str
-    below: list["_Node"] = field(default_factory=list)
+    children: list["_Node"] = field(default_factory=list)
 
 
 def _tree(lines: Iterable[tuple[int, str]]) -> list[_Node]:
     root = _Node("")
     path = [(-1, root)]
-    """The last node of each depth, after the nodes above it."""
+    """The last node and its ancestors, each with its depth."""
     for depth, text in lines:
         while path[-1][0] >= depth:
             path.pop()
         node = _Node(text)
-        path[-1][1].below.append(node)
+        path[-1][1].children.append(node)
         path.append((depth, node))
-    return root.below
+    return root.children
 
 
 def _nodes(
@@ -105,7 +105,7 @@ def _nodes(
 
 
 def _order(item: tuple[str, Any]) -> tuple[bool, str]:
-    """Return the sort key of an item: values before parts, because some servers shuffle keys."""
+    """Return an item's sort key, plain values first; the order of some servers' keys varies."""
     name, part = item
     return isinstance(part, Mapping | list), name
 
@@ -121,7 +121,7 @@ def _value(value: Any, *, literal: bool) -> str:
 def _format(nodes: Iterable[_Node], depth: int = 0) -> Iterator[str]:
     before: list[str] = []
     for node in nodes:
-        lines = [_STEP * depth + node.text, *_format(node.below, depth + 1)]
+        lines = [_STEP * depth + node.text, *_format(node.children, depth + 1)]
         if lines != before:
             yield from lines
         before = lines

@@ -1,4 +1,4 @@
-"""Waiting for servers that report only their state, not the end of their work."""
+"""Polling of servers that report their state, but not the end of their work."""
 
 import math
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def wait_until(done: Callable[[], bool], timeout_s: float, poll_s: float) -> bool:
-    """Return whether something is done in time; `done` is called again and again."""
+    """Call `done` repeatedly; return whether it was true before the timeout."""
     deadline = time.monotonic() + timeout_s
     while not done():
         if time.monotonic() > deadline:
@@ -19,7 +19,7 @@ def wait_until(done: Callable[[], bool], timeout_s: float, poll_s: float) -> boo
 def wait_until_stable(
     read: Callable[[], Any], quiet_s: float, poll_s: float, timeout_s: float = math.inf
 ) -> bool:
-    """Return whether, in time, `read` has returned the same for `quiet_s`."""
+    """Return whether `read` returned the same for `quiet_s` before the timeout."""
     deadline = time.monotonic() + timeout_s
     before, since = read(), time.monotonic()
     while (left_s := quiet_s - (time.monotonic() - since)) > 0:
@@ -37,7 +37,7 @@ def retry(
     timeout_s: float,
     poll_s: float,
 ) -> None:
-    """Run an action; repeat it while its error `passes`, until a timeout."""
+    """Run an action; repeat it until the timeout while it raises an error that `passes`."""
     deadline = time.monotonic() + timeout_s
     while True:
         try:

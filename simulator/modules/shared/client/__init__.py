@@ -1,1 +1,1 @@
-"""Work of the client for a database: partial answers, drivers, contents of payloads."""
+"""The client's part of queries and inserts: partial answers, drivers, contents of payloads."""

@@ -1,4 +1,4 @@
-"""Contents of payloads, which may be files (mode IMPORT), and of answers, cut into portions."""
+"""Contents of payloads, which may be files (mode IMPORT), and portions of answers."""
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,12 +9,12 @@ from typing import Any, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Content: TypeAlias = bytes | mmap.mmap
-"""Content that has a length and can be sliced."""
+"""Content with a length, which can be sliced."""
 
 
 @contextmanager
 def contents(source: bytes | Path) -> Iterator[Content]:
-    """Yield the bytes, or the bytes of a file, which are read when they are used."""
+    """Yield the bytes, or a file's bytes, which are read when they are used."""
     if not isinstance(source, Path):
         yield source
         return
@@ -23,17 +23,16 @@ def contents(source: bytes | Path) -> Iterator[Content]:
 
 
 def portions(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield rows as they arrive, a number of them at a time."""
+    """Yield rows as they arrive, in lists of at most `size`."""
     arriving = iter(rows)
     while portion := list(islice(arriving, size)):
         yield portion
 
 
 def separate_blobs(rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    """Return rows in which a BLOB equals no text."""
-    kinds = {*map(type, chain.from_iterable(rows))}
-    return [[*map(_separate, row)] for row in rows] if bytes in kinds else rows
-
-
-def _separate(value: Any) -> Any:
-    return bytearray(value) if isinstance(value, bytes) else value
+    """Return rows with bytearrays for BLOBs, so that no BLOB equals a text."""
+    if bytes not in {*map(type, chain.from_iterable(rows))}:
+        return rows
+    return [
+        [bytearray(value) if isinstance(value, bytes) else value for value in row] for row in rows
+    ]

@@ -1,8 +1,7 @@
-"""The vendor's own driver as what sends rows, in the way its documentation advises.
+"""Rows sent by the vendor's own driver, as its documentation advises.
 
-The program's own encoders make the bytes that a server reads; an application gives Python objects
-to a driver, which makes them. With `client=driver` a module does so too: the rows are the same, and
-so is their verification, and `compare` shows what the driver costs.
+The program's own encoders write the bytes that a server reads; an application gives Python objects
+to a driver. With `client=driver` a module does the same, so that `compare` shows the driver's cost.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ class Client(StrEnum):
 
 
 class DriverOptions(Options):
-    """Options of a module that can have the vendor's driver send the rows."""
+    """Options of a module that can send rows through the vendor's driver."""
 
     client: Client = Field(
         Client.OWN,
@@ -35,7 +34,6 @@ class DriverOptions(Options):
 
     @property
     def sends_by(self) -> str:
-        """The insert mode in which the vendor's driver sends rows; empty: this program does."""
         return "" if self.client is Client.OWN else self.client.value
 
     def list_excluded(self, *names: str) -> list[str]:
@@ -50,7 +48,7 @@ class DriverOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class DriverBatch:
-    """Rows for a driver."""
+    """A batch of rows for a driver."""
 
     into: Any
     """Destination of the rows: a statement, a collection, ..."""
@@ -58,14 +56,14 @@ class DriverBatch:
 
 
 def batches(into: Any, rows_of: Callable[[Block, int], Sequence[Sequence[Any]]]) -> Encoder:
-    """Return an encoder that makes batches of these rows."""
+    """Return the encoder of batches of the rows that `rows_of` returns."""
     return lambda block, rows_per_batch: [
         DriverBatch(into, rows) for rows in rows_of(block, rows_per_batch)
     ]
 
 
 def map_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return a dict of each row, in which a NULL is left out."""
+    """Return each row as a dict without NULLs."""
     return [
         {name: value for name, value in zip(names, row, strict=True) if value is not None}
         for row in rows

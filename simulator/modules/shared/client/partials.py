@@ -1,20 +1,20 @@
-"""Answers combined by the client from partial answers.
+"""Answers that the client combines from partial answers.
 
-A query is sent to each physical table, range of tokens or window of time separately where a
-database cannot answer it at once. A combiner takes the rows of all of them, in any order and any
+If a database cannot answer a query at once, it is queried separately for each physical table, range
+of tokens or window of time. A combiner takes the rows of all partial answers, in any order and any
 number of portions, and returns the rows of the whole answer.
 
-How the partial aggregates of a group are merged:
+The partial aggregates of a group are merged as follows:
 
 - A NULL, the aggregate of no values, changes nothing. A group exists once it is mentioned, even if
-  all of its values are NULL; a query without groups has one group in any case.
+  all its values are NULL; a query without groups always has one group.
 - Counts and sums are added. Sums of integers, booleans and instants are Python integers, exact
   beyond 2**53 and 2**63. Sums of floats are added as doubles: exact in any order for values on a
   grid (`Column.exact`), rounded for others, which verification allows for.
 - The smallest minimum and the largest maximum remain. Texts are ordered by code point, which is the
   order of their UTF-8.
-- A mean is the sum divided by the count. The mean of a whole group is taken as it is; a second one
-  for the same group is an error, because means cannot be merged.
+- A mean is the sum divided by the count. A mean that is given for a whole group is used unchanged;
+  a second one for the same group is an error, because means cannot be merged.
 - A first or last value comes with its time, as a pair; the earliest or latest pair remains.
 """
 
@@ -40,18 +40,18 @@ Key: TypeAlias = tuple[Any, ...]
 """A group: the values of the query's `by` tags, then the start of its bucket if it has buckets."""
 
 _MANY = 1_000_000
-"""Number of rows that may wait before they are compared with the others."""
+"""Number of new rows above which they are merged into the known ones."""
 
 
 class Combiner(ABC):
-    """Takes the rows of partial answers and returns the rows of the whole answer."""
+    """Combines the rows of partial answers into the rows of the whole answer."""
 
     @abstractmethod
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows of a partial answer."""
 
     def end_range(self) -> None:  # noqa: B027 - most combiners have nothing to do here
-        """Note that all rows of a range (of tokens, or of time) have been added."""
+        """End a range of tokens or time, all rows of which have been added."""
 
     @abstractmethod
     def rows(self) -> Sequence[Row]:
@@ -59,7 +59,7 @@ class Combiner(ABC):
 
 
 class Collected(Combiner):
-    """All rows, in the order in which they are added."""
+    """Keeps all rows, in the order of arrival."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
@@ -72,7 +72,7 @@ class Collected(Combiner):
 
 
 class Latest(Combiner):
-    """The latest rows, of rows (time, columns...)."""
+    """Keeps the latest of rows (time, columns...)."""
 
     def __init__(self, number: int) -> None:
         """Store how many rows to keep."""
@@ -87,7 +87,7 @@ class Latest(Combiner):
 
 
 class NewestRows(Combiner):
-    """The newest row of each combination of tags, of rows (tags..., time, columns...)."""
+    """Keeps the newest of rows (tags..., time, columns...) for each combination of tags."""
 
     def __init__(self, tags: int = 1) -> None:
         """Store the number of tags."""
@@ -107,9 +107,9 @@ class NewestRows(Combiner):
 
 
 class Distinct(Combiner):
-    """The number of distinct rows, compared by a 64-bit hash of each, as verification does.
+    """Counts distinct rows, by a 64-bit hash of each, as verification does.
 
-    `apart`: rows of two ranges always differ, so the rows of a range are forgotten when it ends.
+    `apart`: rows of different ranges always differ, so a range's rows are forgotten when it ends.
     """
 
     def __init__(self, columns: Sequence[Output], *, apart: bool = False) -> None:
@@ -121,7 +121,7 @@ class Distinct(Combiner):
         self._waiting = 0
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows; they are sorted in large portions, so that the cost of a row stays the same."""
+        """Add rows; they are sorted in large portions, so that the cost per row stays constant."""
         self._new.append(hash_stored(self._columns, rows))
         self._waiting += len(rows)
         if self._waiting > max(len(self._seen), _MANY):
@@ -146,11 +146,11 @@ class Distinct(Combiner):
 
 
 class Partial(NamedTuple):
-    """An aggregate with values that can be merged over the parts of a group."""
+    """An aggregate of a part of a group, which can be merged with the aggregates of other parts."""
 
     function: Function
     column: str | None = None
-    """None: of rows."""
+    """None: the aggregate counts rows."""
 
 
 ROWS = Partial(Function.COUNT)
@@ -176,7 +176,7 @@ class PartialGroups(Combiner):
     """The groups of an aggregate query.
 
     Partial aggregates are added one at a time (`merge`), from a list of values (`merge_values`), or
-    as rows: a group's key, then a value for each of `partials`.
+    as rows with a group's key and a value for each of `partials`.
     """
 
     def __init__(self, query: AggregateQuery, partials: Sequence[Partial] = ()) -> None:
@@ -194,7 +194,7 @@ class PartialGroups(Combiner):
                 self.merge(key, partial, value)
 
     def mention(self, keys: Iterable[Key]) -> None:
-        """Note that groups exist, whether or not they have values."""
+        """Add groups, even if they have no values."""
         for key in keys:
             self._groups.setdefault(key, {})
 
@@ -225,19 +225,19 @@ class PartialGroups(Combiner):
                 raise ValueError(f"two means of {partial.column} for {key}: means cannot be merged")
 
     def merge_values(self, key: Key, partial: Partial, values: Sequence[Any]) -> None:
-        """Add a partial aggregate that is computed here from values, of which some may be None."""
+        """Add the partial aggregate of values, which may include None."""
         self.merge(key, partial, aggregate_of(partial.function, values))
 
     def forget(self, column: str) -> None:
-        """Drop the partial aggregates of a column, but not the groups."""
+        """Remove the partial aggregates of a column, but not the groups."""
         for known in self._groups.values():
             for partial in [partial for partial in known if partial.column == column]:
                 del known[partial]
 
     def find_exceeding(self, limit: int) -> set[str]:
-        """Return the columns with a possible sum of `limit`: their count times their largest value.
+        """Return the columns, except floats, with a sum that may reach `limit`.
 
-        Only columns other than floats, with known count, minimum and maximum.
+        The largest possible sum is the count times the largest absolute value.
         """
         table = self.query.table
         return {
@@ -254,7 +254,7 @@ class PartialGroups(Combiner):
         ends = (
             known.get(Partial(function, column), 0) for function in (Function.MIN, Function.MAX)
         )
-        return (self._count(known, column) or 0) * max(abs(int(end)) for end in ends)
+        return (self._find_count(known, column) or 0) * max(abs(int(end)) for end in ends)
 
     def values(self, partial: Partial) -> list[Any]:
         """Return a partial aggregate of each group that has it."""
@@ -263,23 +263,23 @@ class PartialGroups(Combiner):
     def rows(self) -> Sequence[Row]:
         """Return a row for each group: its key, then the query's aggregates.
 
-        Of `newest` buckets only these, as several partial answers have more together.
+        With `newest`, only the newest buckets are returned: several partial answers have more.
         """
         keys: Iterable[Key] = self._groups
         if self.query.newest is not None:
             keys = nlargest(self.query.newest, keys)
         return [
-            (*key, *(self._value(self._groups[key], each) for each in self.query.aggregates))
+            (*key, *(self._compute(self._groups[key], each) for each in self.query.aggregates))
             for key in keys
         ]
 
-    def _value(self, known: dict[Partial, Any], aggregate: Aggregate) -> Any:
+    def _compute(self, known: dict[Partial, Any], aggregate: Aggregate) -> Any:
         function, name = aggregate.function, aggregate.column
-        count = self._count(known, name)
+        count = self._find_count(known, name)
         if name is None or function is Function.COUNT:
             return count or 0
         if function in (Function.MIN, Function.MAX):
-            return self._extreme(known, Partial(function, name))
+            return self._find_extreme(known, Partial(function, name))
         if function in ENDS:
             _, value = known.get(Partial(function, name), (None, None))
             return value
@@ -290,28 +290,28 @@ class PartialGroups(Combiner):
             return None
         return total if function is Function.SUM else total / count
 
-    def _count(self, known: dict[Partial, Any], name: str | None) -> int | None:
-        """Return the count of a column, which is the count of rows if the column is never NULL."""
+    def _find_count(self, known: dict[Partial, Any], name: str | None) -> int | None:
+        """Return the count of a column; without NULLs, it is the count of rows."""
         found = known.get(Partial(Function.COUNT, name))
         if found is None and name is not None and not self.query.table.column(name).nullable:
             found = known.get(ROWS)
         return found
 
-    def _extreme(self, known: dict[Partial, Any], partial: Partial) -> Any:
-        """Return a minimum or maximum; a boolean's follows from its count and its sum."""
+    def _find_extreme(self, known: dict[Partial, Any], partial: Partial) -> Any:
+        """Return a minimum or maximum; a boolean's follows from its count and sum."""
         found, name = known.get(partial), partial.column
         if found is not None or name is None or self.query.table.column(name).type is not Type.BOOL:
             return found
-        count, true = self._count(known, name), known.get(Partial(Function.SUM, name), 0)
+        count, true = self._find_count(known, name), known.get(Partial(Function.SUM, name), 0)
         if not count:
             return None
         return int(true == count) if partial.function is Function.MIN else int(true > 0)
 
 
 class Merged(PartialGroups):
-    """Groups that are merged one partial aggregate at a time: the rows are (key, partial, value).
+    """Groups that are merged from rows (key, partial, value).
 
-    The server's sums of integers have 64 bits, and nothing shows whether one was too large.
+    The server's sums of integers have 64 bits, and an overflow is not reported.
     """
 
     def add(self, rows: Iterable[Row]) -> None:
@@ -319,7 +319,7 @@ class Merged(PartialGroups):
             self.merge(key, partial, value)
 
     def rows(self) -> Sequence[Row]:
-        """Return a row for each group; RunError if a sum of the server may exceed 64 bits."""
+        """Return a row for each group; RunError if a server's sum may exceed 64 bits."""
         for name in self.find_exceeding(2**63):
             if self.query.table.column(name).role not in (Role.TAG, Role.TIME):  # added up here
                 raise RunError(
@@ -329,10 +329,10 @@ class Merged(PartialGroups):
 
 
 class GroupedRows(PartialGroups):
-    """The groups of an aggregate query with all values aggregated here.
+    """The groups of an aggregate query, aggregated here from the table's rows.
 
-    The rows added are the table's rows: its `by` tags, then its time if the query needs it
-    (`needs_time`), then the columns of `partials`, each once.
+    A row has the `by` tags, then the time if the query needs it (`needs_time`), then the columns of
+    `partials`, each once.
     """
 
     def __init__(
@@ -359,7 +359,7 @@ class GroupedRows(PartialGroups):
                 self.merge_values(key, partial, values)
 
     def _group(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
-        """Return the columns of each group's rows, behind the time if first or last ones count."""
+        """Return the columns of each group's rows, after the time if `_has_ends`."""
         tags, width = len(self.query.by), self.query.bucket
         groups: dict[Key, list[Row]] = defaultdict(list)
         if not needs_time(self.query):
@@ -374,14 +374,14 @@ class GroupedRows(PartialGroups):
 
 
 def needs_time(query: AggregateQuery) -> bool:
-    """Return whether a row's time determines the use of its values."""
+    """Return whether a query depends on the times of rows within its range."""
     return query.bucket is not None or any(a.function in ENDS for a in query.aggregates)
 
 
 def aggregate_of(function: Function, values: Sequence[Any]) -> Any:
-    """Return an aggregate of values without the None among them; None if there are no others.
+    """Return an aggregate of the values that are not None; None if there are none.
 
-    For a first or last value, these are pairs of a time and a value.
+    For a first or last value, `values` are pairs of time and value.
     """
     if function in ENDS:
         pick = min if function is Function.FIRST else max

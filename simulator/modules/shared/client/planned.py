@@ -1,7 +1,7 @@
-"""Queries that take several statements; the client combines the answers.
+"""Queries that take several statements, with answers that the client combines.
 
-A database that cannot answer a query at once is asked about each physical table, range of tokens or
-aggregate apart.
+A database that cannot answer a query at once gets a statement for each physical table, range of
+tokens or aggregate.
 """
 
 from abc import abstractmethod
@@ -17,22 +17,18 @@ from simulator.modules.shared.client.contents import portions
 from simulator.modules.shared.client.partials import Collected, Combiner, Row
 
 
-def _as_it_is(portion: Sequence[Row]) -> Sequence[Row]:
-    return portion
-
-
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One of the statements that answer a query together."""
+    """One of the statements that together answer a query."""
 
     text: str
-    read: Callable[[Any], Sequence[Row]] = _as_it_is
-    """Returns a portion of its answer, as it arrives, as rows for the combiner."""
+    read: Callable[[Any], Sequence[Row]] = lambda portion: portion
+    """Converts a portion of the answer into rows for the combiner."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery(Statement):
-    """The requests, how to read each answer, and how to combine the answers."""
+    """The statements of a query, and the combiner of their answers."""
 
     fetches: tuple[Fetch, ...] = ()
     combiner: Callable[[], Combiner] = Collected
@@ -41,7 +37,7 @@ class PlannedQuery(Statement):
     def of(
         cls, query: Query, fetches: Sequence[Fetch], combiner: Callable[[], Combiner], **more: Any
     ) -> Self:
-        """Return the plan of a logical query; its text has a statement on each line."""
+        """Return the plan of a logical query; its text has one statement per line."""
         text = "\n".join(fetch.text for fetch in fetches)
         return cls(text, outputs(query), fetches=tuple(fetches), combiner=combiner, **more)
 
@@ -51,22 +47,21 @@ Answers: TypeAlias = Generator[tuple[Fetch, Any] | None]
 
 
 class PlannedSession(Session):
-    """Answers planned queries; a subclass sends their statements."""
+    """A session that answers planned queries; a subclass sends their statements."""
 
     @abstractmethod
     def plan(self, statement: Statement) -> PlannedQuery:
-        """Return the plan of a statement; one of the user's own has a single fetch."""
+        """Return the plan of a statement; a user's own statement has a single fetch."""
 
     @abstractmethod
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Send the statements of a plan, and yield their answers as they arrive.
 
-        `rows`: of a portion, where the server takes a size; None: what is fastest. All that waits
-        for the database is done within `waiting`.
+        `rows` is the size of a portion, if the server takes one; None: the fastest size. Calls
+        that wait for the database are made within `waiting`.
         """
 
     def run(self, statement: Statement) -> Sequence[Row]:
-        """Run all statements of a plan and combine their answers."""
         with self.in_client():
             plan = self.plan(statement)
             combiner = plan.combiner()
@@ -80,7 +75,6 @@ class PlannedSession(Session):
             return combiner.rows()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Row]]:
-        """Run a plan and yield its rows in portions as they arrive, unless they are combined."""
         plan = self.plan(statement)
         if plan.combiner is not Collected:
             yield from super().stream(statement, rows)

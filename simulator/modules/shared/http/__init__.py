@@ -1,1 +1,1 @@
-"""HTTP and TLS: one connection, bytes in, status and bytes out."""
+"""Databases reached by HTTP: the client, TLS, sessions."""

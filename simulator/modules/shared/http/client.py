@@ -1,7 +1,7 @@
-"""A client of HTTP: one persistent connection, bytes in, status and bytes out.
+"""An HTTP client with one persistent connection.
 
-`classify` decides what an error means for the rows of a request: without a connection nothing was
-sent; a request without an answer may have been applied; otherwise the status decides.
+`classify` determines what an error means for the rows of a request: without a connection nothing
+was sent; a request without an answer may have been applied; otherwise the status decides.
 """
 
 import base64
@@ -42,7 +42,7 @@ from simulator.modules.shared.http.tls import (
 Body: TypeAlias = bytes | memoryview
 """The body of a request."""
 Parts: TypeAlias = Sequence[Body]
-"""Parts of a body, sent one after the other; the header Content-Length has their size."""
+"""Parts of a body, sent in order; the caller sets Content-Length."""
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
@@ -71,7 +71,7 @@ class HttpOptions(Options):
 
 
 def check_url(url: str) -> str:
-    """Return a URL that can be connected to, without a slash at its end, or raise ValueError."""
+    """Return a valid URL without a slash at its end; ValueError if it is invalid."""
     try:
         parsed = urlsplit(url)
         known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
@@ -107,7 +107,7 @@ class HttpReply(NamedTuple):
 
 
 class HttpError(Exception):
-    """Base of the errors of this file: what failed and where, then what to try."""
+    """A failed request: what failed and where, then the remedy."""
 
     def __init__(self, text: str, remedy: str = "") -> None:
         super().__init__(f"{text}; {remedy}" if remedy else text)
@@ -124,7 +124,7 @@ class NotConnected(HttpError):
 
 
 class NoAnswer(HttpError):
-    """The request was sent, at least in part, and no complete answer arrived."""
+    """The request was sent, at least in part, but no complete answer arrived."""
 
 
 class Refused(HttpError):
@@ -132,11 +132,11 @@ class Refused(HttpError):
 
     def __init__(self, where: str, reply: HttpReply) -> None:
         self.status, self.reply = reply.status, reply
-        said = words(reply.body)
-        self.words = said or responses.get(reply.status, "")
-        """The server's message; without one, the standard meaning of the status."""
+        message = words(reply.body)
+        self.words = message or responses.get(reply.status, "")
+        """The server's message, or else the standard phrase of the status."""
         remedy = _REMEDIES.get(reply.status, "")
-        if reply.status == FORBIDDEN and said and not _ABOUT_CREDENTIALS.search(said):
+        if reply.status == FORBIDDEN and message and not _ABOUT_CREDENTIALS.search(message):
             remedy = ""
         super().__init__(f"{where} answered {reply.status}: {self.words}", remedy)
 
@@ -155,7 +155,7 @@ _ABOUT_CREDENTIALS = re.compile(
 
 
 def classify(error: Exception) -> Failure:
-    """Return what an error means for the rows that were being sent."""
+    """Return the meaning of an error for the rows that were being sent."""
     match error:
         case NotConnected():
             return Failure.FATAL if error.permanent else Failure.NOT_APPLIED
@@ -168,12 +168,12 @@ def classify(error: Exception) -> Failure:
 
 
 class Http:
-    """One connection, opened on first use and again after it was lost."""
+    """One connection, opened on first use and reopened after a loss."""
 
     def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
         """Store headers for every request; SetupError if a header or the CA is unusable."""
         self.alive = True
-        """False once connecting failed or the connection was lost."""
+        """False after a failed connection attempt or a lost connection."""
         self._where = options.url
         self._timeout_s, self._query_timeout_s = options.timeout_s, options.query_timeout_s
         self._headers = dict(headers or {})
@@ -206,7 +206,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> HttpReply:
-        """Send a request and return the complete answer; Refused unless it is a success."""
+        """Send a request and return the complete answer; Refused unless it succeeded."""
         response = self._send(method, path, body, headers, timeout_s or self._timeout_s)
         reply = self._read_whole(response)
         if reply.status >= _FIRST_FAILURE:
@@ -251,7 +251,7 @@ class Http:
         headers: Mapping[str, str] | None,
         timeout_s: float,
     ) -> HTTPResponse:
-        """Send a request and return the answer once its head has arrived."""
+        """Send a request and return the answer when its head has arrived."""
         self._connect()
         connection = self._connection
         connection.timeout = timeout_s
@@ -267,9 +267,12 @@ class Http:
 
     def _connect(self) -> None:
         connection = self._connection
-        if connection.sock and not _readable(connection.sock):
-            return
-        self.close()  # the server closed the idle connection
+        if connection.sock:
+            unasked = poll()
+            unasked.register(connection.sock, POLLIN)
+            if not unasked.poll(0):
+                return
+        self.close()  # the server closed the idle connection, or sent data unasked
         connection.timeout = CONNECT_S
         try:
             connection.connect()
@@ -306,15 +309,8 @@ class Http:
         return NoAnswer(f"{self._where}: the connection was lost before an answer came ({cause})")
 
 
-def _readable(connection: socket.socket) -> bool:
-    """Return whether data, or the end of the connection, arrived unasked."""
-    waiting = poll()
-    waiting.register(connection, POLLIN)
-    return bool(waiting.poll(0))
-
-
 def not_connected(where: str, error: Exception) -> NotConnected:
-    """Return the error with its reason and what to try."""
+    """Return the error of a failed connection attempt, with its reason and remedy."""
     match error:
         case ssl.SSLCertVerificationError():
             remedy = certificate_remedy(error.verify_message)
@@ -337,36 +333,35 @@ _CHECK = "check that the server runs, and host and port in url"
 
 
 def words(body: bytes) -> str:
-    """Return the message in the body of a refusal if it is JSON, else the start of the body."""
+    """Return the message in a refusal's body if it is JSON, else the start of the body."""
     with suppress(ValueError):
-        said = json.loads(body)
-        found = _message(said)
-        if found:
-            return found + _detail(said)
+        content = json.loads(body)
+        if message := _find_message(content):
+            return message + _find_detail(content)
     text = body[:_SHOWN_BYTES].decode(errors="replace")
     return " ".join(text.split())
 
 
-def _detail(said: Any) -> str:
-    """Return the detail that InfluxDB 3 adds about the first line that it refuses."""
-    data = said.get("data") if isinstance(said, dict) else None
+def _find_detail(content: Any) -> str:
+    """Return the detail that InfluxDB 3 adds about the first refused line."""
+    data = content.get("data") if isinstance(content, dict) else None
     first = data[0] if isinstance(data, list) and data else data
     detail = first.get("error_message") if isinstance(first, dict) else None
     return f": {detail}" if isinstance(detail, str) else ""
 
 
-def _message(said: Any) -> str:
-    if isinstance(said, str):
-        return said
-    if isinstance(said, dict):
+def _find_message(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
         for key in ("message", "error", "errorMessage", "reason", "text"):
-            if found := _message(said.get(key)):
+            if found := _find_message(content.get(key)):
                 return found
     return ""
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of a text that arrives in pieces, each with its line end."""
+    """Yield the lines, with their line ends, of a text that arrives in pieces."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
@@ -382,6 +377,6 @@ def basic(user: str, password: str) -> str:
 
 
 def gzip_body(body: Body) -> bytes:
-    """Return a body for `Content-Encoding: gzip`, at the fastest level to spare client time."""
+    """Compress a body for `Content-Encoding: gzip`, at the fastest level to save client time."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(body) + compressor.flush()

@@ -1,4 +1,4 @@
-"""The common part of the modules for databases with an HTTP interface."""
+"""Databases with an HTTP interface, and their sessions."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ class HttpSession(Session):
 
     @abstractmethod
     def greet(self) -> None:
-        """Make the first request: HttpError if the server refuses the credentials."""
+        """Send the first request; HttpError if the server refuses the credentials."""
 
     def close(self) -> None:
         self.http.close()
@@ -42,7 +42,7 @@ class HttpSession(Session):
 
 
 class HttpSqlSession(HttpSession):
-    """A session that runs statements as texts; the server answers in JSON."""
+    """A session that sends statements as text and gets answers in JSON."""
 
     shape_of: Callable[[str], str] = staticmethod(shapes.of_text)
     """Returns the shape of a plan."""
@@ -52,7 +52,6 @@ class HttpSqlSession(HttpSession):
         """Run a statement and return its rows; HttpError if it fails."""
 
     def greet(self) -> None:
-        """Run a statement, which shows whether the server accepts the user."""
         self.ask("SELECT 1")
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
@@ -75,10 +74,9 @@ class HttpDatabase(Database[HttpSession_co]):
 
     @abstractmethod
     def open(self) -> HttpSession_co:
-        """Return a session that has sent nothing yet."""
+        """Return a new session, which has sent nothing yet."""
 
     def connect(self) -> HttpSession_co:
-        """Open a connection; SetupError if the server is unreachable or refuses the credentials."""
         session = self.open()
         try:
             session.greet()
@@ -90,7 +88,6 @@ class HttpDatabase(Database[HttpSession_co]):
         return session
 
     def identify(self) -> str:
-        """Return the answer to a request without credentials that names a product."""
         http, answer = Http(self.options), ""
         with closing(http):
             for path in ("/ping", "/"):

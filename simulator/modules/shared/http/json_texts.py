@@ -1,6 +1,6 @@
-"""The user's own queries in JSON; their answers have named columns.
+"""A user's own queries in JSON, with answers that name their columns.
 
-A text in quotes that is exactly "{name}" is replaced by the value, with its type.
+A quoted text that is exactly "{name}" is replaced by the value, with its type.
 """
 
 import json
@@ -16,31 +16,30 @@ class JsonTexts(TextLanguage):
     """JSON over one table."""
 
     given_names: frozenset[str] = frozenset()
-    """Names that an answer may have although no text and no column shows them."""
+    """Names that an answer may contain in addition to names in the text and names of columns."""
 
     def problem(self, text: str, columns: Collection[str] = ()) -> str:
-        """Return why a text is not JSON that reads and answers with these columns."""
         try:
             content = parse(text)
         except ValueError as error:
             return f"expected JSON, in which a parameter stands in quotes: {error}"
         return (
-            _parameter_problem(content)
+            _find_misplaced(content)
             or self.content_problem(content)
             or super().problem(text, columns)
             or self._column_problem(content, columns)
         )
 
     def content_problem(self, content: Any) -> str:
-        """Return why a text's content is not a query that only reads; empty if it is."""
+        """Return why a text's content is not a query that only reads, or ""."""
         raise NotImplementedError
 
     def instant(self, value: int) -> Any:
-        """Return an instant as documents have it; here as a number in the table's unit."""
+        """Return an instant as it is stored: by default, a number in the table's unit."""
         return value
 
     def fill_values(self, text: str, query: TextQuery) -> Any:
-        """Return a text's content, with the values of an instance."""
+        """Return a text's content with the values of an instance."""
         values = {
             name: self.instant(value.value) if isinstance(value, Instant) else value
             for name, value in query.values.items()
@@ -48,7 +47,7 @@ class JsonTexts(TextLanguage):
         return self.fill_parameters(parse(text), {**self.places, **values})
 
     def fill_parameters(self, content: Any, values: dict[str, Any]) -> Any:
-        """Return a content in which parameters are values."""
+        """Return content in which the parameters are replaced by values."""
         match content:
             case dict():
                 return {key: self.fill_parameters(each, values) for key, each in content.items()}
@@ -69,17 +68,17 @@ class JsonTexts(TextLanguage):
         return ""
 
     def can_name(self, column: str, names: Collection[str]) -> bool:
-        """Return whether an answer can have a column, if these names are in the text."""
+        """Return whether an answer can have a column if the text contains these names."""
         return column in names
 
 
 def parse(text: str) -> Any:
-    """Return the content of JSON; ValueError if it is invalid, or has a key twice."""
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+    """Return the content of JSON; ValueError if it is invalid or repeats a key."""
+    return json.loads(text, object_pairs_hook=_refuse_repeated, parse_constant=_refuse)
 
 
 def strings(content: Any) -> Iterator[str]:
-    """Yield every key and every text in quotes."""
+    """Yield every key and every quoted text."""
     match content:
         case dict():
             for key, each in content.items():
@@ -92,7 +91,7 @@ def strings(content: Any) -> Iterator[str]:
             yield content
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -105,20 +104,20 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _parameter_problem(content: Any) -> str:
+def _find_misplaced(content: Any) -> str:
+    """Return why a parameter cannot be replaced where it is, or ""."""
     for text in strings(content):
         for name in sorted(placeholders(text)):
             if not PLACEHOLDER.fullmatch(text):
                 return f"{{{name}}} is a part of {text!r}; it must be all that is in the quotes"
-    return _key_problem(content)
+    return _find_in_keys(content)
 
 
-def _key_problem(content: Any) -> str:
-    """Return a key of an object that is a parameter; empty if none is."""
+def _find_in_keys(content: Any) -> str:
     children = content if isinstance(content, list) else []
     if isinstance(content, dict):
         children = [*content.values()]
         for key in content:
             if placeholders(key):
                 return f"{key} is a key; a parameter is a value"
-    return next(filter(None, map(_key_problem, children)), "")
+    return next(filter(None, map(_find_in_keys, children)), "")

@@ -21,7 +21,7 @@ class MetricSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """All samples of a page, by the name of the metric."""
+    """The samples of a page, by name of the metric."""
 
     samples: Mapping[str, list[MetricSample]]
 
@@ -38,10 +38,10 @@ class Metrics:
         return name in self.samples
 
     def of(self, *names: str) -> Iterator[MetricSample]:
-        """Yield the samples of some metrics."""
+        """Yield the samples of metrics."""
         for name in names:
             yield from self.samples.get(name, ())
 
     def total(self, *names: str) -> float:
-        """Return the sum of some metrics over all labels."""
+        """Return the sum of metrics over all labels."""
         return sum(sample.value for sample in self.of(*names))

@@ -1,4 +1,4 @@
-"""TCP connections: the server's identity (TLS), and the detection of its loss (keepalive)."""
+"""TCP connections: TLS, and keepalive, which detects the loss of a server."""
 
 import re
 import socket
@@ -33,7 +33,7 @@ CERTIFICATES = {
     "(Hostname|IP address) mismatch|does not match host name": "connect by a name in the server's "
     "certificate, or have one issued for this name",
 }
-"""Pattern in the reason for refusing a known authority's certificate -> what to try."""
+"""Pattern of the reason why a trusted authority's certificate is refused -> remedy."""
 UNTRUSTED = "name its authority's certificate in ca_file, or set insecure=true"
 
 
@@ -44,9 +44,9 @@ def certificate_remedy(reason: str) -> str:
 
 
 def socket_options() -> list[tuple[int, int, int]]:
-    """Return the options of a socket that this system has; Linux has all of them.
+    """Return the socket options that this system supports; Linux supports all.
 
-    The system detects within 30 s that the server's node is gone, while an answer may take an hour.
+    They detect within 30 s that the server's node is gone, while an answer may take an hour.
     """
     wanted = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
     options = [
@@ -62,7 +62,7 @@ def socket_options() -> list[tuple[int, int, int]]:
 def tls_context(ca_file: str | None, ca: SecretStr | None, *, insecure: bool) -> ssl.SSLContext:
     """Return the context that checks a server's certificate; SetupError if the CA is unreadable.
 
-    `ca` is the text of the CA's certificate; `insecure` accepts any certificate.
+    `ca` is the CA's certificate as text; `insecure` accepts any certificate.
     """
     text = ca.get_secret_value() if ca else None
     try:

@@ -1,8 +1,8 @@
 """Queries to InfluxDB 1 or 2 as several statements, with answers that are read chunk by chunk.
 
-Neither InfluxQL nor Flux can express every query in one statement: a text has no minimum, a time no
-sum, a boolean neither. The server aggregates numbers; for the extremes of a text and the sum of
-times, all values are fetched.
+Neither InfluxQL nor Flux can express every query in one statement: texts have no minimum, times no
+sum, booleans neither. The server aggregates numbers; for extremes of texts and sums of times, all
+values are fetched.
 """
 
 from collections import defaultdict
@@ -46,7 +46,7 @@ class Language(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of an answer: columns, and values that all rows share; `time` is in nanoseconds."""
+    """Rows of an answer: columns, and values shared by all rows; `time` is in nanoseconds."""
 
     count: int
     columns: Mapping[str, Sequence[Any]]
@@ -66,16 +66,16 @@ class Subquery(Fetch):
 
     language: Language = Language.INFLUXQL
     name: str = ""
-    """Name of its answer among several in Flux."""
+    """Name of the answer, if a Flux script yields several."""
 
 
 def label(partial: Partial) -> str:
-    """Return the name of the column that holds a partial aggregate in an answer."""
+    """Return the name of a partial aggregate's column in an answer."""
     return Aggregate(*partial).label
 
 
 def unit_ns(table: Table) -> int:
-    """Return the nanoseconds of the table's unit of time."""
+    """Return the table's unit of time in nanoseconds."""
     return SECOND_NS // table.time_unit.per_second
 
 
@@ -83,12 +83,12 @@ def unit_ns(table: Table) -> int:
 
 
 def columns_of(table: Table, columns: Sequence[Column]) -> Read:
-    """Return the reader of these columns of the table."""
+    """Return the reader of columns of the table."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
         if not chunk.count:
             return []
-        return [*zip(*(_column(table, column, chunk) for column in columns), strict=True)]
+        return [*zip(*(_read_column(table, column, chunk) for column in columns), strict=True)]
 
     return read
 
@@ -107,7 +107,7 @@ def newest_rows(query: NewestQuery) -> Read:
 
 
 def read_named_columns(query_outputs: Sequence[Output]) -> Read:
-    """Return the reader of columns that have the names of the query's outputs."""
+    """Return the reader of columns with the names of the query's outputs."""
     names = [output.name for output in query_outputs]
 
     def read(chunk: Chunk) -> Sequence[Row]:
@@ -119,15 +119,15 @@ def read_named_columns(query_outputs: Sequence[Output]) -> Read:
     return read
 
 
-def _column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
+def _read_column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
     if column.role is Role.TIME:
         unit = unit_ns(table)
         return [in_units(time, unit) for time in chunk[TIME]]
-    return _tags(column, chunk) if column.role is Role.TAG else chunk[column.name]
+    return _read_tags(column, chunk) if column.role is Role.TAG else chunk[column.name]
 
 
-def _tags(column: Column, chunk: Chunk) -> Sequence[Any]:
-    """Return a tag's value in each row; an empty one is NULL, a number is stored as text."""
+def _read_tags(column: Column, chunk: Chunk) -> Sequence[Any]:
+    """Return a tag's value in each row; an empty text is NULL, and numbers are stored as text."""
     convert: Callable[[str], Any] = _CONVERT.get(column.type, str)
     known: dict[str | None, Any] = {None: None, "": None}
     found = []
@@ -155,10 +155,10 @@ def plan_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> Plann
 
 
 def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:
-    """Return the reader of aggregates by group, a column for each."""
+    """Return the reader of aggregates by group, one column each."""
 
     def read(chunk: Chunk) -> _Merges:
-        keys = _keys(query, chunk)
+        keys = _read_keys(query, chunk)
         for partial in wanted:
             for key, value in zip(keys, chunk[label(partial)], strict=True):
                 yield key, partial, value
@@ -167,13 +167,13 @@ def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:
 
 
 def series_read(query: AggregateQuery, tags: Sequence[Column]) -> Read:
-    """Return the reader that aggregates tags: each row counts the rows with these tags."""
+    """Return the reader that aggregates tags from the number of rows with each combination."""
 
     def read(chunk: Chunk) -> _Merges:
-        keys = _keys(query, chunk)
+        keys = _read_keys(query, chunk)
         for column in tags:
             name = column.name
-            for key, rows, value in zip(keys, chunk[ROWS], _tags(column, chunk), strict=True):
+            for key, rows, value in zip(keys, chunk[ROWS], _read_tags(column, chunk), strict=True):
                 # A group exists even if this tag is NULL in all of its rows.
                 yield key, Partial(Function.COUNT, name), None if value is None else rows
                 yield key, Partial(Function.MIN, name), value
@@ -185,26 +185,26 @@ def series_read(query: AggregateQuery, tags: Sequence[Column]) -> Read:
 
 
 def ends_read(query: AggregateQuery, end: Partial) -> Read:
-    """Return the reader of values with their times, for first or last values of groups."""
+    """Return the reader of first or last values of groups, with their times."""
     table = query.table
     column = table.column(str(end.column))
     is_field = column.role not in (Role.TIME, Role.TAG)
 
     def read(chunk: Chunk) -> Sequence[Row]:
-        values = chunk[label(end)] if is_field else _column(table, column, chunk)
-        found = zip(_keys(query, chunk), chunk[TIME], values, strict=True)
+        values = chunk[label(end)] if is_field else _read_column(table, column, chunk)
+        found = zip(_read_keys(query, chunk), chunk[TIME], values, strict=True)
         return [(key, end, None if value is None else (time, value)) for key, time, value in found]
 
     return read
 
 
 def values_read(query: AggregateQuery, column: Column, functions: Sequence[Function]) -> Read:
-    """Return the reader that aggregates the values of one column, the time or a text."""
+    """Return the reader that aggregates the values of a column, the time or a text."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
         by_key: dict[Key, list[Any]] = defaultdict(list)
-        values = _column(query.table, column, chunk)
-        for key, value in zip(_keys(query, chunk), values, strict=True):
+        values = _read_column(query.table, column, chunk)
+        for key, value in zip(_read_keys(query, chunk), values, strict=True):
             by_key[key].append(value)
         return [
             (key, Partial(function, column.name), aggregate_of(function, members))
@@ -215,9 +215,9 @@ def values_read(query: AggregateQuery, column: Column, functions: Sequence[Funct
     return read
 
 
-def _keys(query: AggregateQuery, chunk: Chunk) -> Sequence[Key]:
+def _read_keys(query: AggregateQuery, chunk: Chunk) -> Sequence[Key]:
     """Return the group of each row of an answer."""
-    columns = [_tags(query.table.column(name), chunk) for name in query.by]
+    columns = [_read_tags(query.table.column(name), chunk) for name in query.by]
     if query.bucket is not None:
         width = query.bucket * unit_ns(query.table)
         columns.append([time // width * query.bucket for time in chunk[TIME]])
@@ -231,7 +231,7 @@ def points_read(table: Table) -> Read:
     """Return the reader of the newest value of each field of each series, for `NewestPoints`."""
 
     def read(chunk: Chunk) -> Sequence[Row]:
-        columns = [chunk["_measurement"], *(_tags(column, chunk) for column in table.tags)]
+        columns = [chunk["_measurement"], *(_read_tags(column, chunk) for column in table.tags)]
         series = zip(*columns, strict=True)
         return [*zip(series, chunk["_field"], chunk[TIME], chunk[NEWEST], strict=True)]
 
@@ -239,16 +239,16 @@ def points_read(table: Table) -> Read:
 
 
 class NewestPoints(Combiner):
-    """The newest rows, put together from the newest value of each field of each series."""
+    """The newest rows, assembled from the newest value of each field of each series."""
 
     def __init__(self, query: NewestQuery, newest: Combiner) -> None:
-        """Store the combiner that keeps the newest row of several series."""
+        """Store the combiner of the newest rows of several series."""
         table = self._table = query.table
         names = (*query.tags, table.time.name, *query.columns)
         self._columns = [table.column(name) for name in names]
         self._newest = newest
         self._points: dict[Key, dict[str, tuple[int, Any]]] = {}
-        """Series -> field -> its newest time and value; NEWEST: the time of the whole row."""
+        """Series -> field -> newest time and value; NEWEST -> the time of the newest row."""
 
     def add(self, rows: Sequence[Row]) -> None:
         for key, name, time, value in rows:
@@ -260,11 +260,11 @@ class NewestPoints(Combiner):
     def rows(self) -> Sequence[Row]:
         for (_, *series), fields in self._points.items():
             time, _ = fields[NEWEST]
-            row = [self._cell(column, series, fields, time) for column in self._columns]
+            row = [self._read_cell(column, series, fields, time) for column in self._columns]
             self._newest.add([row])
         return self._newest.rows()
 
-    def _cell(
+    def _read_cell(
         self,
         column: Column,
         series: Sequence[Any],
@@ -276,4 +276,4 @@ class NewestPoints(Combiner):
         if column.role is Role.TAG:
             return series[self._table.tags.index(column)]
         when, value = fields.get(column.name, (None, None))
-        return value if when == time else None  # the newest row is later than this value: NULL
+        return value if when == time else None  # NULL: the newest row is later than this value

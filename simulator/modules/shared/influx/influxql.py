@@ -1,7 +1,7 @@
-"""Queries as InfluxQL, and the answers to it.
+"""Queries in InfluxQL, and their answers.
 
-https://docs.influxdata.com/influxdb/v1/query_language/: the language of InfluxDB 1, also supported
-by InfluxDB 2, where a bucket is a database. A measurement is FROM "database".."measurement".
+https://docs.influxdata.com/influxdb/v1/query_language/: the language of InfluxDB 1. InfluxDB 2 also
+supports it, with buckets as databases. A measurement is FROM "database".."measurement".
 """
 
 import json
@@ -74,7 +74,7 @@ class InfluxqlTexts(StatementLanguage):
         return {"table": source_of(self.table, self._database)}
 
     def literal(self, value: Value) -> str:
-        """Return a value; an instant is in nanoseconds, and no number has an exponent."""
+        """Return a value as a literal: instants in nanoseconds, numbers without an exponent."""
         match value:
             case Instant():
                 return str(value.value * unit_ns(self.table))
@@ -85,21 +85,21 @@ class InfluxqlTexts(StatementLanguage):
 
 
 def plan(query: Query, database: str) -> PlannedQuery:
-    """Return the query as InfluxQL; Unsupported if it has none."""
+    """Return the query in InfluxQL; Unsupported if it cannot be expressed."""
     source = source_of(query.table, database)
     match query:
         case AggregateQuery():
             return chunks.plan_aggregates(query, [*aggregates(query, source)])
         case NewestQuery():
-            return PlannedQuery.of(query, [_newest(query, source)], newest(query))
+            return PlannedQuery.of(query, [_plan_newest(query, source)], newest(query))
         case DistinctQuery():
-            return _distinct(query, source)
+            return _plan_distinct(query, source)
         case RowsQuery():
-            return _rows(query, source)
+            return _plan_rows(query, source)
 
 
 def newest(query: NewestQuery) -> Callable[[], NewestRows]:
-    """Return the constructor of the combiner for the newest rows."""
+    """Return the constructor of the newest rows' combiner."""
     return lambda: NewestRows(len(query.tags))
 
 
@@ -114,7 +114,7 @@ def literal(text: str) -> str:
 
 
 def source_of(table: Table, database: str) -> str:
-    """Return the FROM clause's contents: all measurements of a table."""
+    """Return the measurements of a table, as FROM lists them."""
     return ", ".join(f"{identifier(database)}..{identifier(name)}" for name in table.names)
 
 
@@ -149,14 +149,14 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
         by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
     wanted = partials_of_fields(query)
     if wanted:
-        selected = [_select(query.table, each) for each in wanted]
+        selected = [_select_partial(query.table, each) for each in wanted]
         read = chunks.partials_read(query, wanted)
         yield _subquery(read, selected, source, where=where, by=by, newest=latest)
     for end in ends_of(query):
         yield first_or_last(query, end, source)
     for column in list_aggregated(query):
         if column.role is Role.TIME:
-            yield from _instants(query, column, source, where, by)
+            yield from _plan_instants(query, column, source, where, by)
         elif column.type is Type.BOOL and column.role is not Role.TAG:
             true, name = Partial(Function.SUM, column.name), identifier(column.name)
             counted = f"count({name}) AS {identifier(label(true))}"
@@ -176,7 +176,7 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
 def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Partial]:
     """Return the partial aggregates that the server computes.
 
-    `mean`: whether it can aggregate over several measurements at once; means cannot be merged.
+    `mean` is true if the server aggregates several measurements at once: means cannot be merged.
     """
     table, found = query.table, dict[Partial, None]()
     for aggregate in query.aggregates:
@@ -189,7 +189,7 @@ def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Par
         if column.role is Role.TIME:
             found[COUNT_ROWS] = None
         elif column.role is not Role.TAG:
-            functions = _functions(column, aggregate.function, mean=mean or table.parts == 1)
+            functions = _choose_functions(column, aggregate.function, mean=mean or table.parts == 1)
             found |= dict.fromkeys(Partial(each, column.name) for each in functions)
     # A group of rows exists even if the fields that are aggregated are all NULL.
     sure = {Partial(f, c.name) for c in table.columns if not c.nullable for f in Function}
@@ -199,15 +199,15 @@ def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Par
 
 
 def ends_of(query: AggregateQuery) -> list[Partial]:
-    """Return the first and last values that a query asks for."""
+    """Return the first and last values of a query."""
     return [Partial(a.function, a.column) for a in query.aggregates if a.function in ENDS]
 
 
 def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
     """Return the subquery for the first or last value of each group, with its time.
 
-    With buckets, that time is the bucket's start. Where the value's own time matters, to choose
-    between several measurements for example, every value is read.
+    With buckets, the server returns the bucket's start as the time. Where the value's own time
+    matters, for example to choose between several measurements, every value is read.
     """
     table, column = query.table, query.table.column(str(end.column))
     where, by = conditions(query), [identifier(tag) for tag in query.by]
@@ -225,8 +225,8 @@ def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
     return _subquery(chunks.ends_read(query, end), shown, source, where=where, by=by)
 
 
-def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
-    """Return the server's functions that an aggregate of a field needs."""
+def _choose_functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
+    """Return the server's functions that compute an aggregate of a field."""
     if function is Function.COUNT or column.type is Type.BOOL:
         return (Function.COUNT,)
     if function in (Function.MIN, Function.MAX):
@@ -249,7 +249,7 @@ def needs_texts(query: AggregateQuery, column: Column) -> bool:
 
 def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
     """Return the subquery that reads every value of a text, or every time."""
-    # What is not aggregated has its own time, and no bucket's.
+    # A value that is not aggregated has its own time, not a bucket's.
     by, where = [identifier(tag) for tag in query.by], conditions(query)
     name = identifier(marker(query.table) if column.role is Role.TIME else column.name)
     extremes = (Function.MIN, Function.MAX)
@@ -267,20 +267,20 @@ def is_summed(query: AggregateQuery, column: Column) -> bool:
 
 
 def list_aggregated(query: AggregateQuery) -> list[Column]:
-    """Return the columns that are aggregated, other than to a first or last value."""
+    """Return the aggregated columns, except first and last values."""
     names = dict.fromkeys(
         a.column for a in query.aggregates if a.column is not None and a.function not in ENDS
     )
     return [query.table.column(name) for name in names]
 
 
-def _select(table: Table, wanted: Partial) -> str:
+def _select_partial(table: Table, wanted: Partial) -> str:
     function = "mean" if wanted.function is Function.AVG else wanted.function
     name = identifier(wanted.column or marker(table))
     return f"{function}({name}) AS {identifier(label(wanted))}"
 
 
-def _instants(
+def _plan_instants(
     query: AggregateQuery, column: Column, source: str, where: Sequence[str], by: Sequence[str]
 ) -> Iterator[Subquery]:
     if is_summed(query, column) or query.bucket is not None:
@@ -299,10 +299,10 @@ def conditions(query: Query) -> list[str]:
     for one in query.selection.one_of:
         equal = [f"{identifier(one.column)} = {literal(value)}" for value in one.values]
         found.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
-    found += [_comparison(query.table, each) for each in query.selection.compared]
+    found += [_render_comparison(query.table, each) for each in query.selection.compared]
     since, until = limits_ns(query)
     bucket = query.bucket if isinstance(query, AggregateQuery) else None
-    if bucket is not None:  # else a statement with buckets ends now
+    if bucket is not None:  # without an end, a statement with buckets ends now
         since, until = since if since is not None else -_INT64, _INT64 if until is None else until
     if since is not None:
         found.append(f"time >= {since}")
@@ -311,7 +311,7 @@ def conditions(query: Query) -> list[str]:
     return found
 
 
-def _comparison(table: Table, compared: Condition) -> str:
+def _render_comparison(table: Table, compared: Condition) -> str:
     column = table.column(compared.column)
     if column.role is Role.TAG and column.type in INTEGERS and compared.operator is Operator.EQUAL:
         return f"{identifier(column.name)} = {literal(str(compared.value))}"
@@ -327,7 +327,7 @@ def _comparison(table: Table, compared: Condition) -> str:
 
 
 def limits_ns(query: Query) -> tuple[int | None, int | None]:
-    """Return since and until in nanoseconds, cut to the range of 64 bits."""
+    """Return since and until in nanoseconds, limited to 64 bits."""
     unit = unit_ns(query.table)
     since, until = (
         None if limit is None else min(max(limit * unit, -_INT64), _INT64)
@@ -339,8 +339,8 @@ def limits_ns(query: Query) -> tuple[int | None, int | None]:
 # --- the rest ------------------------------------------------------------------------------------
 
 
-def _newest(query: NewestQuery, source: str) -> Subquery:
-    """Return the subquery for the last row of each tag, by a field that every row has."""
+def _plan_newest(query: NewestQuery, source: str) -> Subquery:
+    """Return the subquery for the last row of each tag, found by a field without NULLs."""
     columns = [query.table.column(name) for name in query.columns]
     fields = [c.name for c in columns if c.role not in (Role.TIME, Role.TAG) and not c.nullable]
     name = fields[0] if fields else marker(query.table)
@@ -350,8 +350,8 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
     return _subquery(chunks.newest_rows(query), selected, source, where=conditions(query), by=by)
 
 
-def _rows(query: RowsQuery, source: str) -> PlannedQuery:
-    """Return the plan of rows; a row is found by its fields, of which one must not be NULL."""
+def _plan_rows(query: RowsQuery, source: str) -> PlannedQuery:
+    """Return the plan of rows; the server finds a row only if a selected field is not NULL."""
     table, columns = query.table, query.read
     names = [c.name for c in columns if c.role is not Role.TIME]
     sure = any(not c.nullable and c.role not in (Role.TIME, Role.TAG) for c in columns)
@@ -365,13 +365,13 @@ def _rows(query: RowsQuery, source: str) -> PlannedQuery:
     return PlannedQuery.of(query, [fetch], partial(Latest, query.newest))
 
 
-def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
-    """Return the plan that counts distinct rows; tags and time identify a row in InfluxDB."""
+def _plan_distinct(query: DistinctQuery, source: str) -> PlannedQuery:
+    """Return the plan that counts distinct rows; tags and time identify a row."""
     table, columns = query.table, {*query.columns}
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))
     if table.time.name in columns and len(by) == len(table.tags):
-        return _count(query, f"count({name})", source)
+        return _plan_count(query, f"count({name})", source)
     if columns == {*by}:
         return _plan_compared(query, f"count({name}) AS {ROWS}", source, by)
     if columns == {*by, table.time.name}:
@@ -379,18 +379,14 @@ def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
     (first, *others) = query.columns
     if others or by or table.parts > 1:
         raise Unsupported("InfluxDB does not count combinations of fields")
-    return _count(query, f"count(distinct({identifier(first)}))", source)
+    return _plan_count(query, f"count(distinct({identifier(first)}))", source)
 
 
-def _count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
-    """Return the plan that adds up numbers of rows."""
+def _plan_count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
+    """Return the plan that sums counts of rows."""
     rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
-    fetch = _subquery(_read_counts, [f"{count} AS {ROWS}"], source)
+    fetch = _subquery(lambda chunk: [*zip(chunk[ROWS])], [f"{count} AS {ROWS}"], source)
     return PlannedQuery.of(query, [fetch], partial(PartialGroups, rows, (COUNT_ROWS,)))
-
-
-def _read_counts(chunk: Chunk) -> Sequence[Sequence[Any]]:
-    return [(count,) for count in chunk[ROWS]]
 
 
 def _plan_compared(
@@ -407,28 +403,25 @@ def _plan_compared(
 
 
 def read_chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
-    """Yield the chunks of an answer, each with the number of the statement."""
+    """Yield the chunks of an answer, each with the number of its statement."""
     for line in lines:
         if not line.strip():
             continue
-        said = _decode(line)
-        if "error" in said:
-            raise QueryFailed(said["error"])
-        for result in said["results"]:
+        answer = _decode(line)
+        if "error" in answer:
+            raise QueryFailed(answer["error"])
+        for result in answer["results"]:
             if "error" in result:
                 raise QueryFailed(result["error"])
             for series in result.get("series", ()):
-                yield result["statement_id"], _chunk(series)
+                values = series.get("values", ())
+                columns = zip(*values, strict=True)
+                named = dict(zip(series["columns"], columns, strict=True)) if values else {}
+                yield result["statement_id"], Chunk(len(values), named, series.get("tags", {}))
 
 
 def _decode(line: str) -> Any:
-    """Return JSON in which -0 is -0.0, as the server writes floats without a fraction."""
+    """Decode JSON with -0 as -0.0: the server writes whole floats without a fraction."""
     if "-0," in line or "-0]" in line:
         return json.loads(line, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
     return json.loads(line)
-
-
-def _chunk(series: dict[str, Any]) -> Chunk:
-    values = series.get("values", ())
-    columns = dict(zip(series["columns"], zip(*values, strict=True), strict=True)) if values else {}
-    return Chunk(len(values), columns, series.get("tags", {}))

@@ -1,1 +1,1 @@
-"""Code that databases of metrics share: rows as points."""
+"""Databases of metrics, which store rows as points."""

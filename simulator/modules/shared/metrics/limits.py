@@ -1,4 +1,4 @@
-"""Limits of a database of metrics: names, tags, numbers, instants."""
+"""Limits of databases of metrics: names, tags, numbers, instants."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,51 +19,48 @@ class Limits:
 
     product: str
     letters: str | None
-    """The letters that names and tags may have; None: all."""
+    """The characters that names and tags may contain; None: any."""
     large_integers: bool
     """True if integers beyond 2**53 are stored exactly."""
     more_in_tags: str
-    """Further letters that the value of a tag may have."""
+    """Further characters that the value of a tag may contain."""
     allowed: str
     """`letters` and `more_in_tags` for messages."""
     finer: str
-    """Remedy if times are finer than the database's."""
+    """Remedy for times that are finer than the database's."""
     null_tags: bool = False
     """True if a tag may be NULL."""
     longest_tag: int | None = None
-    """The longest tag, in bytes."""
+    """Length of the longest possible tag, in bytes."""
 
 
 class Checked:
     """Checks that a database can store the rows of a table; UnstorableError if it cannot."""
 
     def __init__(self, limits: Limits, table: Table, name: str, per_second: int) -> None:
-        """Check what does not depend on the rows; `per_second` is the unit of `times`."""
+        """Check names and columns; `per_second` is the unit of `times`."""
         self._limits, self._table, self._per_second = limits, table, per_second
         _check_names(limits, table, name)
         _check_columns(limits, table)
-        wrong = LevelCache(self._wrong_tag)
+        wrong = LevelCache(self._find_wrong_tag)
         self._checks: list[tuple[Column, Callable[[ColumnData], str]]] = []
         for column in table.tags:
             if not limits.null_tags:
-                self._checks.append((column, _null))
+                self._checks.append((column, _find_null))
             if column.type is Type.TEXT:
-                self._checks.append((column, _of_levels(wrong)))
+                self._checks.append((column, lambda data: wrong(_list_levels(data))))
         for column in fields(table):
             if column.type in FLOATS:
-                self._checks.append((column, _not_finite))
+                self._checks.append((column, _find_infinite))
             elif column.type in (Type.INT64, Type.TIMESTAMP) and not limits.large_integers:
-                self._checks.append((column, self._too_large))
+                self._checks.append((column, self._find_too_large))
 
     def times(self, block: Block) -> NDArray[np.int64]:
-        """Return the rows' times; UnstorableError if a row cannot be stored."""
+        """Return the times of the rows; UnstorableError if a row cannot be stored."""
         for column, check in self._checks:
             problem = check(block.data[column.name])
             if problem:
                 _refuse(column, problem)
-        return self._times(block)
-
-    def _times(self, block: Block) -> NDArray[np.int64]:
         column, unit = self._table.time, self._table.time_unit
         values = block.data[column.name].values().astype(np.int64, copy=False)
         if unit.per_second <= self._per_second:
@@ -80,25 +77,22 @@ class Checked:
             )
         return times
 
-    def _wrong_tag(self, texts: Array) -> str:
-        product, letters, longest = (
-            self._limits.product,
-            self._limits.letters,
-            self._limits.longest_tag,
-        )
+    def _find_wrong_tag(self, texts: Array) -> str:
+        limits = self._limits
+        product, letters, longest = limits.product, limits.letters, limits.longest_tag
         if letters is not None:
-            known = (letters + self._limits.more_in_tags).encode() + b"\0"
+            known = (letters + limits.more_in_tags).encode() + b"\0"
             if np.ascontiguousarray(texts).tobytes().translate(None, known):
                 odd = next(text for text in texts.tolist() if text.translate(None, known))
                 shown = odd.decode(errors="replace")
-                return f"{shown!r} cannot be a tag of {product}: only {self._limits.allowed}"
+                return f"{shown!r} cannot be a tag of {product}: only {limits.allowed}"
         if len(texts) and not np.strings.str_len(texts).all():
             return f"a tag of {product} cannot be an empty text"
         if longest is not None and texts.dtype.itemsize > longest:
             return f"a tag of {product} cannot be longer than {longest} bytes"
         return ""
 
-    def _too_large(self, data: ColumnData) -> str:
+    def _find_too_large(self, data: ColumnData) -> str:
         values = data.present()
         beyond = (values > FLOAT64_EXACT) | (values < -FLOAT64_EXACT)
         if not beyond.any():
@@ -134,18 +128,13 @@ def _refuse(column: Column, problem: str) -> None:
     raise UnstorableError(f"column {column.name}: {problem}")
 
 
-def _null(data: ColumnData) -> str:
+def _find_null(data: ColumnData) -> str:
     return "a tag cannot be NULL" if data.valid is not None and not data.valid.all() else ""
 
 
-def _not_finite(data: ColumnData) -> str:
+def _find_infinite(data: ColumnData) -> str:
     return "" if np.isfinite(data.present()).all() else "cannot be infinite or NaN"
 
 
-def _of_levels(wrong: LevelCache[str]) -> Callable[[ColumnData], str]:
-    """Return a check of tags that checks the levels of a coded column once."""
-
-    def check(data: ColumnData) -> str:
-        return wrong(data.levels if isinstance(data, Coded) else data.present())
-
-    return check
+def _list_levels(data: ColumnData) -> Array:
+    return data.levels if isinstance(data, Coded) else data.present()

@@ -1,6 +1,6 @@
-"""Rows as points, which databases of metrics store: one for each field of a row, at its time.
+"""Rows as points: databases of metrics store a point for each field of a row, at its time.
 
-A point has one number, and tags that are text. A NULL has no point, and rows are counted by a field
+A point has one number, and tags that are text. A NULL has no point; rows are counted by a field
 that is never NULL.
 """
 
@@ -24,25 +24,25 @@ def find_counted(table: Table) -> Column | None:
 
 
 def tag_value(column: Column, text: str) -> Any:
-    """Return a tag's value from the text that the database stores."""
+    """Return a tag's value from the stored text."""
     return int(text) if column.type in INTEGERS else text
 
 
 @dataclass(frozen=True, slots=True)
 class PointSeries:
-    """Points of one field with one set of tags."""
+    """The points of one field with one combination of tags."""
 
     column: str
     tags: tuple[Any, ...]
     """Tags in the table's order."""
     points: Iterable[tuple[int | Decimal, Any]]
-    """(instant in the table's unit, value)."""
+    """Pairs of an instant, in the table's unit, and a value."""
 
 
 def rows_from_series(table: Table, found: Iterable[PointSeries]) -> list[list[Any]]:
-    """Return the rows of points: points with the same tags and time form one row.
+    """Return the rows that points form: points with the same tags and time are one row.
 
-    Consecutive points of a series with the same instant belong to several rows.
+    Consecutive points of a series with the same instant belong to different rows.
     """
     places = {column.name: place for place, column in enumerate(table.columns)}
     tags, time = [places[tag.name] for tag in table.tags], places[table.time.name]
@@ -64,7 +64,7 @@ def rows_from_series(table: Table, found: Iterable[PointSeries]) -> list[list[An
 
 
 def within(selection: Selection, since: int, until: int) -> Selection:
-    """Return a selection that ends with a span of time."""
+    """Return a selection, restricted to a span of time."""
     begins = since if selection.since is None else max(since, selection.since)
     ends = until if selection.until is None else min(until, selection.until)
     return replace(selection, since=begins, until=ends)
@@ -75,7 +75,7 @@ def windows(
 ) -> Iterator[tuple[int, int]]:
     """Yield half-open spans of time with about `rows` rows each.
 
-    `counts` has the start of each bucket of `width`, ascending, and its number of rows; no span is
+    `counts` lists the buckets of `width` in ascending order: start, number of rows. No span is
     shorter than `finest`.
     """
     begin, end, together = 0, 0, 0

@@ -1,8 +1,8 @@
 """Aggregates of rows from rollups: one number for each group of points of one field.
 
-Databases of metrics aggregate one field at a time, in doubles. `rollups` returns what to ask for,
-`combine` merges the numbers that come back, and `doubtful` names the columns for which doubles may
-not have been precise enough.
+Databases of metrics aggregate one field at a time, in doubles. `rollups` returns the numbers to
+request, `combine` merges the answers, and `doubtful` returns the columns for which doubles may not
+be precise enough.
 """
 
 from collections import defaultdict
@@ -46,31 +46,31 @@ class Rollup:
 
 
 RolledUp: TypeAlias = Iterable[tuple[Rollup, Key, Any]]
-"""A database's reply: numbers by group, one or several (by series, by table) for each."""
+"""A database's answer: numbers by group; a group has one for each series and table."""
 
 
 def rollups(query: AggregateQuery) -> list[Rollup]:
     """Return the rollups that answer a query; Unsupported if none do."""
     table = query.table
-    rows = Rollup(_count(table).name, Function.COUNT, query.by)
+    rows = Rollup(_find_count_column(table).name, Function.COUNT, query.by)
     wanted: list[Rollup] = []
     for aggregate in query.aggregates:
-        wanted += _rollups_of(query, aggregate, rows)
-    # A group whose values are all NULL has no points of those fields, and is a group all the same.
+        wanted += _choose_rollups(query, aggregate, rows)
+    # A group exists even if all its values are NULL, so that it has no points of these fields.
     exist = any(not table.column(rollup.column).nullable for rollup in wanted)
     if not wanted or ((query.by or query.bucket) and not exist):
         wanted.append(rows)
     return list(dict.fromkeys(wanted))
 
 
-def _count(table: Table) -> Column:
+def _find_count_column(table: Table) -> Column:
     column = find_counted(table)
     if column is None:
         raise Unsupported(f"{table.name} has no numeric field without NULLs, to count rows by")
     return column
 
 
-def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> list[Rollup]:
+def _choose_rollups(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> list[Rollup]:
     function = aggregate.function
     column = query.table.column(aggregate.column) if aggregate.column else None
     if column is None or (function is Function.COUNT and not column.nullable):
@@ -85,22 +85,22 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
         if query != AggregateQuery(query.table, query.aggregates, selection=span):
             raise Unsupported("the first and the last time are known of all series together only")
         return [rows]
-    return _rollups_of_field(query, column, function, rows)
+    return _choose_field_rollups(query, column, function, rows)
 
 
-def _rollups_of_field(
+def _choose_field_rollups(
     query: AggregateQuery, column: Column, function: Function, rows: Rollup
 ) -> list[Rollup]:
     if column.type is Type.TEXT:
         raise Unsupported("text fields cannot be stored")
-    if function in ENDS:  # of each series; a group may have several
+    if function in ENDS:  # for each series; a group may have several
         return [Rollup(column.name, function, tuple(tag.name for tag in query.table.tags))]
     functions = [function]
     if function in (Function.AVG, Function.SUM):
         functions = [Function.SUM, Function.COUNT]
         if column.type not in FLOATS:  # the extremes show whether doubles can hold the sum
             functions += [Function.MIN, Function.MAX]
-    # One count of rows: `combine` would add up those of several columns without NULLs.
+    # `combine` adds up all counts, so columns without NULLs share the count of rows.
     shared = () if column.nullable else (Function.COUNT,)
     return [rows if each in shared else Rollup(column.name, each, query.by) for each in functions]
 
@@ -108,7 +108,7 @@ def _rollups_of_field(
 def by_hour(
     table: Table, by: tuple[str, ...] = (), selection: Selection = EVERYTHING
 ) -> AggregateQuery:
-    """Return the query that counts the rows of each whole hour of a selection."""
+    """Return the query that counts the rows of each hour that a selection touches."""
     hour = 3600 * table.time_unit.per_second
     since, until = selection.since, selection.until
     hours = replace(
@@ -120,7 +120,7 @@ def by_hour(
 
 
 def newest_rollups(query: NewestQuery) -> list[Rollup]:
-    """Return the rollups that are the newest rows, if each is of one series and has no NULLs."""
+    """Return the rollups that are the newest rows; [] for NULLs, or several series in a group."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
     one_series = {tag.name for tag in table.tags} == {*query.tags} and table.parts == 1
@@ -130,18 +130,18 @@ def newest_rollups(query: NewestQuery) -> list[Rollup]:
 
 
 def of_newest(query: NewestQuery) -> AggregateQuery:
-    """Return the groups of a query for newest rows."""
+    """Return the query for the groups of a query for newest rows."""
     return AggregateQuery(query.table, (), by=query.tags, selection=query.selection)
 
 
 def is_key(query: DistinctQuery) -> bool:
-    """Return whether the columns identify a row: two rows with the same tags and time are one."""
+    """Return whether the columns identify a row, as all tags and the time do."""
     identity = {c.name for c in query.table.columns if c.role in (Role.TAG, Role.TIME)}
     return identity <= set(query.columns)
 
 
 def combinations(query: DistinctQuery) -> AggregateQuery | None:
-    """Return the groups to count if a query is about tags only; None otherwise."""
+    """Return the query for the groups to count if a query has only tags, else None."""
     if not {*query.columns} <= {tag.name for tag in query.table.tags}:
         return None
     return AggregateQuery(query.table, COUNT_ROWS, by=query.columns)
@@ -150,10 +150,10 @@ def combinations(query: DistinctQuery) -> AggregateQuery | None:
 def plan(
     query: AggregateQuery | NewestQuery | DistinctQuery, *, unique: bool = True
 ) -> tuple[AggregateQuery, list[Rollup]]:
-    """Return the rollups that a statement asks for, and the query they answer.
+    """Return the rollups that a statement requests, and the query that they answer.
 
-    Some queries need more: a session then reads the points of the hours that have rows. `unique`:
-    the database keeps one point for each series and instant.
+    Some queries need more: a session then reads the points of the hours with rows. `unique` is true
+    if the database keeps one point for each series and instant.
     """
     match query:
         case AggregateQuery():
@@ -175,24 +175,25 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class RollupPiece:
-    """A part of an aggregate query, with a range of time cut only at its buckets."""
+    """A part of an aggregate query: whole buckets, or a part of one bucket."""
 
     query: AggregateQuery
     bucket: tuple[int, ...] = ()
-    """The start of the bucket that its range lies in, if the query has no buckets any more."""
+    """The start of the bucket that contains the range, if the query has no buckets."""
 
 
 def pieces(query: AggregateQuery) -> list[RollupPiece]:
-    """Return the whole buckets of a query's range, and the buckets at its ends that are cut.
+    """Return the whole buckets of a query's range, and the parts of buckets at its ends.
 
-    This is for databases with instants in milliseconds.
+    The pieces suit databases with instants in milliseconds.
     """
     bucket = query.bucket
     if bucket is None:
         return [RollupPiece(query)]
     finest = max(query.table.time_unit.per_second // 1000, 1)
-    since, until = _up(query.selection.since, finest), _up(query.selection.until, finest)
-    first = _up(since, bucket)
+    since = _round_up(query.selection.since, finest)
+    until = _round_up(query.selection.until, finest)
+    first = _round_up(since, bucket)
     last = until if until is None else until // bucket * bucket
     found = []
     if first is None or last is None or first < last:
@@ -209,12 +210,12 @@ def pieces(query: AggregateQuery) -> list[RollupPiece]:
     return found
 
 
-def _up(instant: int | None, step: int) -> int | None:
+def _round_up(instant: int | None, step: int) -> int | None:
     return None if instant is None else -(-instant // step) * step
 
 
 _BETWEEN = "\n\n"
-"""Between the statements of pieces."""
+"""Separator between the statements of pieces."""
 
 
 def in_pieces(query: AggregateQuery, statement: Callable[[AggregateQuery], str]) -> str:
@@ -225,7 +226,7 @@ def in_pieces(query: AggregateQuery, statement: Callable[[AggregateQuery], str])
 def of_pieces(
     text: str, query: AggregateQuery, rolled_up: Callable[[str, AggregateQuery], RolledUp]
 ) -> RolledUp:
-    """Run a statement of `in_pieces` and yield the rollups of all pieces."""
+    """Run a statement made by `in_pieces`; yield the rollups of all pieces."""
     for piece, own in with_pieces(text, query):
         for rollup, key, value in rolled_up(own, piece.query):
             yield rollup, (*key, *piece.bucket), value
@@ -243,14 +244,8 @@ class Combined(PartialGroups):
     def __init__(self, query: AggregateQuery) -> None:
         super().__init__(query)
         self.undecided: set[str] = set()
-        """The columns with a first or last value in several series of a group; which of these is
-        meant, only the points show."""
-
-    def merge_end(self, key: Key, end: Partial, value: Any) -> None:
-        """Add the first or last value of one series, without its time."""
-        if end.column is not None and self.has(key, end):
-            self.undecided.add(end.column)
-        self.merge(key, end, (0, value))
+        """The columns with first or last values in several series of a group; only the points show
+        which of the values is the group's."""
 
 
 def combine(query: AggregateQuery, found: RolledUp) -> Combined:
@@ -261,7 +256,9 @@ def combine(query: AggregateQuery, found: RolledUp) -> Combined:
     for rollup, key, value in found:
         if rollup.function in ENDS:
             group = tuple(key[place] for place in places) + key[len(tags) :]
-            groups.merge_end(group, *partial_of(query.table, rollup, value))
+            if groups.has(group, end := Partial(rollup.function, rollup.column)):
+                groups.undecided.add(rollup.column)
+            groups.merge(group, end, (0, value))
         elif rollup.by == query.by:
             groups.merge(key, *partial_of(query.table, rollup, value))
         else:
@@ -273,16 +270,15 @@ def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
     """Return the partial aggregate of a rollup, with its value."""
     function, column = rollup.function, table.column(rollup.column)
     if function is Function.COUNT:
-        return (ROWS if column == find_counted(table) else Partial(function, column.name)), int(
-            value
-        )
+        counted = ROWS if column == find_counted(table) else Partial(function, column.name)
+        return counted, int(value)
     if function is Function.SUM and column.type not in FLOATS:
         value = int(value)
     return Partial(function, column.name), value
 
 
 def _merge_tag(groups: PartialGroups, rollup: Rollup, key: Key, count: int) -> None:
-    """Merge the number of rows that have a tag's value; the tag follows the groups' own."""
+    """Merge the number of rows with a value of a tag, which follows the group's tags in the key."""
     place = len(groups.query.by)
     group, value = key[:place] + key[place + 1 :], key[place]
     groups.mention([group])
@@ -296,7 +292,7 @@ def _merge_tag(groups: PartialGroups, rollup: Rollup, key: Key, count: int) -> N
 def doubtful(groups: Combined) -> list[Column]:
     """Return the columns with aggregates that need the points.
 
-    These are integers that may exceed what doubles hold exactly, and values of several series.
+    These are integers beyond the exact range of doubles, and undecided first and last values.
     """
     sums = groups.find_exceeding(FLOAT64_EXACT)
     return [
@@ -316,7 +312,7 @@ def _has_large(groups: PartialGroups, column: Column) -> bool:
 
 
 def merge_points(groups: PartialGroups, column: Column, found: Iterable[PointSeries]) -> None:
-    """Add the aggregates of a column, computed here from its points."""
+    """Add the aggregates of a column, computed from its points."""
     query, table = groups.query, groups.query.table
     places = {tag.name: place for place, tag in enumerate(table.tags)}
     pairs: dict[Key, list[tuple[int | Decimal, Any]]] = defaultdict(list)
@@ -326,7 +322,7 @@ def merge_points(groups: PartialGroups, column: Column, found: Iterable[PointSer
             bucket = () if not query.bucket else (instant // query.bucket * query.bucket,)
             pairs[*tags, *bucket].append((instant, value))
     functions = [Function.SUM, Function.MIN, Function.MAX]
-    if column != find_counted(table):  # whose count is that of rows, and has not been dropped
+    if column != find_counted(table):  # its count is the count of rows, which is kept
         functions.append(Function.COUNT)
     for key, members in pairs.items():
         values = [value for _, value in members]

@@ -1,4 +1,4 @@
-"""A session with a database of metrics: queries over rows, answered from points."""
+"""A session with a database of metrics, which answers queries over rows from points."""
 
 from abc import abstractmethod
 from collections import defaultdict
@@ -56,17 +56,16 @@ _PORTION_ROWS = 20_000
 
 
 class MetricSession(HttpSession):
-    """Answers queries from rollups and from points.
+    """A session that answers queries from rollups and from points.
 
-    The database aggregates the points of a field to one number for each series or group; these are
-    combined here. Rows, and aggregates of single rows, are computed here from points, read in spans
-    of time with rows that fit in memory; the database's counts by the hour give those spans. All
-    that is the client's time: a subclass makes its requests within `waiting`, or reads them
-    `await_parts`.
+    The database aggregates the points of a field to a number for each series or group; the numbers
+    are combined here. Rows are assembled here from points, which are read in spans of time that fit
+    in memory; counts by the hour determine the spans. This work is the client's time: a subclass
+    sends requests within `waiting`, or reads answers through `await_parts`.
     """
 
     finest: int
-    """The number of instants in a second that the database distinguishes."""
+    """Number of instants per second that the database distinguishes."""
     unique: bool = True
     """True if the database keeps one point for each series and instant."""
 
@@ -77,20 +76,19 @@ class MetricSession(HttpSession):
 
     @abstractmethod
     def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
-        """Run a statement and return the rollups that it asks for."""
+        """Run a statement and return the requested rollups."""
 
     @abstractmethod
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        """Return the points of these fields that match the selection by tags and time."""
+        """Return the points of these fields that match the selection's tags and times."""
 
     @abstractmethod
     def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a text from config.yaml."""
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
         with self.in_client():
             if not statement.parameters:
                 return self.run_tuned(statement)
@@ -112,7 +110,6 @@ class MetricSession(HttpSession):
                 assert_never(query)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield every row in portions of at most `rows`."""
         query: RowsQuery
         (query,) = statement.parameters
         for found in self._rows(query, rows):
@@ -120,7 +117,7 @@ class MetricSession(HttpSession):
                 yield found[start : start + rows]
 
     def _rows(self, query: RowsQuery, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield the rows of one span of time after the other; the newest of them at once."""
+        """Yield the rows of each span of time; with `newest`, all of them at once."""
         table, names = query.table, [column.name for column in query.read]
         spans = self._spans(table, rows, query.selection)
         if query.newest is None:
@@ -135,7 +132,7 @@ class MetricSession(HttpSession):
         yield latest.rows()
 
     def _rows_of(self, table: Table, names: Sequence[str], selection: Selection) -> list[list[Any]]:
-        """Return these columns of the selected rows, which are put together from points."""
+        """Return these columns of the selected rows, assembled from points."""
         wanted = [column for column in fields(table) if column.name in names]
         if all(column.nullable for column in wanted):
             wanted.append(_any_field(table))
@@ -146,17 +143,17 @@ class MetricSession(HttpSession):
     def _by_hour(
         self, table: Table, by: tuple[str, ...] = (), selection: Selection = EVERYTHING
     ) -> Sequence[Sequence[Any]]:
-        """Return the hours that have rows, and the number of rows of each."""
+        """Return the hours with rows, and the number of rows in each."""
         return self.run(self.render(by_hour(table, by, selection)))
 
     def _spans(
         self, table: Table, rows: int, selection: Selection = EVERYTHING
     ) -> Iterator[Selection]:
-        """Yield the selection in spans of time that have about this many rows each."""
+        """Yield the selection in spans of time with about this many rows each."""
         second = table.time_unit.per_second
         found = self._by_hour(table, (), selection)
         counts = sorted((int(hour), int(count)) for hour, count in found)
-        # Not a single instant: no database here accepts such a span.
+        # At least two instants: no database here accepts a span of one.
         finest = 2 * max(second // self.finest, 1)
         for span in windows(counts, 3600 * second, rows, finest):
             yield within(selection, *span)
@@ -173,18 +170,18 @@ class MetricSession(HttpSession):
         return groups.rows()
 
     def find_undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns with aggregates that only the points show."""
+        """Return the columns with aggregates that need the points."""
         return doubtful(groups)
 
     def _recompute(self, groups: PartialGroups, column: Column) -> None:
-        """Replace the aggregates of a column by aggregates of its points."""
+        """Replace a column's aggregates by aggregates of its points."""
         groups.forget(column.name)
         table = groups.query.table
         for span in self._spans(table, _PORTION_ROWS, groups.query.selection):
             merge_points(groups, column, self.points(table, (column,), span))
 
     def _extent(self, query: AggregateQuery) -> tuple[int | Decimal, int | Decimal] | None:
-        """Return the first and the last time, if the query asks for one."""
+        """Return the first and last time, if the query has an aggregate of times."""
         table = query.table
         if all(aggregate.column != table.time.name for aggregate in query.aggregates):
             return None
@@ -203,7 +200,7 @@ class MetricSession(HttpSession):
         return min(first), max(last)
 
     def _newest(self, text: str, query: NewestQuery) -> Sequence[Sequence[Any]]:
-        """Return the newest rows: the last points, or the points of the last hours with rows."""
+        """Return the newest rows, from the last points or from the last hours with rows."""
         table, selection = query.table, query.selection
         if last := newest_rollups(query):
             found: dict[Key, dict[str, Any]] = defaultdict(dict)
@@ -213,7 +210,7 @@ class MetricSession(HttpSession):
         width = 3600 * table.time_unit.per_second
         hours: dict[Key, int] = {}
         cut: set[int] = set()
-        """The hour in which the selection ends: its rows may all be later."""
+        """The hour in which the selection ends; all its rows may be later."""
         for *group, start, _ in self._by_hour(table, query.tags, selection):
             key, hour = tuple(group), int(start)
             if selection.until is not None and hour + width > selection.until:

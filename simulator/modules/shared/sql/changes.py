@@ -1,4 +1,4 @@
-"""SQL that changes stored rows: upserts, and deletion by time. Pure."""
+"""SQL that changes stored rows: upserts, updates of tags, and deletion by time."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ CHANGES = Changes(
 
 
 def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
-    """Return the frame of an INSERT that replaces the fields of existing rows."""
+    """Return the frame of an INSERT that replaces the fields of stored rows."""
     into = dialect.target(table, name)
     return Frame(f"INSERT INTO {into} VALUES ".encode(), b",", on_conflict(dialect, table).encode())
 
@@ -31,7 +31,7 @@ def on_conflict(dialect: sql.Dialect, table: Table) -> str:
 
 
 def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequence[str]:
-    """Return the statements that update a tag of one series, one for each part."""
+    """Return the statements that update a tag of a series, one for each part of the table."""
     new = f"{dialect.name(retag.tag)} = {dialect.text(retag.values[name])}"
     where = of_series(dialect, retag, name)
     return [f"UPDATE {dialect.name(part)} SET {new} WHERE {where}" for part in table.names]
@@ -43,7 +43,7 @@ def of_series(dialect: sql.Dialect, retag: Retag, name: str) -> str:
 
 
 def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
-    """Return the statements that delete the rows before a time, one for each part."""
+    """Return the statements that delete rows before a time, one for each part of the table."""
     older = before(dialect, table, time)
     return [f"DELETE FROM {dialect.name(name)} WHERE {older}" for name in table.names]
 
@@ -61,7 +61,7 @@ class ChangingSession(Session):
 
     @abstractmethod
     def change(self, statement: str) -> int:
-        """Run a statement that changes rows; return how many it has changed."""
+        """Run a statement that changes rows; return the number of changed rows."""
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         return sum(map(self.change, updates(self.dialect_of(table), table, retag, name)))

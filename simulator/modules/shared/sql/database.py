@@ -1,4 +1,4 @@
-"""Code that SQL databases share, apart from their language (language.py)."""
+"""Databases with tables and queries in SQL."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ def table_statement(
 ) -> str:
     """Return the statement that creates one physical table.
 
-    `id_column` defines the column that the database fills; `constraint` follows the columns.
+    `id_column` defines the generated column; `constraint` follows the columns.
     """
     columns = [f"{dialect.name(c.name)} {dialect.type_of(c)}" for c in table.columns]
     parts = [part for part in (id_column, *columns, constraint) if part]
@@ -69,34 +69,35 @@ SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=
 
 
 class SqlDatabase(Database[SqlSession_co]):
-    """A database with tables and queries that follow a Dialect."""
+    """A database with tables and queries in the SQL of a Dialect."""
 
     catalogue: ClassVar[str] = (
         "SELECT table_name, table_type FROM information_schema.tables "
         "WHERE table_schema = CURRENT_SCHEMA"
     )
-    """The statement for the names that are in use, and of what kind each is."""
+    """The statement that lists the names in use, and the kind of each object."""
     folds_names: ClassVar[bool] = False
     """True if names that differ only in case are the same."""
     kinds: ClassVar[frozenset[str]] = frozenset({"table"})
     """Kinds of objects that `create` makes."""
     comments: ClassVar[str] = ""
-    """The statement for names and comments of tables; empty: tables have no comment."""
+    """The statement that lists names and comments of tables; empty: tables have no comments."""
     columns: ClassVar[str] = ""
-    """The statement for columns and types of a table `{name}`; empty: they are not compared."""
+    """The statement that lists columns and types of a table `{name}`; empty: they are not compared.
+    """
     shows_types: ClassVar[bool] = True
     plain_tables: ClassVar[str] = ""
-    """The statement for names of tables that follow the server's settings; empty: unknown."""
+    """The statement that lists the tables to which the server's settings apply; empty: unknown."""
     attachments: ClassVar[str] = ""
-    """The statement for what of others keeps tables `{names}` from being dropped, or is dropped;
-    empty: not asked."""
+    """The statement that lists the user's objects that prevent dropping the tables `{names}`, or
+    are dropped with them; empty: it is not checked."""
     namesakes_of_indices: ClassVar[str] = ""
-    """The statement for what bears a name that an index cannot have then: name, kind and, of an
-    index, its table. Empty where the names of indices matter to their table alone."""
+    """The statement that lists names that a new index cannot have: name, kind and, for an index,
+    its table. Empty where the names of indices belong to their table."""
     no_statements: ClassVar[str] = ""
     mismatch: ClassVar[str] = "look for triggers, rules or policies on the table"
     relative: ClassVar[str] = ""
-    """The module with a database that understands a user's texts as this one does."""
+    """Another module with the same SQL; a user's text for it applies here, too."""
 
     @abstractmethod
     def dialect_of(self, table: Table) -> Dialect:
@@ -142,7 +143,7 @@ class SqlDatabase(Database[SqlSession_co]):
         self.change(self._index_statements(tables, missing=True))
 
     def _index_statements(self, tables: Sequence[Table], *, missing: bool) -> list[str]:
-        """Return the statements that create the secondary indices, or those that are missing."""
+        """Return the statements that create all secondary indices, or only missing ones."""
         create = "CREATE INDEX IF NOT EXISTS" if missing else "CREATE INDEX"
         statements = []
         for table in tables:
@@ -169,7 +170,7 @@ class SqlDatabase(Database[SqlSession_co]):
             return self.find_signed_in(session, names)
 
     def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
-        """Return the same as `find_signed`, as one session sees it."""
+        """Return what `find_signed` returns, as one session sees it."""
         found = {str(name): comment for name, comment in session.run(Statement(self.comments, ()))}
         folded = {name.lower(): comment for name, comment in found.items()}
         known = {n: found.get(n, folded.get(n.lower(), _ABSENT)) for n in names}
@@ -182,11 +183,10 @@ class SqlDatabase(Database[SqlSession_co]):
         return {str(column): str(kind) for column, kind in self.fetch(text)}
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table; a view or sequence may be ours if a mark names it."""
         for table in tables:
             if self.columns and name in table.names:
                 dialect = self.dialect_of(table)
-                yield {column.name: dialect.read_catalogued(column) for column in table.columns}
+                yield {column.name: dialect.catalogued_type_of(column) for column in table.columns}
 
     def find_attached(self, names: Collection[str]) -> list[str]:
         if not self.attachments:
@@ -199,13 +199,13 @@ class SqlDatabase(Database[SqlSession_co]):
         kinds: dict[str, str] = {}
         for found_name, kind in self.fetch(self.catalogue):
             name, shown = fold(str(found_name)), str(kind).lower().removeprefix("base ")
-            # One name may belong to a table and a sequence.
+            # A table and a sequence may have the same name.
             kinds[name] = f"{kinds[name]} and {shown}" if name in kinds else shown
         found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
         return {name: Existing(kind, alike=kind in self.kinds) for name, kind in found.items()}
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return other objects that have the names of indices that will be created."""
+        """Return the objects with names that new indices need."""
         wanted = indices_of(tables) if getattr(self.options, "create_indices", False) else []
         if not wanted or not self.namesakes_of_indices:
             return {}
@@ -220,17 +220,14 @@ class SqlDatabase(Database[SqlSession_co]):
         }
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table."""
         table, rows, size_bytes = _bare(name), None, None
-        with suppress(Exception):  # not every user may read it
-            rows = self._rows(table)
+        with suppress(Exception):  # the user may lack the permission to read it
+            some = f"SELECT 1 AS one FROM {self.dialect_of(table).name(name)}"
+            limited = f"{some} LIMIT {MOST_COUNTED + 1}"
+            ((rows,),) = self.fetch(f"SELECT count(*) FROM ({limited}) AS counted")
         with suppress(Exception):
             size_bytes = self.size_bytes([table]) if found.alike else None
-        return Contents(rows, size_bytes)
-
-    def _rows(self, table: Table) -> int:
-        ((rows,),) = self.fetch(_render_count(self.dialect_of(table), table.name))
-        return int(rows)
+        return Contents(None if rows is None else int(rows), size_bytes)
 
     def fetch(self, statement: str, *parameters: Any) -> Sequence[Sequence[Any]]:
         """Run a statement in a session of its own and return the rows."""
@@ -238,7 +235,7 @@ class SqlDatabase(Database[SqlSession_co]):
             return session.run(Statement(statement, (), parameters))
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the server as it is, if no setting is per table; None for other objects."""
+        """Return the server unchanged if its settings apply to all of the tables, else None."""
         if not self.plain_tables:
             return None
         plain = {str(name).lower() for (name,) in self.fetch(self.plain_tables)}
@@ -252,14 +249,8 @@ class SqlDatabase(Database[SqlSession_co]):
         return SqlTexts(self.dialect_of(table), table, keys)
 
 
-def _render_count(dialect: Dialect, name: str) -> str:
-    """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
-    some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
-    return f"SELECT count(*) FROM ({some}) AS counted"
-
-
 def _bare(name: str) -> Table:
-    """Return a table that has only a name."""
+    """Return a table without columns."""
     return Table(name, (), ())
 
 
@@ -285,7 +276,6 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         return found
 
     def explain(self, error: Exception) -> str:
-        """Return an error with a remedy; the most frequent cause is a missing folder."""
         if not self.path.parent.is_dir():
             return f"{self.words(error)}; create the folder: mkdir -p {self.path.parent}"
         return super().explain(error)

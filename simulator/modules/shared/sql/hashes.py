@@ -1,4 +1,4 @@
-"""Hashes of rows in SQL, each with its twin for NumPy in `simulator/data/row_hash.py`. Pure."""
+"""Hashes of rows in SQL; `simulator/data/row_hash.py` computes the same in NumPy. Pure."""
 
 from collections.abc import Callable
 
@@ -49,7 +49,7 @@ _JENKINS = {
 def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
     """Return the number of rows and the sum of their hashes, by PostgreSQL's own functions.
 
-    All columns are in the seed of the time's hash: one function less for each row.
+    The other columns form the seed of the time's hash, which saves a function per row.
     """
     _expect_whole_times(dialect, table)
     numbers = [
@@ -63,7 +63,7 @@ def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the sums by ClickHouse's `intHash64`; they wrap around."""
+    """Return count and sum by ClickHouse's `intHash64`; the sum wraps around."""
     numbers = []
     for place, column in enumerate(table.columns):
         name = dialect.name(column.name)
@@ -78,7 +78,7 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the sums by DuckDB's `hash` of all columns at once, which hashes NULL, too."""
+    """Return count and sum by DuckDB's `hash` of all columns at once, including NULLs."""
     values = dialect.names([column.name for column in table.columns])
     return Select(("count(*)", f"sum(CAST(hash(hash({values})) >> 1 AS BIGINT))"), rows)
 
@@ -91,10 +91,10 @@ def remainders(
     *,
     misfit: Callable[[Column], str] = lambda _: "",
 ) -> Select:
-    """Return the sums by products of weighted sums modulo two primes.
+    """Return count and sum; the hash of a row is a product of weighted sums modulo two primes.
 
-    `texts` makes a number of a text. `misfit` adds 1 where a column, which takes any type, has a
-    value of another one.
+    `texts` turns a text into a number. `misfit` is a term that adds 1 for a value of another type
+    than the column's, where the database stores any.
     """
     _expect_whole_times(dialect, table)
     unit = dialect.finest or table.time_unit

@@ -1,4 +1,4 @@
-"""What a database writes differently in SQL: a Dialect, which a module derives. Pure."""
+"""The SQL of one database: each module derives a Dialect with what differs there. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -47,13 +47,13 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A SELECT statement: an expression for each column of the answer, and what follows FROM."""
+    """A SELECT statement: an expression for each column of the answer, and the text after FROM."""
 
     expressions: tuple[str, ...]
     rows: str
 
     def text(self, names: Sequence[str] = ()) -> str:
-        """Return the statement; its columns have these names, if there are any."""
+        """Return the statement; `names` rename its columns."""
         chosen = self.expressions
         if names:
             pairs = zip(chosen, names, strict=True)
@@ -67,24 +67,25 @@ class Dialect:
     types: ClassVar[Mapping[Type, str]]
     """The column type that stores a Type without loss."""
     long_names: ClassVar[Mapping[str, str]] = {}
-    """Declared type -> its name in the catalogue, where that differs."""
+    """Declared type -> its name in the catalogue, where the two differ."""
     ids: ClassVar[Mapping[PrimaryKey, str]] = {}
-    """Primary key that the database generates -> the definition of its column, with PRIMARY KEY."""
+    """Generated primary key -> the definition of its column, with PRIMARY KEY."""
     finest: TimeUnit | None = None
-    """The unit in which instants of every table are stored; None: the table's own."""
+    """The unit in which the database stores instants of any table; None: the table's unit."""
     reserved: ClassVar[frozenset[str]] = RESERVED
-    """Words that are names only in quotes."""
+    """Words that must be quoted as names."""
     bigint: ClassVar[str] = "BIGINT"
-    """The type of integers of 64 bits in a CAST."""
+    """The type of 64-bit integers in a CAST."""
     kept_apart: ClassVar[str] = ""
-    """The end of a subquery that is computed once for each row, though it is read twice."""
+    """The end of a subquery that makes the server compute it once for each row, though a query
+    reads it twice."""
     ticks_per_unit: int = 1
-    """Number of integers that `read` fetches for an instant in one unit of the table."""
+    """Number of ticks in one unit of the table; `read` fetches instants in ticks."""
     in_units: bool = False
-    """True if `read` fetches whole units, as a query over the answer needs them."""
+    """True if `read` fetches instants in whole units, which a query over the answer needs."""
 
     def of_units(self) -> Self:
-        """Return the dialect with a `read` that fetches whole units."""
+        """Return the dialect with `in_units`."""
         found = copy(self)
         found.in_units = True
         return found
@@ -100,7 +101,7 @@ class Dialect:
         return ", ".join(map(self.name, identifiers))
 
     def target(self, table: Table, name: str) -> str:
-        """Return what an INSERT or COPY writes to: one physical table and its columns."""
+        """Return the target of an INSERT or COPY: a physical table and its columns."""
         return f"{self.name(name)} ({self.names([column.name for column in table.columns])})"
 
     def text(self, value: str) -> str:
@@ -108,27 +109,27 @@ class Dialect:
         return literal(value)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with."""
+        """Return the literal of an instant, for comparisons with a timestamp."""
         return str(value)
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column other than text as a number with an exact sum; instants in `unit`."""
+        """Return a column, except a text, as a number with an exact sum; instants in `unit`."""
         name = self.name(column.name)
         if column.type is Type.FLOAT32:
             return f"CAST({name} AS DOUBLE PRECISION)"  # a sum of REAL is itself only REAL
         return f"CAST({name} AS INTEGER)" if column.type is Type.BOOL else name
 
     def type_of(self, column: Column) -> str:
-        """Return the type that a column is declared with."""
+        """Return the declared type of a column."""
         return self.types[column.type]
 
-    def read_catalogued(self, column: Column) -> str:
+    def catalogued_type_of(self, column: Column) -> str:
         """Return the type of a column as the catalogue shows it."""
         declared = self.type_of(column)
         return self.long_names.get(declared, declared)
 
     def key(self, table: Table, name: str) -> tuple[str | None, str | None]:
-        """Return the definition of the column that the database fills, and a table constraint."""
+        """Return the definition of the generated column, and a constraint of the table."""
         match table.primary_key:
             case PrimaryKey.NONE:
                 return None, None
@@ -138,7 +139,7 @@ class Dialect:
                 return self.ids[generated], None
 
     def unique(self, table: Table) -> list[str]:
-        """Return the columns of the key that the client makes."""
+        """Return the columns of the key that the client sends."""
         return ["id"]
 
     def read(self, column: Column, expression: str = "") -> str:
@@ -146,30 +147,30 @@ class Dialect:
         return expression or self.name(column.name)
 
     def as_bigint(self, number: str) -> str:
-        """Return a number as a 64-bit integer, so that its products have 64 bits, too."""
+        """Return a number as a 64-bit integer, so that its products have 64 bits."""
         return f"CAST({number} AS {self.bigint})"
 
     def remainder(self, double: str, scale: str, divisor: int) -> str:
-        """Return the remainder of a scaled double without its fraction, as an integer."""
+        """Return the remainder of the whole part of a scaled double, as an integer."""
         return f"CAST({double} * {scale} AS {self.bigint}) % {divisor}"
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column: exact, or an error of the server."""
+        """Return the sum of a column; the server computes it exactly or reports an error."""
         return f"sum({self.number(column, unit)})"
 
     def wide_total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of integers, exact also if it exceeds 64 bits."""
+        """Return the sum of integers, which is exact even beyond 64 bits."""
         return self.total(column, unit)
 
     def total_of_times(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column of instants in `unit`, with the fractions that are stored."""
+        """Return the sum of a column of instants in `unit`, with the stored fractions."""
         if self.finest is None or self.finest.per_second <= unit.per_second:
             return self.wide_total(column, unit)
         finer = self.finest.per_second // unit.per_second
         return f"{self.wide_total(column, self.finest)} * {1 / Decimal(finer):f}"
 
     def count_values(self, column: Column) -> str:
-        """Return the number of values of a column that are not NULL."""
+        """Return the number of values in a column, without NULLs."""
         return f"count({self.name(column.name)})"
 
     def order_by_bytes(self, column: Column) -> str:
@@ -181,11 +182,11 @@ class Dialect:
         raise Unsupported("there is no hash of rows in this SQL")
 
     def latest(self, time: str, tags: str) -> str:
-        """Return the latest time of the rows that have the same tags as this row."""
+        """Return the latest time among the rows with this row's tags."""
         return f"max({time}) OVER (PARTITION BY {tags})"
 
     def operand(self, column: Column, value: float) -> str:
-        """Return the expression that compares a column with a number."""
+        """Return a column as a comparison with a number needs it."""
         return self.name(column.name)
 
     def newest(self, query: NewestQuery, rows: str) -> "Select":
@@ -203,15 +204,15 @@ class Dialect:
         return f"{'lead' if following else 'lag'}({expression}) OVER ({window})"
 
     def group(self, place: int, expression: str) -> str:
-        """Return how GROUP BY names an expression: by place, as a name could be a column's."""
+        """Return how GROUP BY names an expression: by place, since a name may be a column's."""
         return str(place)
 
     def of_answers(self) -> "Dialect":
-        """Return the dialect for tables that are made of answers and have no stored columns."""
+        """Return the dialect for tables that are answers, without stored columns."""
         return self
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return a group's first or last value as an aggregate; None if that takes a window."""
+        """Return a group's first or last value as an aggregate; None if it takes a window."""
         return None
 
     def name_end(self, table: Table, aggregate: Aggregate) -> str:
@@ -219,7 +220,7 @@ class Dialect:
         return self.name(table.find_unused(f"{aggregate.function}_of_{aggregate.column}"))
 
     def chronological(self, rows: str, table: Table) -> str:
-        """Return the rows in the order of time, if `end` needs it; `rows` follows FROM."""
+        """Return the rows, ordered by time if `end` needs it; `rows` follows FROM."""
         return rows
 
     def bucket(self, table: Table, width: int) -> str:

@@ -1,14 +1,14 @@
 """Aggregates by tags and time that a database keeps for a table, and the queries they answer.
 
-They have a row for each combination of tags in each interval of time: the number of rows, and the
-minimum, maximum, sum and count of each number. A query with a range and buckets of whole
-intervals has the same answer from them as from the rows. Any other query reads the rows.
+There is a row for each combination of tags in each interval of time: the number of rows, and the
+minimum, maximum, sum and count of each numeric field. Aggregates answer a query if its range and
+buckets consist of whole intervals. Any other query reads the rows.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from simulator.data.derived import innermost, with_innermost
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query
@@ -21,17 +21,17 @@ _EXACT = (Function.MIN, Function.MAX, Function.SUM)
 
 
 def derive_aggregates(table: Table, interval_s: int) -> Table:
-    """Return the aggregates of a table, as a table with the same time and tags, part by part."""
+    """Return the table of the aggregates, with the time, tags and parts of the table."""
     return replace(table, name=f"{table.name}_every_{interval_s}s")
 
 
 def is_kept(name: str) -> bool:
-    """Return whether a name is one of the aggregates of some table."""
+    """Return whether a name is the name of a table of aggregates."""
     return re.search(r"_every_\d+s$", name) is not None
 
 
 def aggregates_of(tables: Iterable[Table], options: AggregateOptions) -> list[Table]:
-    """Return all aggregates of tables, as tables."""
+    """Return the tables of all aggregates of tables."""
     return [
         derive_aggregates(table, interval_s)
         for table in tables
@@ -46,7 +46,7 @@ def tags_of(table: Table) -> tuple[str, ...]:
 
 @lru_cache
 def name_kept(table: Table) -> dict[Aggregate, str]:
-    """Return each aggregate that is kept of a group, and the name of its column."""
+    """Return the kept aggregates of a group, and the name of each one's column."""
     wanted = [_ROWS]
     for column in table.fields:
         if column.type in INTEGERS | FLOATS:
@@ -64,9 +64,9 @@ def name_kept(table: Table) -> dict[Aggregate, str]:
 
 
 def definition(dialect: Dialect, table: Table, source: str, start: str, by: str = "") -> str:
-    """Return the query that fills the aggregate; `start` is the start of a row's interval.
+    """Return the query that fills the aggregates; `start` is the start of a row's interval.
 
-    `by` takes the place of GROUP BY.
+    `by` replaces GROUP BY.
     """
     tags = [dialect.name(tag) for tag in tags_of(table)]
     chosen = [f"{start} AS {dialect.name(table.time.name)}", *tags]
@@ -79,6 +79,10 @@ def definition(dialect: Dialect, table: Table, source: str, start: str, by: str 
 
 def combine(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     """Return an aggregate of rows, computed from kept aggregates."""
+
+    def name_column(of: Function) -> str:
+        return dialect.name(names[Aggregate(of, aggregate.column)])
+
     function, names = aggregate.function, name_kept(table)
     # Where no value is NULL, there are as many values as rows.
     counts = names.get(Aggregate(Function.COUNT, aggregate.column), names[_ROWS])
@@ -86,44 +90,33 @@ def combine(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     if function is Function.COUNT:
         return f"CAST(coalesce({count}, 0) AS {dialect.types[Type.INT64]})"
     if function is Function.AVG:
-        return dialect.mean(f"sum({_find_column(dialect, table, aggregate, Function.SUM)})", count)
-    return f"{function}({_find_column(dialect, table, aggregate, function)})"
-
-
-def _find_column(dialect: Dialect, table: Table, aggregate: Aggregate, function: Function) -> str:
-    """Return the column that has this function of the values."""
-    return dialect.name(name_kept(table)[Aggregate(function, aggregate.column)])
+        return dialect.mean(f"sum({name_column(Function.SUM)})", count)
+    return f"{function}({name_column(function)})"
 
 
 def from_kept(query: Query, options: AggregateOptions) -> Query | None:
-    """Return the query over the longest intervals that answer it; None if none of them does."""
+    """Return the query over the aggregates of the longest intervals that answer it, or None."""
     asked = innermost(query)
     if not isinstance(asked, AggregateQuery):
         return None
-    for interval_s in reversed(options.intervals_s):
-        if _answers(asked, interval_s):
-            return with_innermost(query, partial(_over, interval_s=interval_s))
-    return None
-
-
-def _over(query: Query, interval_s: int) -> Query:
-    return replace(query, table=derive_aggregates(query.table, interval_s))
+    answering = [each for each in options.intervals_s if _answers(asked, each)]
+    if not answering:
+        return None
+    kept = derive_aggregates(asked.table, answering[-1])
+    return with_innermost(query, lambda each: replace(each, table=kept))
 
 
 def _answers(query: AggregateQuery, interval_s: int) -> bool:
-    """Return whether the rows of a query form whole groups, and its aggregates can be combined."""
+    """Return whether a query reads whole intervals, and its aggregates can be combined."""
     table, selection = query.table, query.selection
     interval = interval_s * table.time_unit.per_second
     edges = (query.bucket, selection.since, selection.until)
     tags = {*query.by, *(one.column for one in selection.one_of)}
     known = {a.column for a in name_kept(table)}
+    combined = {*_EXACT, Function.COUNT, Function.AVG}
     return (
         not selection.compared
         and tags <= {*tags_of(table)}
         and all(edge is None or edge % interval == 0 for edge in edges)
-        and all(a.column in known and _combines(a.function) for a in query.aggregates)
+        and all(a.column in known and a.function in combined for a in query.aggregates)
     )
-
-
-def _combines(function: Function) -> bool:
-    return function in (*_EXACT, Function.COUNT, Function.AVG)

@@ -22,7 +22,7 @@ from simulator.modules.shared.sql.language import Dialect, Select
 
 
 def render(dialect: Dialect, query: Query) -> Statement:
-    """Return a query as SQL; the dialect belongs to the stored table that it reads."""
+    """Return a query as SQL, in the dialect of the stored table that it reads."""
     ticks = dialect.ticks_per_unit
     columns = (
         replace(each, ticks=ticks) if each.type is Type.TIMESTAMP else each
@@ -32,7 +32,7 @@ def render(dialect: Dialect, query: Query) -> Statement:
 
 
 def _select(stored: Dialect, query: Query) -> Select:
-    """Return a query over a table, or over the answer to another one."""
+    """Return a query over a table or over the answer to another query."""
     table, rows = query.table, from_operand(stored, query.table)
     dialect = stored if below(table) is None else stored.of_answers()
     if isinstance(query, DistinctQuery):
@@ -42,7 +42,7 @@ def _select(stored: Dialect, query: Query) -> Select:
     rows += f" WHERE {' AND '.join(chosen)}" if chosen else ""
     match query:
         case AggregateQuery():
-            return _aggregates(dialect, query, rows)
+            return _select_aggregates(dialect, query, rows)
         case NewestQuery():
             return dialect.newest(query, rows)
         case RowsQuery() if query.hashed:
@@ -59,23 +59,23 @@ def from_operand(dialect: Dialect, table: Table) -> str:
     """Return the operand of FROM: the table, the union of its parts, or another query."""
     match table:
         case DerivedTable():
-            return f"({_answer(dialect, table)}) AS {dialect.name(table.name)}"
+            return f"({_render_source(dialect, table)}) AS {dialect.name(table.name)}"
         case ConditionSpells():
-            return f"({_spells(dialect, table)}) AS {dialect.name(table.name)}"
+            return f"({_render_spells(dialect, table)}) AS {dialect.name(table.name)}"
     if table.parts == 1:
         return dialect.name(table.name)
     parts = " UNION ALL ".join(f"SELECT * FROM {dialect.name(name)}" for name in table.names)
     return f"({parts}) AS {dialect.name(table.name)}"
 
 
-def _answer(stored: Dialect, table: DerivedTable) -> str:
-    """Return the query that a table is made of; its columns have the names of the table's."""
+def _render_source(stored: Dialect, table: DerivedTable) -> str:
+    """Return the query that yields the rows of a table, with the table's names of columns."""
     names = map(stored.of_answers().name, (column.name for column in table.columns))
     return _select(stored.of_units(), table.source).text([*names])
 
 
-def _spells(stored: Dialect, table: ConditionSpells) -> str:
-    """Return the spells in which a condition holds: from each change of its state to the next."""
+def _render_spells(stored: Dialect, table: ConditionSpells) -> str:
+    """Return the query for the spells of a condition: from each change of its state to the next."""
     periods, dialect = table.periods, stored.of_answers()
     tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
     state, earlier, end = (
@@ -128,11 +128,11 @@ def _operand(dialect: Dialect, table: Table, compared: Condition) -> str:
     return dialect.mean(dialect.name(column.name), divisor)
 
 
-def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
+def _select_aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
     table = query.table
     chosen = [dialect.name(tag) for tag in query.by]
     groups = list(chosen)
-    rows = _with_ends(dialect, query, rows)
+    rows = _add_ends(dialect, query, rows)
     if query.bucket is not None:
         start = dialect.bucket(table, query.bucket)
         chosen.append(start)
@@ -145,10 +145,10 @@ def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
     return Select(tuple(chosen), rows)
 
 
-def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
-    """Return what follows FROM, with first and last values that the dialect cannot aggregate.
+def _add_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
+    """Return the rows, each with the first and last values of its group.
 
-    Each row has the values for its group.
+    Only values that the dialect cannot aggregate are added.
     """
     table = query.table
     ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]

@@ -1,4 +1,4 @@
-"""Batches as one statement with a list of rows, or as single rows that are committed together."""
+"""Insert modes that send a batch as one statement with a list of rows, or as single rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ PREPARED = "prepared"
 
 
 class TransactionOptions(IndexOptions, DriverOptions):
-    """Options that choose between one statement for a batch, and one for each row."""
+    """Options that choose between one statement for a batch and one for each row."""
 
     use_values_lists: bool = Field(
         default=False,
@@ -42,7 +42,7 @@ class TransactionOptions(IndexOptions, DriverOptions):
     )
 
     def choose_mode(self, mode: str) -> str:
-        """Return the insert mode that these options make of SINGLE or BATCH."""
+        """Return the insert mode in which SINGLE or BATCH is sent with these options."""
         if self.prepared:
             return PREPARED
         if mode == BATCH and self.transaction:
@@ -50,7 +50,7 @@ class TransactionOptions(IndexOptions, DriverOptions):
         return VALUES if mode == BATCH and self.use_values_lists else self.sends_by or mode
 
     def find_conflicts(self, mode: str) -> list[str]:
-        """Return which of these options exclude each other, or need batches."""
+        """Return problems of options that exclude each other or need batches."""
         found = self.list_excluded("use_values_lists", "transaction", "prepared")
         found += [
             f"{name} and use_values_lists exclude each other; choose one"
@@ -70,7 +70,7 @@ class TransactionOptions(IndexOptions, DriverOptions):
 
 
 def group_rows(single_rows: Encoder) -> Encoder:
-    """Return an encoder with payloads that are lists of a batch's statements."""
+    """Return an encoder of payloads that list the encoded rows of a batch."""
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
         singles = single_rows(block, 1)
