@@ -1,7 +1,7 @@
-"""ClickHouse's engine inside the worker's process (chdb): a folder instead of a server.
+"""ClickHouse's engine in the worker's process (chdb), with a folder instead of a server.
 
-Only one process at a time may open the folder, so there is one worker; the collector opens it only
-before and after the worker does.
+Only one process at a time may open the folder, so there is one worker. The collector opens it
+before and after the worker.
 """
 
 import sys
@@ -34,7 +34,7 @@ class EmbeddedOptions(TableOptions):
 
 
 class ClickhouseEmbedded(ClickhouseTables):
-    """A folder."""
+    """A folder of ClickHouse's engine."""
 
     name = "clickhouse_embedded"
     urls = ("chdb:PATH",)
@@ -54,7 +54,6 @@ class ClickhouseEmbedded(ClickhouseTables):
     options: EmbeddedOptions
 
     def connect(self) -> "EmbeddedSession":
-        """Open the folder; all sessions of this process share its engine."""
         if "chdb" not in sys.modules:
             _read_library()
         import chdb  # 0.5 GB, loaded only when it is used
@@ -81,8 +80,8 @@ class ClickhouseEmbedded(ClickhouseTables):
 def _read_library() -> None:
     """Read the engine's library into the file cache.
 
-    An import holds the interpreter's lock until the library is read, and a process that sends no
-    heartbeat for that long counts as dead.
+    Otherwise the import would hold the interpreter's lock while it reads the library, and a process
+    without a heartbeat for that long counts as dead.
     """
     package = find_spec("chdb")
     buffer = bytearray(1 << 20)
@@ -103,7 +102,6 @@ class EmbeddedSession(ClickhouseSession):
         self._connection: Any = connection
 
     def close(self) -> None:
-        """Close the connection; closing the last one releases the folder."""
         self.alive = False
         with suppress(Exception):
             self._connection.close()
@@ -111,7 +109,7 @@ class EmbeddedSession(ClickhouseSession):
     def execute(self, statement: str) -> bytes:
         try:
             content: bytes = self._connection.query(statement, "TabSeparated").bytes()
-        except Exception as error:  # chDB raises no narrower one
+        except Exception as error:  # chDB raises no narrower class
             raise ServerError(str(error)) from error
         return content
 
@@ -127,7 +125,6 @@ class EmbeddedSession(ClickhouseSession):
             raise ServerError(str(error)) from error
 
     def insert(self, into: str, form: str, content: bytes) -> int | None:
-        """Insert rows; return how many the engine has written."""
         try:
             with self._connection.send_insert(into, form) as inserter:
                 inserter.append(content)
@@ -136,7 +133,6 @@ class EmbeddedSession(ClickhouseSession):
             raise ServerError(str(error)) from error
 
     def load(self, into: str, form: str, file: Path) -> int | None:
-        """Load a file with the engine; return how many rows it has written."""
         try:
             name = self.dialect.text(str(file))
             done = self._connection.query(f"{into} FROM INFILE {name} FORMAT {form}")

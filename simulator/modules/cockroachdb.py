@@ -1,4 +1,4 @@
-"""CockroachDB, a relative of `postgres`: every batch by COPY, or every batch as a values list.
+"""CockroachDB, a relative of `postgres`, with all batches by COPY or all as values lists.
 
 Written from the vendor's documentation; tested on PostgreSQL where the two agree. Statements that
 PostgreSQL cannot parse (SHOW ..., a session's COPY settings) are not tested.
@@ -49,7 +49,7 @@ class CockroachdbDialect(PostgresDialect):
     }
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number with an exact sum: extract() returns doubles."""
+        # extract() returns doubles, which are exact only for parts of an instant.
         if column.type is not Type.TIMESTAMP:
             return super().number(column, unit)
         name, per_second = self.name(column.name), unit.per_second
@@ -58,16 +58,15 @@ class CockroachdbDialect(PostgresDialect):
         return f"({minutes} * {per_second} + {rest})"
 
     def mean(self, total: str, count: str) -> str:
-        """Return a quotient of doubles: a double cannot be divided by an integer."""
+        # A double cannot be divided by an integer.
         return f"CAST({total} AS DOUBLE PRECISION) / CAST({count} AS DOUBLE PRECISION)"
 
     def order_by_bytes(self, column: Column) -> str:
-        """Return a text column, which sorts by its bytes."""
         return self.name(column.name)
 
 
 class CockroachdbSession(PostgresSession):
-    """A connection that sends every batch by COPY, or every batch as a values list."""
+    """A connection that sends all batches by COPY, or all as values lists."""
 
     copy_format: ClassVar[str] = "WITH BINARY"  # which old and new versions accept
 
@@ -75,12 +74,10 @@ class CockroachdbSession(PostgresSession):
     """False if batches are values lists."""
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Return the block encoded; without COPY the batches of a prefill are values lists too."""
         mode = VALUES if mode == BATCH and not self.copies else mode
         return super().encode(block, mode, batch_rows)
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error means; 40001, which asks for a retry, is NOT_APPLIED."""
         code: str = getattr(error, "pgcode", None) or ""
         if code.startswith(_REPLICA_UNAVAILABLE) and self.commit_sent:
             return Failure.UNKNOWN
@@ -121,7 +118,6 @@ class Cockroachdb(Postgres):
     compacting: ClassVar[str] = "ANALYZE"  # the servers compact on their own; there is no VACUUM
 
     def session_settings(self) -> dict[str, str]:
-        """Return the session's settings, including the setting of COPY if it is used."""
         settings = super().session_settings()
         if not self.options.use_values_lists:
             settings["copy_from_atomic_enabled"] = "on"  # older servers copy in parts
@@ -135,7 +131,7 @@ class Cockroachdb(Postgres):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none, and check that the server accepts COPY if it is used.
 
-        CockroachDB's parser refuses the statement of psycopg2's copy_from(), so this is our own.
+        CockroachDB refuses the COPY statement of psycopg2's copy_from(), so this is our own.
         """
         super().create(tables, batch_rows)
         if self.options.use_values_lists:
@@ -150,7 +146,7 @@ class Cockroachdb(Postgres):
             raise SetupError(f"{error}; use_values_lists=true needs no COPY") from error
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the tables' ranges with all replicas, as the server estimates it."""
+        """Return the server's estimate of the size of the tables' ranges, with all replicas."""
         disk = "CAST(span_stats->>'approximate_disk_bytes' AS INT8)"
         size = 0
         for name in map(self.dialect.name, names_of(tables)):
@@ -162,7 +158,6 @@ class Cockroachdb(Postgres):
     background_work = PostgresWire.background_work  # it has no checkpoints
 
     def describe(self) -> Server:
-        """Return the version, the number of stores with replicas, and whether the log is synced."""
         default = "[SHOW ZONE CONFIGURATION FROM RANGE default]"
         with self.administration() as session:
             ((banner,),) = session.ask("SELECT version()")

@@ -1,7 +1,4 @@
-"""CrateDB through PostgreSQL's protocol: values lists, because CrateDB has no COPY FROM STDIN.
-
-What is specific to it is tested on PostgreSQL where the two agree.
-"""
+"""CrateDB through PostgreSQL's protocol: values lists, because CrateDB has no COPY FROM STDIN."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,17 +71,16 @@ class CratedbPgSession(PostgresSession):
         return encode
 
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once every one is stored.
+        """Send the rows and return once all are stored.
 
-        CrateDB answers an INSERT of several rows with a smaller count if it refuses some, and
-        reports no error.
+        If CrateDB refuses some rows of an INSERT, it returns a smaller count and reports no error.
         """
         self.sent = not self.connection.closed
         self.cursor.execute(payload.data)
         expect_rows(self.cursor.rowcount, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error means: an INSERT is no transaction, so some rows may be stored."""
+        # An INSERT is not a transaction, so some rows may be stored.
         code: str = getattr(error, "pgcode", None) or ""
         if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
@@ -95,7 +91,7 @@ class CratedbPgSession(PostgresSession):
         return Failure.UNKNOWN
 
     def read_only(self) -> None:
-        """Do nothing: CrateDB has no transactions, and so none that only read."""
+        """Do nothing: CrateDB has no read-only transactions."""
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         rows, width = super().run(statement), len(statement.outputs)
@@ -103,7 +99,6 @@ class CratedbPgSession(PostgresSession):
         return [row[:width] for row in rows] if longer else rows
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, from a cursor on the server."""
         self.cursor.execute(f"DECLARE portions NO SCROLL CURSOR WITH HOLD FOR {statement.text}")
         try:
             yield from self.fetch_portions(rows)
@@ -139,7 +134,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     mismatch = "use the module cratedb: through HTTP CrateDB reports why it refuses a row"
 
     def session_settings(self) -> dict[str, str]:
-        """Return no settings: CrateDB needs none of them and refuses some."""
+        # CrateDB needs none of the settings and refuses some.
         return {}
 
     def open(self, connection: Any) -> PostgresSession:
@@ -148,8 +143,8 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL.
 
-        Where CrateDB 6.3 orders filtered rows of several tables by a column that is not asked for,
-        it sends that column too, which its protocol refuses: so it is asked for.
+        If CrateDB 6.3 orders filtered rows of several tables by a column that is not selected, it
+        sends the column anyway, which its protocol refuses. So the column is selected here.
         """
         statement = super().translate(query)
         if not isinstance(query, RowsQuery) or query.newest is None or below(query.table):

@@ -54,11 +54,13 @@ from simulator.modules.shared.waits import wait_until
 
 _POLL_S = 0.05
 _CRC32 = "CASE WHEN {0} IS NOT NULL THEN crc32(CAST({0} AS BLOB)) END"
-"""The CRC-32 of a text by zlib's own function, which takes bytes only: SQLite has none."""
+"""The CRC-32 of a text by zlib's function, which takes only bytes; SQLite has none."""
 _HALVES = "|| ' * 2**32 + ' ||"
-"""Stands in a statement between the sums of the higher and the lower halves of integers."""
+"""Text in a statement between the sums of the higher and the lower halves of integers."""
 _SUMS_OF_HALVES = re.compile(r"(-?\d+) \* 2\*\*32 \+ (\d+)")
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
+_OWN = re.compile(rf"{OWN}(marks|check_[0-9a-f]{{8}})")
+"""Names of the program's own tables, for marks and for `check`."""
 
 _DURABILITY = {
     "off": "survives a crash of the process, and not of the machine: nothing is synced",
@@ -88,7 +90,7 @@ class SqliteOptions(IndexOptions):
 
 
 class SqliteDialect(sql.Dialect):
-    """SQLite stores integers of 64 bits, doubles and UTF-8, and compares text by its bytes."""
+    """SQLite's types: 64-bit integers, doubles, and UTF-8 texts that are compared by bytes."""
 
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "INTEGER",
@@ -107,16 +109,15 @@ class SqliteDialect(sql.Dialect):
     kept_apart = " LIMIT -1"
 
     def as_bigint(self, number: str) -> str:
-        """Return it as it is: every integer has 64 bits."""
-        return number
+        return number  # every integer has 64 bits
 
     def wide_total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sums of both halves as one text: a sum beyond 64 bits is an error."""
+        # The sums of both halves as one text, because a sum beyond 64 bits is an error.
         number = self.number(column, unit)
         return f"sum({number} >> 32) {_HALVES} sum(({number} & {2**32 - 1}){self.misfit(column)})"
 
     def misfit(self, column: Column) -> str:
-        """Return the term that adds 1 for a value of another type, because a column takes any."""
+        """Return the term that adds 1 for a value of another type, since columns accept any."""
         return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
@@ -127,7 +128,7 @@ _DIALECT = SqliteDialect()
 
 
 def _comment(name: str) -> str:
-    """Return the signature as a comment in SQL."""
+    """Return the signature as an SQL comment."""
     return f"/* {signature(name).replace('*/', '* /')} */"
 
 
@@ -191,9 +192,8 @@ class Sqlite(SqlFile["SqliteSession"]):
         return _DIALECT
 
     def connect(self) -> "SqliteSession":
-        """Open the file; SQLite creates it if it does not exist."""
         try:
-            # isolation_level=None: the driver opens no transactions of its own.
+            # isolation_level=None: the driver begins no transactions itself.
             connection = sqlite3.connect(
                 self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
             )
@@ -213,34 +213,30 @@ class Sqlite(SqlFile["SqliteSession"]):
                 session.connection.execute(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; the first ones of a file set its journal mode, which it keeps."""
         with self.administration() as session:
+            # The first tables set the journal mode, which the file keeps.
             if not session.connection.execute(self.catalogue).fetchall():
                 session.connection.execute("PRAGMA journal_mode = WAL")
         super().create(tables, batch_rows)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statement that creates a table; SQLite keeps its text, with the signature."""
+        # SQLite keeps the statement's text, with the signature as a comment.
         (statement,) = super().create_table(table, name, batch_rows)
         begins = f"CREATE TABLE {_DIALECT.name(name)} "
         ends = statement.removeprefix(begins)
         return [f"{begins}{_comment(name)} {ends}" if table.signed else statement]
 
     def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the tables bear their signature, by the statements that created them."""
         texts = {name.lower(): text for name, text in session.run(Statement(self.comments, ()))}
         return {n: _comment(n) in texts[n.lower()] for n in names if n.lower() in texts}
 
     def sign(self, table: Table, name: str) -> list[str]:
-        """Return no statements: CREATE TABLE signs a table."""
-        return []
+        return []  # CREATE TABLE signs a table
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the tables; if nothing else is in the file, release their space."""
         self._drop(names, signed=False)
 
     def drop_signed(self, names: Collection[str]) -> None:
-        """Drop the tables that bear their signature when they are dropped."""
         self._drop(names, signed=True)
 
     def _drop(self, names: Collection[str], *, signed: bool) -> None:
@@ -253,39 +249,34 @@ class Sqlite(SqlFile["SqliteSession"]):
                 names = [n for n, bears in self.find_signed_in(session, names).items() if bears]
             for statement in (*self.render_drops(names), "COMMIT"):
                 execute(statement)
-            # VACUUM would rewrite, and renumber, the rows of other tables.
-            if all(_is_own(name) for name, _ in execute(self.catalogue)):
+            # VACUUM releases space, but would renumber the rows of other tables.
+            if all(_OWN.fullmatch(name) for name, _ in execute(self.catalogue)):
                 execute("VACUUM")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Collect the planner's statistics, copy the log into the file and empty it."""
+        timeout_s = self.options.busy_timeout_s
         with self.administration() as session:
+            execute = session.connection.execute
+
+            def empty_log() -> bool:
+                ((busy, _, _),) = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                return not busy
+
             for name in names_of(tables):
-                session.connection.execute(f"ANALYZE {_DIALECT.name(name)}")
-            emptied = self._empty_log(session.connection)
+                execute(f"ANALYZE {_DIALECT.name(name)}")
+            # SQLite itself waits for writers, but not for another process that empties the log.
+            emptied = wait_until(empty_log, timeout_s, _POLL_S)
         if not emptied:
             raise SetupError(
-                f"sqlite: {self.options.path}: the log was not emptied within "
-                f"{self.options.busy_timeout_s:g} s, because another process reads or writes the "
-                "file; stop it, or raise busy_timeout_s"
+                f"sqlite: {self.options.path}: the log was not emptied within {timeout_s:g} s, "
+                "because another process reads or writes the file; stop it, or raise busy_timeout_s"
             )
 
-    def _empty_log(self, connection: sqlite3.Connection) -> bool:
-        """Copy the log into the file and empty it; False if that fails until the timeout.
-
-        SQLite waits for writers, but not for another process that does the same: so it is repeated.
-        """
-
-        def is_empty() -> bool:
-            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            return not busy
-
-        return wait_until(is_empty, self.options.busy_timeout_s, _POLL_S)
-
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the pages of the tables and their indices, or of the whole file.
+        """Return the size of the tables and their indices.
 
-        Only an SQLite that was built with dbstat reports the pages of each table.
+        An SQLite built without dbstat reports only the size of the whole file.
         """
         names = names_of(tables)
         known = f"tbl_name COLLATE NOCASE IN ({', '.join('?' * len(names))})"
@@ -309,7 +300,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             ((journal,),) = session.connection.execute("PRAGMA journal_mode")
             ((level,),) = session.connection.execute("PRAGMA synchronous")
             if not session.connection.execute(self.catalogue).fetchall():
-                journal = "wal"  # as `create` sets it
+                journal = "wal"  # `create` sets it
         synchronous = _SYNCHRONOUS[level]
         meaning = _DURABILITY[synchronous] if journal == "wal" else _OTHER_JOURNAL
         return Server(
@@ -362,8 +353,8 @@ class SqliteSession(sql_changes.ChangingSession):
             expect_rows(execute(insert, rows[0]).rowcount, 1)
             return
         try:
-            # IMMEDIATE waits for its turn at once; a transaction that becomes a writer only later
-            # would fail when another has written in between.
+            # IMMEDIATE waits for other writers at once. A transaction that becomes a writer later
+            # would fail if another process has written meanwhile.
             execute("BEGIN IMMEDIATE")
             expect_rows(self.connection.executemany(insert, rows).rowcount, len(rows))
             execute("COMMIT")
@@ -373,10 +364,10 @@ class SqliteSession(sql_changes.ChangingSession):
             raise
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
-        A commit that finds the file locked has not happened. One that fails because of the disk may
-        have: whether the last frame of the log is complete shows only when the file is reopened.
+        A commit that finds the file locked stores nothing. After an error of the disk, only
+        reopening the file shows whether the last frame of the log is complete.
         """
         primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -385,13 +376,12 @@ class SqliteSession(sql_changes.ChangingSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         found = self.connection.execute(statement.text, statement.parameters).fetchall()
-        return [[*map(_whole, row)] for row in found] if _HALVES in statement.text else found
+        return [[*map(_add_halves, row)] for row in found] if _HALVES in statement.text else found
 
     def change(self, statement: str) -> int:
         return self.connection.execute(statement).rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement without running it."""
         asked = f"EXPLAIN QUERY PLAN {statement.text}"
         depths, lines = {0: 0}, list[str]()
         for number, above, _, what in self.connection.execute(asked, statement.parameters):
@@ -412,16 +402,11 @@ class SqliteSession(sql_changes.ChangingSession):
 
 
 _TEXTS = partial(str, encoding="utf-8", errors="surrogateescape")
-"""Reads a text that is not valid UTF-8, which equals no other one."""
+"""Decodes texts that are not valid UTF-8, so that they equal no valid text."""
 
 
-def _whole(value: Any) -> Any:
-    """Return the sum of integers from the sums of their halves; any other value unchanged."""
+def _add_halves(value: Any) -> Any:
+    """Return the sum of integers from the sums of their halves, or another value unchanged."""
     if isinstance(value, str) and (found := _SUMS_OF_HALVES.fullmatch(value)):
         return (int(found[1]) << 32) + int(found[2])
     return value
-
-
-def _is_own(name: str) -> bool:
-    """Return whether a name belongs to the marks or to a table that `check` makes."""
-    return re.fullmatch(rf"{OWN}(marks|check_[0-9a-f]{{8}})", name) is not None

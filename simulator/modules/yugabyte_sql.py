@@ -1,4 +1,4 @@
-"""YugabyteDB's YSQL, a relative of `postgres`: COPY, tablets, and its own session options.
+"""YugabyteDB's YSQL, a relative of `postgres` with tablets and session options.
 
 Written from the vendor's documentation; tested on PostgreSQL, of which it is a fork. SPLIT INTO,
 HASH and the settings yb_... are not tested.
@@ -29,10 +29,7 @@ class YugabyteSqlDialect(PostgresDialect):
     """PostgreSQL's SQL, with means that the storage layer can compute."""
 
     def average(self, column: Column) -> str:
-        """Return a mean of doubles as a quotient: the storage computes sums, and not avg().
-
-        The sum of a real is itself only a real.
-        """
+        # The storage layer computes sums, but not avg(). The sum of a real is only a real.
         if column.type is not Type.FLOAT64:
             return super().average(column)
         return f"{self.total(column, TimeUnit.SECOND)} / {self.count_values(column)}"
@@ -69,13 +66,12 @@ class YugabyteSqlOptions(PostgresOptions):
 
 
 class YugabyteSqlSession(PostgresSession):
-    """A connection on which a batch is not always a transaction."""
+    """A connection on which a batch may not be a transaction."""
 
     atomic = True
     """False if a batch is not a transaction."""
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error means: without transactions some rows may be stored."""
         failure = super().classify(error)
         if failure is Failure.NOT_APPLIED and self.sent and not self.atomic:
             return Failure.UNKNOWN
@@ -107,7 +103,7 @@ class YugabyteSql(Postgres):
     shown_settings: ClassVar[tuple[str, ...]] = (*_SESSION_OPTIONS, _COPY_ROWS)
 
     def session_settings(self) -> dict[str, str]:
-        """Return the session's settings; without the last, COPY commits every 20,000 rows."""
+        # Without _COPY_ROWS, COPY commits every 20,000 rows.
         given = {name: getattr(self.options, name) for name in _SESSION_OPTIONS}
         chosen = {name: "on" if on else "off" for name, on in given.items() if on is not None}
         return {**super().session_settings(), **chosen, _COPY_ROWS: "0"}
@@ -134,7 +130,7 @@ class YugabyteSql(Postgres):
         return [f"{statement} SPLIT INTO {tablets} TABLETS" if tablets else statement]
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the tables and their indices; a primary key is the table itself."""
+        # A primary key is the table itself.
         names = [self.dialect.name(name) for name in names_of(tables)]
         ((size,),) = self.fetch(
             "SELECT sum(pg_table_size(part)) FROM ("

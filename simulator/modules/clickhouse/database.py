@@ -1,7 +1,6 @@
 """ClickHouse, through its HTTP interface and its Native format.
 
-No driver is used: rows are sent as the bytes that the encoder made, and every error can be
-classified.
+No driver is used: encoded rows are sent unchanged, and every error can be classified.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ _WORK = {
     "DelayedInserts": "inserts delayed by merges",
     "RejectedInserts": "inserts refused until merges",
 }
-"""Counters of events, as they are shown; version 18 does not count merges themselves."""
+"""Counter of events -> its name in the result; version 18 does not count merges."""
 
 
 class ClickhouseOptions(HttpOptions, TableOptions):
@@ -123,7 +122,6 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         return ServerSession(Http(options, headers), self.dialect, settings)
 
     def connect(self) -> ServerSession:
-        """Open a connection; SetupError if the server is too old."""
         session = super().connect()
         try:
             self.expect_recent(f"ClickHouse {session.version}")
@@ -133,23 +131,20 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         return session
 
     def server_settings(self) -> dict[str, str]:
-        """Return how the server is to insert rows; newer ones combine batches by default."""
+        """Return the settings of async_insert; newer servers combine batches by default."""
         names = ("async_insert", "wait_for_async_insert")
         return {name: str(int(getattr(self.options, name))) for name in names}
 
     def insert_settings(self) -> dict[str, str]:
-        """Return the settings of async_insert, if it is on."""
         return self.server_settings() if self.options.async_insert else {}
 
     @property
     def on_cluster(self) -> str:
-        """The clause ON CLUSTER, if the option `cluster` is set."""
         cluster = self.options.cluster
         return f" ON CLUSTER {self.dialect.name(cluster)}" if cluster else ""
 
     @property
     def late(self) -> str:
-        """Rows in the queue of asynchronous inserts, or on another replica, are not seen."""
         options = self.options
         if options.async_insert and not options.wait_for_async_insert:
             return "wait_for_async_insert=false: the server inserts rows of its queue later"
@@ -158,19 +153,18 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         return ""
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Flush the rows that the server still collects, and copy all rows to every replica."""
+        """Flush the rows in the server's queue, and wait until every replica has all rows."""
         if self.options.async_insert:
             with self.administration() as session:
                 session.execute(f"SYSTEM FLUSH ASYNC INSERT QUEUE{self.on_cluster}")
         self._sync(tables)
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Merge the parts, on every replica."""
         super().compact(tables)
         self._sync(tables)
 
     def _sync(self, tables: Sequence[Table]) -> None:
-        """Wait for all replicas: verification may reach another server."""
+        """Wait for all replicas, because verification may reach another server."""
         if not self.options.engine.startswith("Replicated"):
             return
         with self.administration() as session:
@@ -179,7 +173,6 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Count the rows of merges, and inserts that waited for merges or were refused."""
         names = ", ".join(f"'{name}'" for name in _WORK)
         with self.administration() as session:
 
@@ -191,7 +184,6 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
             yield counters
 
     def nodes(self, session: ClickhouseSession) -> int:
-        """Return how many servers the option `cluster` names, or 1."""
         if not self.options.cluster:
             return 1
         text = self.dialect.text(self.options.cluster)

@@ -1,4 +1,4 @@
-"""ClickHouse's SQL: types, literals, and the logical queries."""
+"""ClickHouse's SQL."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -23,12 +23,12 @@ _DECIMALS = {
 }
 
 
-# The keywords that must be quoted as names; a test checks all keywords on the engine.
+# Keywords that must be quoted as names; a test checks all keywords on the engine.
 _RESERVED = frozenset({"cube", "projection", "rollup", "top"})
 
 
 class ClickhouseDialect(sql.Dialect):
-    """Instants are DateTime64, a 64-bit number in the table's unit."""
+    """ClickHouse's types; an instant is a DateTime64, a 64-bit number in the table's unit."""
 
     reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
     types: ClassVar[dict[Type, str]] = {
@@ -43,7 +43,7 @@ class ClickhouseDialect(sql.Dialect):
     }
 
     def mutations(self, name: str) -> str:
-        """Return the SELECT of how many mutations a table has left, and why one has failed."""
+        """Return the query for the number of unfinished mutations, and the reason of a failure."""
         return (
             "SELECT count(), groupArray(latest_fail_reason)[1] FROM system.mutations WHERE "
             f"database = currentDatabase() AND table = {self.text(name)} AND NOT is_done"
@@ -54,7 +54,7 @@ class ClickhouseDialect(sql.Dialect):
         self._low_cardinality = low_cardinality
 
     def declare(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column's whole type, with Nullable and LowCardinality."""
+        """Return a column's full type, with Nullable and LowCardinality."""
         name = self.instants(unit) if column.type is Type.TIMESTAMP else self.types[column.type]
         if column.nullable:
             name = f"Nullable({name})"
@@ -68,7 +68,7 @@ class ClickhouseDialect(sql.Dialect):
 
     @property
     def has_instants(self) -> bool:
-        """True if instants have a dedicated type, which the server can read from text."""
+        """True if the server can read instants from text."""
         return self.types[Type.TIMESTAMP] == "DateTime64"
 
     def types_of(self, table: Table) -> list[str]:
@@ -76,24 +76,21 @@ class ClickhouseDialect(sql.Dialect):
         return [self.declare(column, table.time_unit) for column in table.columns]
 
     def name(self, identifier: str) -> str:
-        """Return an identifier, quoted if needed; a backslash in quotes is an escape."""
+        # A backslash in quotes is an escape.
         return super().name(identifier.replace("\\", "\\\\"))
 
     def text(self, value: str) -> str:
-        """Return a text literal, in which a backslash is an escape."""
         return super().text(value.replace("\\", "\\\\"))
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare an instant with; the server folds it to a constant."""
         return f"reinterpret(toInt64({value}), {self.text(self.instants(unit))})"
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return instants as numbers, because their text is exact only in some centuries."""
+        # Instants are read as numbers, because their text is exact only in some centuries.
         read = super().read(column, expression)
         return f"reinterpretAsInt64({read})" if column.type is Type.TIMESTAMP else read
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return any column but a text as a number."""
         name = self.name(column.name)
         match column.type:
             case Type.TIMESTAMP:
@@ -104,34 +101,28 @@ class ClickhouseDialect(sql.Dialect):
                 return name  # the server sums small integers in 64 bits and floats as doubles
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column's sum; a sum of Int64 would wrap around silently."""
+        # A sum of Int64 would wrap around silently.
         number = self.number(column, unit)
         is_wide = column.type in (Type.INT64, Type.TIMESTAMP)
         return f"sum(toInt128({number}))" if is_wide else f"sum({number})"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group; both functions ignore NULLs."""
-        return f"{'argMax' if last else 'argMin'}({self.name(column.name)}, {time})"
+        function = "argMax" if last else "argMin"  # both ignore NULLs
+        return f"{function}({self.name(column.name)}, {time})"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
-        """Return the number of rows and the sum of their hashes."""
         return sql_hashes.murmur(self, table, rows)
 
     def bucket(self, table: Table, width: int) -> str:
-        """Return the start of a row's time bucket.
-
-        Literals are unsigned, and old versions compute the remainder of a signed number and a
-        large unsigned one wrongly.
-        """
+        # Literals are unsigned, and old versions compute the remainder of a signed number and a
+        # large unsigned number wrongly.
         time, wide = self.number(table.time, table.time_unit), f"toInt64({width})"
         return f"{time} - ({time} % {wide} + {wide}) % {wide}"
 
     def mean(self, total: str, count: str) -> str:
-        """Return an exact sum of integers divided by a count, as a double."""
         return f"toFloat64({total}) / {count}"
 
     def newest(self, query: NewestQuery, rows: str) -> sql.Select:
-        """Return the newest row of each combination of tags, in one pass without a sort."""
         table = query.table
         time = self.name(table.time.name)
         tags = self.names(query.tags)
@@ -145,7 +136,6 @@ class ClickhouseDialect(sql.Dialect):
         return sql.Select(tuple(chosen), f"{rows} GROUP BY {tags}")
 
     def beside(self, expression: str, window: str, *, following: bool) -> str:
-        """Return an expression in the row before or after this one, NULL if there is none."""
         function = "leadInFrame" if following else "lagInFrame"
         frame = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
         return f"{function}(toNullable({expression})) OVER ({frame})"
@@ -155,7 +145,7 @@ class ClickhouseDialect(sql.Dialect):
     ) -> str:
         """Return the statement that creates one physical table.
 
-        `key` are complete column definitions; `behind` is the engine, sorting key and settings.
+        `key` lists column definitions; `behind` consists of engine, sorting key and settings.
         """
         typed = zip(table.columns, self.types_of(table), strict=True)
         columns = [*key, *(f"{self.name(column.name)} {kind}" for column, kind in typed)]
@@ -163,7 +153,7 @@ class ClickhouseDialect(sql.Dialect):
 
 
 READING_AGGREGATES = "SETTINGS prefer_column_name_to_alias = 1"
-"""The end of a query: a column of the answer may have the name of one that is read."""
+"""The end of a query: an alias in the answer may be the name of a column of the table."""
 VIEW = "_view"
 """Suffix of the view that fills a table of aggregates."""
 
@@ -181,12 +171,14 @@ class AggregatesDialect(ClickhouseDialect):
 def define_aggregates(
     dialect: ClickhouseDialect, table: Table, name: str, interval_s: int
 ) -> dict[str, str]:
-    """Return each object that keeps aggregates of a physical table, and its CREATE statement."""
+    """Return the objects that keep aggregates of a physical table, and their CREATE statements."""
     of_table, width = derive_aggregates(table, interval_s), interval_s * table.time_unit.per_second
     into = of_table.names[table.names.index(name)]
     tags, time = [table.column(tag) for tag in tags_of(table)], table.time
     columns = [(each.name, dialect.declare(each, table.time_unit)) for each in (time, *tags)]
-    columns += [(column, _type(dialect, table, each)) for each, column in name_kept(table).items()]
+    columns += [
+        (column, _choose_type(dialect, table, each)) for each, column in name_kept(table).items()
+    ]
     declared = ", ".join(f"{dialect.name(column)} {kind}" for column, kind in columns)
     order = dialect.names([*(tag.name for tag in tags), time.name])
     behind = f"ENGINE = AggregatingMergeTree ORDER BY ({order})"
@@ -202,8 +194,8 @@ def define_aggregates(
     }
 
 
-def _type(dialect: ClickhouseDialect, table: Table, aggregate: Aggregate) -> str:
-    """Return the type of a column that keeps an aggregate; it determines how merges combine it."""
+def _choose_type(dialect: ClickhouseDialect, table: Table, aggregate: Aggregate) -> str:
+    """Return the type of an aggregate's column, which determines how merges combine values."""
     function = aggregate.function
     if function is Function.COUNT or aggregate.column is None:
         return "SimpleAggregateFunction(sum, Int64)"

@@ -1,7 +1,4 @@
-"""A connection to ClickHouse: it sends encoded rows, reads answers, and classifies errors.
-
-What is the same for a server and the embedded engine is in ClickhouseSession.
-"""
+"""A connection to ClickHouse: it sends encoded rows, reads answers, and classifies errors."""
 
 import re
 import time
@@ -46,16 +43,16 @@ ROWBINARY = "rowbinary"
 CSV = "csv"
 """Insert mode: a batch as text."""
 FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV", IMPORT: "CSV"}
-"""Insert mode -> ClickHouse's name for the format of its payloads."""
+"""Insert mode -> ClickHouse's name of the payloads' format."""
 
 TEXTS = {
     RecordFormat.CSV: "CSV",
     RecordFormat.TSV: "TabSeparated",
     RecordFormat.PGCOPY: "TabSeparated",
 }
-"""Format of a file -> ClickHouse's name for it."""
+"""Format of a file -> ClickHouse's name of the format."""
 _READING = "date_time_input_format = 'best_effort', input_format_null_as_default = 0"
-"""Instants in a file have a zone."""
+"""Settings for a user's files, in which instants have a zone."""
 
 _CODE = re.compile(r"Code: (\d+)[.,]")
 _BEFORE_CODE = re.compile(r"^.*?(?=Code: \d+)", re.DOTALL)
@@ -72,11 +69,11 @@ _FATAL = frozenset(
 
 EXPLAINS = "EXPLAIN indexes = 1"
 _ALWAYS_COUNTS = (24, 1)
-"""Since this version, the summary of a synchronous INSERT has the number of rows; some older
-versions send 0 instead."""
+"""First version in which the summary of every synchronous INSERT has the number of rows; some older
+versions send 0."""
 _READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
 _ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
-"""Years of instants that the server reads correctly from text."""
+"""First and last years of instants that the server reads correctly from text."""
 _MUTATION_POLL_S = 0.005
 
 
@@ -91,14 +88,14 @@ class ServerError(http.HttpError):
 
 
 class ClickhouseSession(Session):
-    """A connection to an engine. ClickHouse has no transactions over several statements."""
+    """A connection to an engine, in a server or in this process."""
 
     def __init__(self, dialect: ClickhouseDialect) -> None:
         self.dialect = dialect
         self.version = ""
         self.release = (0, 0)
         self.counts_all = True
-        """True if the engine reports the written rows of every INSERT, so that 0 means none."""
+        """True if the engine reports the written rows of every INSERT: 0 then means none."""
         self._text_years = _SOME_YEARS
         self._imports = False
         """True if the last `send` was of a file."""
@@ -113,14 +110,14 @@ class ClickhouseSession(Session):
 
     @abstractmethod
     def insert(self, into: str, form: str, content: bytes) -> int | None:
-        """Insert rows; return how many the engine has written, None if it does not report it."""
+        """Insert rows; return the number of written rows, None if the engine does not report it."""
 
     @abstractmethod
     def load(self, into: str, form: str, file: Path) -> int | None:
         """Insert the rows of a file, like `insert`."""
 
     def greet(self) -> None:
-        """Read the version; HttpError if something else than ClickHouse answers."""
+        """Read the version; HttpError if another product answers."""
         answer = self.execute("SELECT version()").decode(errors="replace").strip()
         numbers = re.match(r"(\d+)\.(\d+)", answer)
         if not numbers:
@@ -147,7 +144,7 @@ class ClickhouseSession(Session):
             return Native(table.columns, self.dialect.types_of(table)).encode
         if form == FORMATS[ROWBINARY]:
             return RowBinary(table.columns).encode
-        text = TextEncoder.of(table.columns, table.time_unit, _csv(self.dialect))
+        text = TextEncoder.of(table.columns, table.time_unit, _make_csv(self.dialect))
         if not self.dialect.has_instants:
             return text.encode
 
@@ -164,19 +161,18 @@ class ClickhouseSession(Session):
         return lambda rows, _count: (into, TEXTS[form], rows)
 
     def send(self, payload: Payload) -> None:
-        """Insert the rows; return once all of them are acknowledged."""
         self._imports = payload.mode == IMPORT
         written = (self.load if self._imports else self.insert)(*payload.data)
-        # Rows that a materialized view writes elsewhere are counted too, so there may be more.
+        # The count may be higher, because it includes rows that materialized views write.
         if written is not None and written < payload.rows and (written or self.counts_all):
             raise ServerError(f"the server acknowledged {written} of {payload.rows} rows")
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
-        The rows of an INSERT become one part of the table or none. But the part may exist although
-        the server reports an error: only errors from before it is written are certain. A file
-        becomes several parts.
+        The rows of an INSERT become one part of the table or none. The part may exist although the
+        server reports an error; only errors that precede its writing are certain. A file becomes
+        several parts.
         """
         if isinstance(error, ServerError) and self._imports:
             return Failure.UNKNOWN
@@ -192,32 +188,30 @@ class ClickhouseSession(Session):
             return parse_rows(found.decode(), statement.outputs)
 
     def ask(self, text: str) -> Sequence[Any]:
-        """Run a statement and return its rows, in which every value is a text."""
+        """Run a statement and return its rows, with texts as values."""
         return self.run(Statement(text, ()))
 
     def delete_before(self, table: Table, until: int) -> None:
-        """Delete the rows before a time; return once no part of the table has them any more."""
         older = sql_changes.before(self.dialect, table, until)
         for name in table.names:
             self.execute(f"ALTER TABLE {self.dialect.name(name)} DELETE WHERE {older}")
         while not all(map(self._has_mutated, table.names)):
-            time.sleep(_MUTATION_POLL_S)  # the server reports no end of a mutation
+            time.sleep(_MUTATION_POLL_S)  # the server does not report the end of a mutation
 
     def _has_mutated(self, name: str) -> bool:
-        """Return whether a table has no mutation left; ServerError if one has failed."""
+        """Return whether all mutations of a table are done; ServerError if one failed."""
         ((left, reason),) = self.ask(self.dialect.mutations(name))
         if reason:
             raise ServerError(reason)
         return bool(left == "0")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, with what its indices leave out."""
         text = "\n".join(line for (line,) in self.ask(f"{EXPLAINS} {statement.text}"))
         yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     @abstractmethod
     def read_only(self) -> None:
-        """Make the engine refuse writes; a text may still change settings for itself."""
+        """Make the engine refuse writes; a statement may still change its own settings."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         pieces = self.pieces(_with_format(statement))
@@ -226,7 +220,7 @@ class ClickhouseSession(Session):
         try:
             for piece in pieces:
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
-                # A text that is not valid UTF-8 equals no other one.
+                # A text that is not valid UTF-8 equals no valid text.
                 text = (whole + newline).decode(errors="surrogateescape")
                 waiting += parse_rows(text, statement.outputs)
                 while len(waiting) >= rows:
@@ -249,7 +243,7 @@ class ServerSession(ClickhouseSession, HttpSession):
         dialect: ClickhouseDialect,
         settings: Mapping[str, str],
     ) -> None:
-        """Store the settings that every statement runs with."""
+        """Store the settings of every statement."""
         ClickhouseSession.__init__(self, dialect)
         HttpSession.__init__(self, connection)
         self._settings = settings
@@ -262,18 +256,17 @@ class ServerSession(ClickhouseSession, HttpSession):
         self.counts_all = self.release >= _ALWAYS_COUNTS and not collects
 
     def execute(self, statement: str) -> bytes:
-        with _own_errors():
+        with _convert_refusals():
             return self.http.query("POST", self._path, statement.encode()).body
 
     def read_only(self) -> None:
         self._path += "&readonly=2"
 
     def pieces(self, statement: str) -> Generator[bytes, None, None]:
-        with _own_errors():
+        with _convert_refusals():
             yield from self.http.stream("POST", self._path, statement.encode())
 
     def insert(self, into: str, form: str, content: bytes) -> int | None:
-        """Post rows; the server answers when it has stored them (see `async_insert`)."""
         return self._count_written(self.http.request, into, form, content)
 
     def load(self, into: str, form: str, file: Path) -> int | None:
@@ -287,20 +280,15 @@ class ServerSession(ClickhouseSession, HttpSession):
         if path is None:
             query = {"query": f"{into} FORMAT {form}", **self._settings}
             path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
-        with _own_errors():
+        with _convert_refusals():
             reply = post("POST", path, body)
-        return _read_written_rows(reply.headers.get("X-ClickHouse-Summary"))
-
-
-def _read_written_rows(summary: str | None) -> int | None:
-    """Return the number of written rows in an answer's summary; None if it has none."""
-    found = _WRITTEN_ROWS.search(summary or "")
-    return int(found[1]) if found else None
+        written = _WRITTEN_ROWS.search(reply.headers.get("X-ClickHouse-Summary") or "")
+        return int(written[1]) if written else None
 
 
 @contextmanager
-def _own_errors() -> Iterator[None]:
-    """Raise a refusal as the server's own error, if it has an error code."""
+def _convert_refusals() -> Iterator[None]:
+    """Raise a refusal with an error code as a ServerError."""
     try:
         yield
     except http.Refused as refused:
@@ -313,8 +301,8 @@ def _own_errors() -> Iterator[None]:
 # --- CSV -----------------------------------------------------------------------------------------
 
 
-def _csv(dialect: ClickhouseDialect) -> TextFormat:
-    """Return ClickHouse's CSV; every text is quoted, so that none is read as NULL."""
+def _make_csv(dialect: ClickhouseDialect) -> TextFormat:
+    """Return ClickHouse's CSV, with all texts in quotes, so that none is read as NULL."""
     style = ValueStyle(
         null=b"\\N",
         false=b"0",
@@ -331,7 +319,7 @@ def _expect_years(block: Block, years: tuple[int, int]) -> None:
     """Raise UnstorableError for an instant that the server would misread from text."""
     first, last = years
     per_second = block.table.time_unit.per_second
-    low, high = _second_of_year(first) * per_second, _second_of_year(last + 1) * per_second
+    low, high = _find_second(first) * per_second, _find_second(last + 1) * per_second
     for column in block.table.columns:
         if column.type is not Type.TIMESTAMP:
             continue
@@ -345,7 +333,7 @@ def _expect_years(block: Block, years: tuple[int, int]) -> None:
             )
 
 
-def _second_of_year(year: int) -> int:
+def _find_second(year: int) -> int:
     return int(np.datetime64(f"{year:04}-01-01", "s").astype(np.int64))
 
 
@@ -364,8 +352,8 @@ def _with_format(statement: Statement) -> str:
 def parse_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
     """Return the rows of a tab-separated answer; ServerError if it ends in an error.
 
-    Values are texts if the answer does not have these columns. The server may fail after it has
-    answered "200 OK"; it then appends the error to the rows.
+    Values are texts if the answer has other columns. A server that fails after "200 OK" appends the
+    error to the rows.
     """
     *lines, rest = text.split("\n")
     last = rest or (lines[-1] if lines else "")
@@ -373,26 +361,21 @@ def parse_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
         raise ServerError(last)
     cells = [line.split("\t") for line in lines]
     if any(len(row) != len(columns) for row in cells):
-        return [tuple(map(_read_text, row)) for row in cells]
+        return [tuple(None if cell == _NULL else _unescape(cell) for cell in row) for row in cells]
+    readers = (_choose_reader(column.type) for column in columns)
     typed = [
-        [None if cell == _NULL else value_of(cell) for cell in column]
-        for column, value_of in zip(
-            zip(*cells, strict=True), (_value_of(c.type) for c in columns), strict=False
-        )
+        [None if cell == _NULL else read(cell) for cell in column]
+        for column, read in zip(zip(*cells, strict=True), readers, strict=False)
     ]
     return list(zip(*typed, strict=True))
 
 
-def _value_of(kind: Type) -> Callable[[str], Any]:
+def _choose_reader(kind: Type) -> Callable[[str], Any]:
     if kind is Type.TEXT:
         return _unescape
     if kind in FLOATS:
         return float
     return _BOOLS.__getitem__ if kind is Type.BOOL else int
-
-
-def _read_text(cell: str) -> str | None:
-    return None if cell == _NULL else _unescape(cell)
 
 
 def _unescape(text: str) -> str:

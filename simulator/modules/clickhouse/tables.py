@@ -40,12 +40,12 @@ from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
 _MOST_ROWS = 1_000_000
 _DETACHED = "detached table"
 _NOT_SHOWN = frozenset({60, 390, 497})
-"""Codes of errors for a table that does not exist, or that the user may not see."""
+"""Error codes for tables that do not exist or that the user may not see."""
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
 
 
 class TableOptions(AggregateOptions):
-    """Options of both ClickHouse modules: how tables are created and how rows are inserted."""
+    """Options of both ClickHouse modules."""
 
     columns = ("order_by", *AggregateOptions.columns)
     aggregate_intervals_s: str = intervals(
@@ -89,7 +89,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         "aggregate_functions_null_for_empty": "1",  # as in standard SQL
         "max_insert_threads": "1",  # one INSERT makes one part
     }
-    """The settings that every statement runs with."""
+    """Settings of every statement."""
     remedies: ClassVar[Mapping[str, str]] = {
         r"^Code: 60\b": MISSING,
         r"^Code: 81\b": "create it (CREATE DATABASE), or set database to another one",
@@ -124,7 +124,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
     def dialect_of(self, table: Table) -> ClickhouseDialect:
-        """Return the dialect, which is the same for every table."""
         return self.dialect
 
     def insert_mode(self, mode: str) -> str:
@@ -142,7 +141,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
     # --- tables
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements one by one: there are no transactions."""
         with self.administration() as session:
             for statement in statements:
                 session.execute(statement)
@@ -154,7 +152,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
                 undo(session.execute, self.drop_table(name))
 
     def _list_statements(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
-        """Yield the name of each object that tables need, and the statement that creates it."""
+        """Yield the objects of tables, each with the statement that creates it."""
         for table in tables:
             for part in table.names:
                 made = {part: self.define_table(table, part)}
@@ -166,7 +164,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
                     yield name, statement + comment
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table; a view may be ours if a mark names it."""
         for table in tables:
             if name in table.names:
                 names = [column.name for column in table.columns]
@@ -184,14 +181,14 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         settings = self.table_settings(table)
         if settings:
             behind += f" SETTINGS {', '.join(settings)}"
-        return dialect.create_table(table, name, _key(table), behind, self.on_cluster)
+        return dialect.create_table(table, name, _define_key(table), behind, self.on_cluster)
 
     def order_of(self, table: Table) -> list[str]:
         """Return the columns of the default sorting key."""
         return [*(column.name for column in table.tags), table.time.name]
 
     def table_settings(self, table: Table) -> list[str]:
-        """Return the settings that a table is created with."""
+        """Return the settings of a new table."""
         settings = []
         if any(column.nullable for column in table.tags):
             settings.append("allow_nullable_key = 1")
@@ -201,7 +198,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
 
     @property
     def on_cluster(self) -> str:
-        """The clause ON CLUSTER, if the tables are created on several servers."""
+        """The clause ON CLUSTER, or "" for tables on one server."""
         return ""
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
@@ -216,7 +213,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
             return found | {name: Existing(_DETACHED, alike=False) for name in detached}
 
     def _is_detached(self, session: ClickhouseSession, name: str) -> bool:
-        """Return whether the engine has the statement of a table that is in no list."""
+        """Return whether the engine knows the statement of a table that it does not list."""
         try:
             session.execute(f"SHOW CREATE TABLE {self.dialect.name(name)}")
         except ServerError as error:
@@ -226,11 +223,9 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         return True
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table; nothing of a detached one."""
         return Contents() if found.kind == _DETACHED else super().contents(name, found)
 
     def render_drops(self, names: Collection[str]) -> list[str]:
-        """Return the statements that drop views, then tables."""
         return [*map(self.drop_table, sorted(names, key=lambda name: not name.endswith(VIEW)))]
 
     def drop_table(self, name: str) -> str:
@@ -238,7 +233,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         return f"DROP TABLE IF EXISTS {self.dialect.name(name)}{self.on_cluster} SYNC"
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Merge the parts."""
         if not self.options.optimize:
             return
         with self.administration() as session:
@@ -246,7 +240,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
                 session.execute(f"OPTIMIZE TABLE {name} FINAL")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the compressed size of active parts on this server, aggregates included."""
+        """Return the compressed size of active parts on this server, with aggregates."""
         texts = ", ".join(map(self.dialect.text, self._list_stored_names(tables)))
         with self.administration() as session:
             ((size,),) = session.ask(
@@ -260,7 +254,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
 
     @property
     def changes(self) -> Changes:
-        """Return how rows are changed: rows deleted from a table stay in its aggregates."""
+        """The ways to change stored rows; deleted rows would stay in the aggregates."""
         known = super().changes
         if not self.interval_s:
             return known
@@ -270,9 +264,8 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
     # --- the server
 
     def describe(self) -> Server:
-        """Return the version, and whether parts are synced to disk."""
         with self.administration() as session:
-            settings = _defaults(session)
+            settings = _fetch_defaults(session)
             nodes = self.nodes(session)
         if self.options.fsync:
             settings = dict.fromkeys(settings, "1")  # the tables are created with these settings
@@ -281,11 +274,10 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the durability of the tables' engines and settings; None if it is unknown."""
         names = names_of(tables)
         texts = ", ".join(map(self.dialect.text, names))
         with self.administration() as session:
-            defaults = _defaults(session)
+            defaults = _fetch_defaults(session)
             found = session.ask(
                 "SELECT engine, engine_full FROM system.tables WHERE database = currentDatabase() "
                 f"AND name IN ({texts})"
@@ -297,14 +289,14 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         if len(found) < len(names) or any(not e.endswith("MergeTree") for e in engines):
             return None
         settings = {**described.settings, **{
-            name: min(_setting(str(full), name, value) for _, full in found)
+            name: min(_read_setting(str(full), name, value) for _, full in found)
             for name, value in defaults.items()
         }}  # fmt: skip
         durable, sentence = durability(settings)
         return replace(described, durable=durable, durability=sentence, settings=settings)
 
     def insert_settings(self) -> dict[str, str]:
-        """Return the settings that determine how the engine inserts rows."""
+        """Return the settings of inserts, which the result shows."""
         return {}
 
     def nodes(self, session: ClickhouseSession) -> int:
@@ -312,7 +304,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
         return 1
 
     def from_aggregates(self, query: Query) -> Statement | None:
-        """Return the statement that reads aggregates, if they answer a query."""
         kept = from_kept(query, self.options)
         if kept is None:
             return None
@@ -334,17 +325,17 @@ _NOT_KEPT = {
     "Memory": "is in the server's memory, and lost when it ends",
     "Null": "is not stored",
 }
-"""Engines that keep no row, or not at once."""
+"""Engine that does not store rows, or only later -> the meaning of an acknowledgement."""
 
 
-def _defaults(session: ClickhouseSession) -> dict[str, str]:
+def _fetch_defaults(session: ClickhouseSession) -> dict[str, str]:
     """Return the default settings of tables."""
     found = session.ask(f"SELECT name, value FROM system.merge_tree_settings WHERE name IN {_SYNC}")
     return dict(found)
 
 
-def _setting(engine: str, name: str, default: str) -> str:
-    """Return a setting of a table, by the text of its engine."""
+def _read_setting(engine: str, name: str, default: str) -> str:
+    """Return a setting of a table from the text of its engine."""
     found = re.search(rf"\b{name} = '?(\w+)", engine)
     return {"true": "1", "false": "0"}.get(found[1], found[1]) if found else default
 
@@ -361,8 +352,8 @@ def durability(settings: Mapping[str, str]) -> tuple[bool, str]:
     return False, f"an acknowledged row {meaning} ({shown or 'this version cannot sync'})"
 
 
-def _key(table: Table) -> list[str]:
-    """Return the definition of the primary key column, if the server generates it."""
+def _define_key(table: Table) -> list[str]:
+    """Return the definition of the primary key's column if the server generates it, else []."""
     match table.primary_key:
         case PrimaryKey.DB:
             return ["id UInt64 DEFAULT generateSnowflakeID()"]

@@ -1,8 +1,7 @@
-"""CrateDB through HTTP: bulk_args, a JSON array for each row, in one or more concurrent requests.
+"""CrateDB through HTTP: bulk_args with a JSON array per row, in one or more concurrent requests.
 
 https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. `CrateTables` is also the
-base of `cratedb_pg`, which uses the PostgreSQL protocol. CrateDB has no transactions and no
-sequences.
+base of `cratedb_pg`, which uses PostgreSQL's protocol. CrateDB has no transactions, no sequences.
 """
 
 import re
@@ -72,7 +71,7 @@ REMEDIES = {
     "SchemaUnknown|[Ss]chema '.*' unknown": f"{MISSING}, or check the name of the schema; "
     "if the server has just started, wait until it knows its tables",
 }
-"""Pattern of the server's words -> what to try; the permission for sys... comes first."""
+"""Pattern of the server's message -> remedy; the permission for sys... comes first."""
 
 _UNKNOWN = re.compile("(?i)(relation|schema).* unknown")
 _RECOVERY_POLL_S = 0.5
@@ -113,7 +112,7 @@ CrateSession_co = TypeVar("CrateSession_co", bound=Session, covariant=True)
 
 
 class CrateTables(SqlDatabase[CrateSession_co]):
-    """Tables of CrateDB, for both protocols."""
+    """Tables of CrateDB, through either protocol."""
 
     reconnect_s: ClassVar[float] = 30.0  # a node restarts in 9 to 19 s
 
@@ -130,7 +129,6 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return CrateDialect(table, tags_as_object=self.options.tags_as_object)
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements one by one: there are no transactions."""
         self.ask(statements)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -145,7 +143,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return [self.dialect_of(table).create_table(table, name, self.storage())]
 
     def storage(self) -> str:
-        """Return the clauses of CREATE TABLE that follow the columns."""
+        """Return the clauses of CREATE TABLE after the columns."""
         options = self.options
         settings = [f"\"translog.durability\" = '{options.translog_durability.upper()}'"]
         if options.replicas:
@@ -163,7 +161,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
                 yield CrateDialect(table, tags_as_object=as_object).list_catalogued()
 
     def _await_master(self) -> None:
-        """Wait for a master: after a start, a node without one answers as if it had no tables."""
+        """Wait for a master node, without which a starting node answers as if it had no tables."""
         if not wait_until(
             lambda: self.ask([_MASTER])[0][0][0] is not None, self.reconnect_s, _RECOVERY_POLL_S
         ):
@@ -173,14 +171,11 @@ class CrateTables(SqlDatabase[CrateSession_co]):
             )
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows: a refusal does not wait 10 s for a final size."""
+        # Without the size, which takes 10 s to become final.
         return replace(super().contents(name, replace(found, alike=False)), size_bytes=None)
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Open a view of the files that has every acknowledged row.
-
-        After a crash a node answers for some seconds before it knows its tables.
-        """
+        """Refresh the tables; after a crash, a node knows its tables only after some seconds."""
         retry(
             lambda: self.change([f"REFRESH TABLE {_list(tables)}"]),
             lambda error: bool(_UNKNOWN.search(str(error))),
@@ -189,17 +184,16 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         )
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Merge each shard's segments into one."""
         if self.options.optimize:
             merge = f"OPTIMIZE TABLE {_list(tables)} WITH (max_num_segments = 1)"
-            # The new view releases the segments that were merged.
+            # The refresh releases the merged segments.
             self.change([merge, f"REFRESH TABLE {_list(tables)}"])
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of all shards, copies included; None if it does not become final.
+        """Return the size of all shards with their copies; None if it does not become final.
 
-        Merged segments are deleted some time later, and sys.shards shows sizes that are up to 10 s
-        old: a size is final once no shard has two segments and it has not changed for longer.
+        Merged segments are deleted later, and sys.shards shows sizes that are up to 10 s old. A
+        size is final if no shard has two segments and it has not changed for longer than that.
         """
         statements = _sizes(names_of(tables))
         size, since = -1, time.monotonic()
@@ -215,7 +209,6 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return None
 
     def describe(self) -> Server:
-        """Return the version and the number of nodes; the tables determine the durability."""
         ((version,),), ((nodes,),) = self.ask(
             ["SELECT version()", "SELECT count(*) FROM sys.nodes"]
         )
@@ -231,7 +224,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
 
 def _sizes(names: Sequence[str]) -> list[str]:
-    """Return the statements for the size of all shards, and the most segments of one."""
+    """Return the statements for the size of all shards, and the largest number of segments."""
     known = f"table_name IN ({', '.join(map(literal, names))})"
     segments = (
         "SELECT count(*) AS segments FROM sys.segments "
@@ -300,7 +293,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         return CratedbSession(connections, self.dialect_of)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL; all rows are read in the order of time, portion by portion."""
+        # All rows of a table are read in the order of time, portion by portion.
         statement = super().translate(query)
         if below(query.table) is None and query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
@@ -308,5 +301,5 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
 
 
 def _list(tables: Sequence[Table]) -> str:
-    """Return the names of the physical tables, as statements list them."""
+    """Return the names of the physical tables, separated by commas."""
     return ", ".join(map(quote, names_of(tables)))

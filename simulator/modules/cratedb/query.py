@@ -1,7 +1,4 @@
-"""CrateDB's SQL: one dialect for each table, and a row as the values of an INSERT.
-
-Names are always quoted, so that no word is reserved.
-"""
+"""CrateDB's SQL, with a dialect for each table; names are always quoted."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,15 +20,15 @@ LONGEST_TEXT_BYTES = 32_766
 
 _NO_TABLE = re.compile(r'^_|[/\\*?"<>|\s,.]')
 _NO_COLUMN = re.compile(r"^_[a-z]+(?:_[a-z]+)*$|[.\[\t\r\n]")
-"""Names that a column cannot have, such as the system column _id."""
+"""Names that no column can have, such as the system column _id."""
 _BIGINT = np.iinfo(np.int64)
 
 Member = Callable[[str], bytes]
-"""Name of a member -> the bytes before its value in a row."""
+"""Name of an object's member -> the bytes before its value in a row."""
 
 
 class CrateDialect(sql.Dialect):
-    """CrateDB's types, and one table's tags where they are members of an object."""
+    """CrateDB's types, and a table's tags as members of an object."""
 
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "SMALLINT",
@@ -60,14 +57,14 @@ class CrateDialect(sql.Dialect):
         return sql.quote(identifier)
 
     def _is_native(self, column: Column) -> bool:
-        """Return whether CrateDB's own type, in milliseconds, holds the column."""
+        """Return whether the column has CrateDB's own type, which holds milliseconds."""
         return column.type is Type.TIMESTAMP and self._unit is TimeUnit.MILLISECOND
 
     def type_of(self, column: Column) -> str:
         return "TIMESTAMP WITH TIME ZONE" if self._is_native(column) else self.types[column.type]
 
     def list_catalogued(self) -> dict[str, str]:
-        """Return the columns of a table and their types, with the object of the tags."""
+        """Return the columns of the table and their types in the catalogue."""
         columns = {column.name: self.type_of(column) for column in self.columns}
         return columns | ({self._table.find_unused("tags"): "object"} if self.members else {})
 
@@ -94,7 +91,7 @@ class CrateDialect(sql.Dialect):
         ]
 
     def row(self, style: ValueStyle, row: Frame, between: bytes, member: Member) -> list[Slot]:
-        """Return the slots of a row's values; `member` starts a member of the object."""
+        """Return the slots of a row's values; `member` begins a member of the object."""
         placed = [(column, b"", b"") for column in self.columns]
         for place, column in enumerate(self.members):
             opened = b"{" if place == 0 else b""
@@ -125,7 +122,7 @@ class CrateDialect(sql.Dialect):
         return f"{function}({name}, {time}){some}"
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column; a sum of BIGINT would overflow 64 bits."""
+        # A sum of BIGINT would overflow 64 bits.
         if column.type in INTEGERS or column.type is Type.TIMESTAMP:
             return f"sum(CAST({self.number(column, unit)} AS NUMERIC))"
         return super().total(column, unit)
@@ -137,17 +134,17 @@ def check_names(tables: Sequence[Table]) -> None:
 
 
 def check_values(block: Block) -> None:
-    """Raise UnstorableError for a value that CrateDB cannot hold as its type."""
+    """Raise UnstorableError for a value that CrateDB cannot store."""
     for column in block.table.columns:
         data = block.data[column.name]
         values = data.levels if isinstance(data, Coded) else data.array
-        # Levels, and what stands in place of a NULL, may be wrong but unused.
-        if _problem(column, values) and (problem := _problem(column, data.present())):
+        # Wrong values may be unused: a level, or the placeholder of a NULL.
+        if _find_problem(column, values) and (problem := _find_problem(column, data.present())):
             raise UnstorableError(f"{column.name}: {problem}")
 
 
-def _problem(column: Column, values: Array) -> str:
-    """Return why CrateDB cannot hold the values; empty if it can."""
+def _find_problem(column: Column, values: Array) -> str:
+    """Return why CrateDB cannot store the values, or ""."""
     if column.type in FLOATS:
         wrong = values[~np.isfinite(values)]
         return f"expected finite numbers, found {wrong[0]}" if len(wrong) else ""
@@ -159,7 +156,7 @@ def _problem(column: Column, values: Array) -> str:
     lengths = np.strings.str_len(values)
     if lengths.max() > LONGEST_TEXT_BYTES:
         return f"expected at most {LONGEST_TEXT_BYTES} bytes in a text, found {lengths.max()}"
-    # The PostgreSQL protocol drops NUL without an error. Padding is NUL too, so compare counts.
+    # PostgreSQL's protocol drops NUL without an error. Padding is NUL, too, so compare counts.
     if np.count_nonzero(octets(np.ascontiguousarray(values))) != lengths.sum():
         return "expected text without the character NUL, which CrateDB does not store"
     return ""

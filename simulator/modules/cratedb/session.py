@@ -1,4 +1,4 @@
-"""One or more HTTP connections to CrateDB: how rows are sent, and what an error means for them."""
+"""One or more HTTP connections to CrateDB, which send rows, and the meaning of errors."""
 
 import json
 import re
@@ -23,31 +23,31 @@ from simulator.modules.shared.sql.language import quote
 
 _STORED = b'"rowcount":1}'
 UNKNOWN_RELATION = (4041, 4045)
-"""Table or schema unknown: for some seconds after a restart also where they exist."""
+"""Table or schema unknown; for some seconds after a restart, the error also hits existing ones."""
 _TOO_MANY_REQUESTS = 4290
 _FIGURES = re.compile(r"\s*\(rows=[^)]*\)")
 
 
 def shape_of_plan(text: str) -> str:
-    """Return the operators of a plan, with their conditions and columns."""
+    """Return the operators of a plan, with conditions and columns."""
     return shapes.of_text(text, lambda line: _FIGURES.sub("", line))
 
 
 class CrateRowsRefused(HttpError):
-    """Rows of a request were not stored; others of it may be."""
+    """Some rows of a request were refused; the other rows may be stored."""
 
     def __init__(self, results: Sequence[dict[str, Any]]) -> None:
         refused = [result for result in results if result.get("rowcount") != 1]
         self.stored = len(results) - len(refused)
         error: dict[str, Any] = next((r["error"] for r in refused if r.get("error")), {})
         self.code = int(error.get("code", 0))
-        old = (result.get("error_message") for result in refused)  # of older versions
+        old = (result.get("error_message") for result in refused)  # in older versions
         message = error.get("message") or next(filter(None, old), "the server gives no reason")
         super().__init__(f"{len(refused)} of {len(results)} rows were refused: {message}")
 
 
 class RequestsFailed(HttpError):
-    """Some of the requests that a batch was split into have failed."""
+    """Some of the requests of a batch failed."""
 
     def __init__(self, failure: Failure, errors: Sequence[Exception], requests: int) -> None:
         self.failure = failure
@@ -55,7 +55,7 @@ class RequestsFailed(HttpError):
 
 
 class CratedbSession(HttpSqlSession):
-    """One or more connections; a batch's requests use all of them at the same time."""
+    """One or more connections; the requests of a batch use all of them concurrently."""
 
     shape_of = staticmethod(shape_of_plan)
 
@@ -81,8 +81,8 @@ class CratedbSession(HttpSqlSession):
     # --- rows in ----------------------------------------------------------------------------------
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of the requests of each batch: rows and body of each."""
-        bodies = self._bodies(table, name, mode)
+        """Return the encoder of the requests of each batch: number of rows, and body."""
+        bodies = self._make_encoder(table, name, mode)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[list[tuple[int, bytes]]]:
             check_values(block)
@@ -101,7 +101,7 @@ class CratedbSession(HttpSqlSession):
 
         return encode
 
-    def _bodies(self, table: Table, name: str, mode: str) -> TextEncoder:
+    def _make_encoder(self, table: Table, name: str, mode: str) -> TextEncoder:
         dialect = self._dialect_of(table)
         names = dialect.find_inserted()
         into = f"INSERT INTO {quote(name)} ({', '.join(names)})"
@@ -126,32 +126,36 @@ class CratedbSession(HttpSqlSession):
         outcomes = [future.exception() for future in futures]
         errors = [error for error in outcomes if isinstance(error, Exception)]
         if errors:
-            raise RequestsFailed(self._together(errors, len(requests)), errors, len(requests))
+            failure = self._classify_all(errors, len(requests))
+            raise RequestsFailed(failure, errors, len(requests))
 
-    def _together(self, errors: Sequence[Exception], requests: int) -> Failure:
-        """Return what the errors of some requests mean for the rows of all of them."""
+    def _classify_all(self, errors: Sequence[Exception], requests: int) -> Failure:
+        """Return the meaning of errors of some requests for the rows of all requests."""
         found = {self.classify(error) for error in errors}
         if Failure.FATAL in found:
             return Failure.FATAL
-        # A batch that is stored in part must not be sent again.
+        # A batch that is partly stored must not be sent again.
         whole = len(errors) == requests and found == {Failure.NOT_APPLIED}
         return Failure.NOT_APPLIED if whole else Failure.UNKNOWN
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
-        A request is no transaction: after an internal error of the server any row may be stored.
+        A request is not a transaction: after an internal error of the server, any row may be
+        stored.
         """
         match error:
             case RequestsFailed():
                 return error.failure
-            case CrateRowsRefused() if error.code in UNKNOWN_RELATION or not _is_final(error.code):
-                return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
             case CrateRowsRefused():
-                return Failure.FATAL
+                # The request is wrong, or the table is blocked: the error will occur again.
+                is_final = str(error.code).startswith("4") and error.code != _TOO_MANY_REQUESTS
+                if is_final and error.code not in UNKNOWN_RELATION:
+                    return Failure.FATAL
+                return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
             case Refused() if error.status >= 500:
                 return Failure.UNKNOWN
-            case Refused(status=404) if _code(error) in UNKNOWN_RELATION:
+            case Refused(status=404) if _read_code(error) in UNKNOWN_RELATION:
                 return Failure.NOT_APPLIED
             case _:
                 return classify(error)
@@ -159,7 +163,6 @@ class CratedbSession(HttpSqlSession):
     # --- rows out ---------------------------------------------------------------------------------
 
     def ask(self, statement: str) -> Sequence[Sequence[Any]]:
-        """Run a statement and return its rows; HttpError if it fails."""
         body = json.dumps({"stmt": statement}).encode()
         with self.waiting():
             reply = self.http.query("POST", "/_sql", body)
@@ -169,8 +172,8 @@ class CratedbSession(HttpSqlSession):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.
 
-        A portion starts with the instant at which the one before ended, because more rows of that
-        instant may follow; the one before leaves them out.
+        A portion leaves out the rows of its last instant, because more of them may follow. The next
+        portion begins with that instant.
         """
         if not statement.parameters:
             yield from super().stream(statement, rows)
@@ -187,17 +190,12 @@ class CratedbSession(HttpSqlSession):
             last = found[-1][place]
             complete = [row for row in found if row[place] != last]
             yield from portions(complete, rows)
-            limit = max(rows, 2) if complete else 2 * limit  # more rows of one instant than fit
+            limit = max(rows, 2) if complete else 2 * limit  # one instant has more rows than fit
             since = f" WHERE {name} >= {last}"
 
 
-def _is_final(code: int) -> bool:
-    """Return whether an error will occur again: the request is wrong, or the table is blocked."""
-    return str(code).startswith("4") and code != _TOO_MANY_REQUESTS
-
-
-def _code(error: Refused) -> int:
-    """Return the number of CrateDB's error; 0 if the answer has none."""
+def _read_code(error: Refused) -> int:
+    """Return CrateDB's error number; 0 if the answer has none."""
     try:
         return int(json.loads(error.reply.body)["error"]["code"])
     except (ValueError, KeyError, TypeError):
@@ -207,7 +205,7 @@ def _code(error: Refused) -> int:
 def _insert(connection: Http, rows: int, body: bytes) -> None:
     """Send one INSERT; CrateRowsRefused unless every row was stored."""
     reply = connection.request("POST", "/_sql", body)
-    if reply.body.count(_STORED) == rows:  # in every result, without parsing
+    if reply.body.count(_STORED) == rows:  # counted without parsing, which is slower
         return
     answer = reply.json()
     results = answer.get("results", [answer])

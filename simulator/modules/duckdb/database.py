@@ -1,7 +1,7 @@
-"""DuckDB: one file, written by the process of the only worker, without a server.
+"""DuckDB: one file without a server, which a single worker writes.
 
-https://duckdb.org/docs/stable/connect/concurrency: one process at a time may write; its threads may
-write at the same time. Rows are inserted from Arrow batches, which the engine reads in place.
+https://duckdb.org/docs/stable/connect/concurrency: one process at a time may write, with several
+threads. Rows are inserted from Arrow batches, which the engine reads in place.
 """
 
 import threading
@@ -35,7 +35,7 @@ from simulator.modules.shared.sql.database import STANDARD_COLUMNS, IndexOptions
 _OPENING = threading.Lock()
 """Serializes opening: concurrent connections may not find the driver's own functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
-"""Condition on the schema in which statements without a schema create."""
+"""Condition that selects the current schema."""
 
 
 class DuckDbOptions(IndexOptions):
@@ -125,11 +125,10 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return dialect_of(table)
 
     def connect(self) -> "DuckDbSession":
-        """Open the file; DuckDB creates it if it does not exist. One process shares it."""
         import duckdb
         import pyarrow as pa
 
-        # The first array loads pandas, if it is installed: a second that would count as encoding.
+        # The first array loads pandas, if installed: a second that would count as encoding.
         pa.array(np.empty(0))
         try:
             with _OPENING:
@@ -155,7 +154,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return statements
 
     def sign(self, table: Table, name: str) -> list[str]:
-        """Return the statements that sign a table and its sequence."""
         statements = super().sign(table, name)
         if table.primary_key is PrimaryKey.DB:
             dialect, text = dialect_of(table), dialect_of(table).text(signature(f"{name}_id"))
@@ -167,12 +165,9 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return [*table.names, *(f"{name}_id" for name in table.names if generated)]
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows; the size of one table is unknown."""
-        counted = super().contents(name, found)
-        return replace(counted, size_bytes=None)
+        return replace(super().contents(name, found), size_bytes=None)  # known only for the file
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop tables, then sequences, and release their space in the file."""
         found = self.find_existing(names)
         order = sorted(found, key=lambda name: found[name].kind != "table")
         quote = NanosecondDialect(TimeUnit.NANOSECOND).name
@@ -190,7 +185,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
                     session.connection.execute(f"ANALYZE {dialect_of(table).name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the used blocks of the whole file, of all its tables, and the size of its log."""
+        """Return the size of all tables in the file, and of its log."""
         blocks = "SELECT block_size, used_blocks FROM pragma_database_size()"
         with self.administration() as session:
             ((block_size, used),) = session.connection.execute(blocks).fetchall()

@@ -1,4 +1,4 @@
-"""SQL as DuckDB understands it."""
+"""DuckDB's SQL."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -7,7 +7,7 @@ from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
 
-# Words that DuckDB 2.0 accepts as a name only in quotes, unlike PostgreSQL and SQLite.
+# Words that DuckDB 2.0 accepts as names only in quotes, unlike PostgreSQL and SQLite.
 _RESERVED = frozenset(
     """
     anti asof at by columns describe generated glob lambda map pivot pivot_longer pivot_wider
@@ -16,11 +16,11 @@ _RESERVED = frozenset(
 )
 
 _INFINITE = 2**63 - 1
-"""Stands for infinity; no time that this program stores is that late."""
+"""The number for infinity; stored times are never that late."""
 
 
 class DuckDbDialect(sql.Dialect):
-    """DuckDB's types; it sums integers in 128 bits and compares texts by their bytes."""
+    """DuckDB's types; integers are summed in 128 bits, and texts compared by bytes."""
 
     reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
     finest: TimeUnit | None = TimeUnit.MICROSECOND
@@ -39,12 +39,12 @@ class DuckDbDialect(sql.Dialect):
     }
 
     def __init__(self, unit: TimeUnit) -> None:
-        """Set the table's time unit."""
+        """Store the table's time unit."""
         self.unit = unit
         self.ticks_per_unit = 1 if unit is TimeUnit.NANOSECOND else 10**6 // unit.per_second
 
     def sequence(self, name: str) -> str:
-        """Return the name of the sequence that generates a table's primary key."""
+        """Return the name of the sequence for a table's primary key."""
         return self.name(f"{name}_id")
 
     def key(self, table: Table, name: str) -> tuple[str | None, str | None]:
@@ -60,12 +60,12 @@ class DuckDbDialect(sql.Dialect):
         read = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return read
-        number = _epoch("us", column, read)
+        number = _render_epoch("us", column, read)
         return f"{number}{f' // {self.ticks_per_unit}' if self.in_units else ''}"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group; both functions ignore NULLs."""
-        return f"{'arg_max' if last else 'arg_min'}({self.name(column.name)}, {time})"
+        function = "arg_max" if last else "arg_min"  # both ignore NULLs
+        return f"{function}({self.name(column.name)}, {time})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         if column.type is not Type.TIMESTAMP:
@@ -79,7 +79,7 @@ class DuckDbDialect(sql.Dialect):
 
 
 class NanosecondDialect(DuckDbDialect):
-    """DuckDB's own type for instants in nanoseconds."""
+    """DuckDB's SQL for tables with times in nanoseconds, which have a type for them."""
 
     finest: TimeUnit | None = TimeUnit.NANOSECOND
     types: ClassVar[Mapping[Type, str]] = {**DuckDbDialect.types, Type.TIMESTAMP: "TIMESTAMP_NS"}
@@ -89,11 +89,11 @@ class NanosecondDialect(DuckDbDialect):
 
     def read(self, column: Column, expression: str = "") -> str:
         read = expression or self.name(column.name)
-        return _epoch("ns", column, read) if column.type is Type.TIMESTAMP else read
+        return _render_epoch("ns", column, read) if column.type is Type.TIMESTAMP else read
 
 
-def _epoch(unit: str, column: Column, read: str) -> str:
-    """Return the number of a time; infinity has a number too, which is NULL in DuckDB."""
+def _render_epoch(unit: str, column: Column, read: str) -> str:
+    """Return the number of a time; infinity, for which DuckDB returns NULL, has a number, too."""
     number = f"epoch_{unit}({read})"
     if not column.nullable:
         return number

@@ -1,4 +1,4 @@
-"""Sessions of DuckDB: Arrow batches in, rows out."""
+"""Sessions of DuckDB, which insert Arrow batches."""
 
 import json
 import re
@@ -40,7 +40,7 @@ _READING = (
     "FORMAT csv, HEADER false, AUTO_DETECT false, DELIMITER ',', QUOTE '\"', ESCAPE '\"',"
     " NULLSTR '', ALLOW_QUOTED_NULLS false, NEW_LINE '\\n'"
 )
-"""Options for reading such a file; automatic detection would depend on the first rows."""
+"""Options for reading the file; automatic detection would depend on the first rows."""
 
 
 _ESTIMATES = re.compile(r"Estimated \w+")
@@ -71,7 +71,7 @@ class DuckDbSession(sql_changes.ChangingSession):
             insert += f" VALUES ({marks})"
             rows_of = Objects(table.columns, table.time_unit).encode
         else:
-            # The engine finds the Arrow table by the name of a variable in `send`.
+            # The engine finds the Arrow table by the name of the variable in `send`.
             insert += " SELECT * FROM arrow_rows"
             if mode == CORRECT:
                 insert += sql_changes.on_conflict(dialect_of(table), table)
@@ -97,15 +97,15 @@ class DuckDbSession(sql_changes.ChangingSession):
         expect_rows(stored, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
-        A statement that fails is rolled back. If the disk fails during a commit, or the engine
-        aborts, whether the commit took place shows only when the file is reopened.
+        A failed statement is rolled back. If the disk fails during a commit, or the engine aborts,
+        only reopening the file shows whether the commit took place.
         """
         import duckdb
 
         if isinstance(error, duckdb.FatalException | duckdb.InternalException):
-            self.alive = False  # for all connections of the process
+            self.alive = False  # no connection of the process works
         if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.FATAL
         if isinstance(error, duckdb.TransactionException):
@@ -122,10 +122,7 @@ class DuckDbSession(sql_changes.ChangingSession):
         return int(rows)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Run a statement and yield its plan; the shape comes from the plan as JSON.
-
-        The drawing breaks its lines where figures end.
-        """
+        # The shape is taken from JSON: the drawing breaks lines after figures.
         drawn = self._explain("EXPLAIN ANALYZE", statement)
         plan = self._explain("EXPLAIN (FORMAT json)", statement)
         yield QueryPlan(statement.text, drawn, shapes.of_json(json.loads(plan), _ESTIMATES))
@@ -135,11 +132,9 @@ class DuckDbSession(sql_changes.ChangingSession):
         return "\n".join(text for _, text in found.fetchall())
 
     def read_only(self) -> None:
-        """Begin a transaction that refuses what writes; it ends with the connection."""
         self.connection.execute("BEGIN TRANSACTION READ ONLY")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, which the engine computes one by one."""
         with self.connection.cursor() as cursor:
             cursor.execute(statement.text, statement.parameters)
             while portion := cursor.fetchmany(rows):
@@ -147,7 +142,7 @@ class DuckDbSession(sql_changes.ChangingSession):
 
 
 def _mark(column: Column, unit: TimeUnit) -> str:
-    """Return the placeholder of a value; instants are sent as numbers."""
+    """Return the placeholder of a value; instants are numbers."""
     if column.type is not Type.TIMESTAMP:
         return "?"
     if unit is TimeUnit.NANOSECOND:
@@ -160,7 +155,7 @@ _MOST_US = 9_223_372_022_400 * 10**6
 
 
 def _expect_instants(block: Block) -> None:
-    """Raise UnstorableError for instants that DuckDB cannot hold or takes for infinity."""
+    """Raise UnstorableError for instants that DuckDB cannot store or reads as infinity."""
     unit = block.table.time_unit
     most = _MOST.get(unit, _MOST_US // (10**6 // min(unit.per_second, 10**6)))
     for column in block.table.columns:

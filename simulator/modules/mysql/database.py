@@ -1,6 +1,6 @@
 """MySQL and MariaDB, through PyMySQL and LOAD DATA LOCAL INFILE from memory.
 
-PyMySQL is pure Python, which costs little: rows are already encoded, and sending takes 0.2 us/row.
+PyMySQL is pure Python, but costs little: rows are already encoded, and sending takes 0.2 us/row.
 """
 
 import socket
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     from simulator.modules.mysql.wire import WireConnection
 
 _SETTINGS = (
-    # A value that does not fit is an error, and so is an engine that does not exist.
+    # A value that does not fit, or an unknown engine, is an error.
     "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
     " lock_wait_timeout = 60,"  # the default is a year
-    " autocommit = ON,"  # the driver takes the greeting's word, which is not that of the session
-    # An administrator's limits on rows would cut answers, or refuse to read whole tables.
+    " autocommit = ON,"  # the driver assumes the state in the server's greeting
+    # An administrator's limits on rows would truncate answers, or refuse full scans.
     f" sql_select_limit = {2**64 - 1}, sql_big_selects = ON"
 )
 _GREETING = "MySQL "
-"""Prefix of the version in a server's greeting: the protocol, for `recognize`."""
+"""Prefix of the version in a server's greeting, which names the protocol for `recognize`."""
 
 
 class MySqlOptions(TransactionOptions):
@@ -97,7 +97,7 @@ class MySqlOptions(TransactionOptions):
 
     @property
     def uses_tls(self) -> bool:
-        """True if the connection is uses_tls."""
+        """True if the connection is encrypted."""
         return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
@@ -180,7 +180,6 @@ class MySql(SqlDatabase[MySqlSession]):
     )
 
     def dialect_of(self, table: Table) -> MySqlDialect:
-        """Return the dialect, which is the same for every table."""
         return self.dialect
 
     def insert_mode(self, mode: str) -> str:
@@ -191,7 +190,6 @@ class MySql(SqlDatabase[MySqlSession]):
         return found + self.options.find_conflicts(mode)
 
     def connect(self) -> MySqlSession:
-        """Open a connection; text is UTF-8, and a value that does not fit is an error."""
         import pymysql
 
         connection = None
@@ -240,7 +238,7 @@ class MySql(SqlDatabase[MySqlSession]):
         return connection
 
     def _is_transactional(self, connection: "WireConnection") -> bool:
-        """Return whether the server reports transactions for the engine."""
+        """Return whether the engine has transactions; SetupError if the server lacks the engine."""
         engine = self.options.engine
         rows = connection.fetch(
             "SELECT transactions FROM information_schema.engines "
@@ -262,7 +260,6 @@ class MySql(SqlDatabase[MySqlSession]):
             yield session.connection
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements one by one: DDL is no transaction."""
         with self.connection() as connection:
             for statement in statements:
                 connection.query(statement)
@@ -283,7 +280,6 @@ class MySql(SqlDatabase[MySqlSession]):
                 self._create_indices(connection, tables)
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, in the case that the server distinguishes."""
         with self.connection() as connection:
             ((folds,),) = connection.fetch("SELECT @@lower_case_table_names <> 0")
             rows = connection.fetch(
@@ -313,7 +309,7 @@ class MySql(SqlDatabase[MySqlSession]):
                 connection.query(f"CREATE INDEX {self.dialect.name(index)} ON {on}")
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Repair MyISAM tables that a crash left open: others show every row at once."""
+        """Repair MyISAM tables that a crash left open; other tables show all rows at once."""
         with self.connection() as connection:
             if self._is_transactional(connection):
                 return
@@ -322,7 +318,7 @@ class MySql(SqlDatabase[MySqlSession]):
                     self._maintain(connection, f"REPAIR TABLE {name}")
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Collect the planner's statistics: rows that were only inserted leave no gaps."""
+        """Collect the planner's statistics; inserted rows leave no gaps to compact."""
         with self.connection() as connection:
             for name in map(self.dialect.name, names_of(tables)):
                 self._maintain(connection, f"ANALYZE TABLE {name}")
@@ -333,7 +329,6 @@ class MySql(SqlDatabase[MySqlSession]):
             raise SetupError(f"{self.name}: {statement}: {errors}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the pages of the tables and their indices."""
         names = self.dialect.texts(names_of(tables))
         with self.connection() as connection:
             if _product(connection).name == "MySQL":
@@ -349,7 +344,7 @@ class MySql(SqlDatabase[MySqlSession]):
             product = _product(connection)
             names = self.dialect.texts(server.SHOWN)
             rows = connection.fetch(f"SHOW VARIABLES WHERE variable_name IN ({names})")
-            # MySQL can run without a redo log; MariaDB has no such variable.
+            # MySQL can run without a redo log; MariaDB lacks the variable.
             rows = [*rows, *connection.fetch("SHOW STATUS LIKE 'Innodb_redo_log_enabled'")]
             settings = {"engine": self.options.engine, **{n.lower(): v for n, v in rows}}
             transactional = self._is_transactional(connection)
@@ -358,7 +353,7 @@ class MySql(SqlDatabase[MySqlSession]):
         return Server(str(product), 1, durability, durable, settings, int(pool) if pool else None)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the durability of the tables' engines; None if one of them is a view."""
+        """Return the server with the durability of the tables' engines; None for a view."""
         names = names_of(tables)
         with self.connection() as connection:
             found = connection.fetch(
@@ -380,7 +375,6 @@ class MySql(SqlDatabase[MySqlSession]):
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Count how often InnoDB had to wait until pages or its log were written."""
         names = self.dialect.texts([*server.WAITS])
         with self.connection() as connection:
 

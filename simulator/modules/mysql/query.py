@@ -1,4 +1,4 @@
-"""SQL of MySQL and MariaDB: types, quoting, and what makes aggregates exact."""
+"""SQL of MySQL and MariaDB."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,20 +10,18 @@ from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
 
 TEXT_LENGTHS = {Role.TAG: 128, Role.KEY: 250}
-"""Characters that a tag and a client's key may have if the table does not declare how many.
-
-MyISAM takes keys of 1,000 bytes.
+"""Default lengths of tags and the client's keys, in characters; MyISAM allows 1,000 bytes in a key.
 """
 _LONGEST_FIELD = 1000
-"""A longer field is a mediumtext: the varchars of a row share 65,535 bytes."""
+"""Longer fields are mediumtexts, because the varchars of a row share 65,535 bytes."""
 
 _INDEXED_CHARACTERS = 190
-"""Indexed characters: with 4 bytes each they leave room for the numbers in a key of 1,000 bytes."""
+"""Indexed characters of texts: at 4 bytes each, they leave room for numbers in 1,000 bytes."""
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # a DATETIME has no zone; these are in UTC
 
 
 def varchar_length(column: Column) -> int | None:
-    """Return how many characters a text column is declared with; None: it is a mediumtext."""
+    """Return the declared length of a text column; None for a mediumtext."""
     declared = column.max_characters
     if declared is None or (column.role is Role.FIELD and declared > _LONGEST_FIELD):
         return TEXT_LENGTHS.get(column.role)
@@ -31,7 +29,7 @@ def varchar_length(column: Column) -> int | None:
 
 
 class MySqlDialect(sql.Dialect):
-    """The SQL of MySQL and MariaDB; sums of integers are decimals, so they are exact."""
+    """The SQL of MySQL and MariaDB; sums of integers are decimals, and exact."""
 
     finest: TimeUnit | None = TimeUnit.MICROSECOND
     bigint = "SIGNED"
@@ -53,15 +51,12 @@ class MySqlDialect(sql.Dialect):
     }
 
     def name(self, identifier: str) -> str:
-        """Return an identifier in quotes: the two have many reserved words, and different ones."""
+        # Always quoted: MySQL and MariaDB reserve many words, and different ones.
         return f"`{identifier.replace('`', '``')}`"
 
     def text(self, value: str) -> str:
-        """Return a text literal, in which a backslash is doubled.
-
-        With the mode NO_BACKSLASH_ESCAPES, MySQL 9.7 fails to push a condition on a text with a
-        quote into a UNION, because it prints the text one way and parses it another.
-        """
+        # With NO_BACKSLASH_ESCAPES instead, MySQL 9.7 fails to push a condition on a text with a
+        # quote into a UNION.
         return super().text(value.replace("\\", "\\\\"))
 
     def texts(self, values: Iterable[str]) -> str:
@@ -69,17 +64,16 @@ class MySqlDialect(sql.Dialect):
         return ", ".join(map(self.text, values))
 
     def type_of(self, column: Column) -> str:
-        """Return a column's type; the columns of a key must be short."""
         length = varchar_length(column) if column.type is Type.TEXT else None
         return f"varchar({length})" if length else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return a column without loss of digits: a float would be printed with 6 digits."""
+        # The server prints a float with 6 digits only.
         plain = super().read(column, expression)
         return f"CAST({plain} AS DOUBLE)" if column.type is Type.FLOAT32 else plain
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with, rounded up to microseconds."""
+        """Return the literal of an instant, rounded up to microseconds."""
         microseconds = -(-value * 10**6 // unit.per_second)
         moment = (_EPOCH + timedelta(microseconds=microseconds)).isoformat(" ")
         return f"TIMESTAMP'{moment}'"
@@ -97,7 +91,7 @@ class MySqlDialect(sql.Dialect):
         return f"CAST({total} AS DOUBLE) / {count}"
 
     def remainder(self, double: str, scale: str, divisor: int) -> str:
-        """Return the remainder of a double; one beyond the type of a result is an error."""
+        # A double beyond the range of the type would be an error.
         near = f"LEAST(GREATEST({double}, -{LARGEST}), {LARGEST})"
         return f"CAST(TRUNCATE({near} * {scale}, 0) % {divisor} AS SIGNED)"
 
@@ -105,15 +99,12 @@ class MySqlDialect(sql.Dialect):
         return sql_hashes.remainders(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
 
     def latest(self, time: str, tags: str) -> str:
-        """Return the latest time of the rows that have the same tags as this row.
-
-        With max(), MariaDB 10.11 reads all rows of the tag for each of them, which takes a minute
-        for 10,000 rows of a tag.
-        """
+        # With max(), MariaDB 10.11 reads all rows of a tag for each of its rows, which takes a
+        # minute for 10,000 rows.
         return f"first_value({time}) OVER (PARTITION BY {tags} ORDER BY {time} DESC)"
 
     def index_key(self, columns: Sequence[Column]) -> str:
-        """Return the columns of an index, which holds only the beginning of long texts."""
+        """Return the columns of an index, with only the beginning of long texts."""
         texts = [column for column in columns if column.type is Type.TEXT]
         most = _INDEXED_CHARACTERS // max(len(texts), 1)
         return ", ".join(

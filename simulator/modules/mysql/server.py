@@ -1,4 +1,4 @@
-"""The settings and counters of MySQL and MariaDB, and what their errors and settings mean."""
+"""Settings, counters and errors of MySQL and MariaDB, and the durability that settings imply."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ SHOWN = (
     "log_bin",
     "sync_binlog",
 )
-"""Settings that a result holds."""
+"""Settings in the result."""
 WAITS = {
     "innodb_buffer_pool_wait_free": "waits for a free page",
     "innodb_log_waits": "waits for the log buffer",
 }
-"""Counters of InnoDB, as they are shown."""
+"""Counter of InnoDB -> its name in the result."""
 CHECK = "check that the server runs, and host and port"
 _DENIED = "check user and password: --extra-option password=..., or the target's options"
 _EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
@@ -53,7 +53,7 @@ REMEDIES: Mapping[object, str] = {
     3118: _LOCKED,
     4151: _LOCKED,
 }
-"""Number of an error -> what to try."""
+"""Error number -> remedy."""
 
 _NOT_KEPT = {
     "MEMORY": "is in the server's memory, and lost when it ends",
@@ -62,7 +62,7 @@ _NOT_KEPT = {
 
 
 def durability(settings: dict[str, str], *, transactional: bool) -> tuple[bool | None, str]:
-    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
     engine = settings["engine"]
     if engine.upper() in _NOT_KEPT:
         return False, f"an acknowledged row {_NOT_KEPT[engine.upper()]} ({engine})"

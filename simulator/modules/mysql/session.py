@@ -1,4 +1,4 @@
-"""One connection to MySQL: how rows are sent, and what an error means for them."""
+"""A connection to MySQL: it sends rows and classifies errors."""
 
 import re
 import time
@@ -55,12 +55,12 @@ _SQL = replace(
 )
 
 _TRY_AGAIN = frozenset({1040, 1047, 1203, 1205, 1213, 3101})
-"""Too many connections, a node that is not ready, locks not granted, deadlocks, conflicts."""
+"""Too many connections, node not ready, lock not granted, deadlock, conflict."""
 _INTERRUPTED = 1317
 _ENDING = frozenset({1053, 1927, 3169, 4031})
-"""Shutdown, or the connection was killed; the server closes it then."""
+"""Shutdown or killed connection; the server then closes the connection."""
 _UNCLEAR = _ENDING | {1105, 1180}
-"""An unknown error, an error while committing."""
+"""Unknown errors, errors of a commit, and ends of the connection."""
 _DUPLICATE = 1062
 
 
@@ -81,13 +81,13 @@ class MySqlSession(sql_changes.ChangingSession):
         self._transactional = transactional
         self._commit_every_s = commit_every_s
         self._asked = False
-        """True if the last `send` requested something that stores rows permanently."""
+        """True if the last `send` requested a statement that stores rows permanently."""
         self._stored = False
-        """True if the last `send` may have stored some of its rows, even if it then failed."""
+        """True if the last `send` may have stored some of its rows before it failed."""
         self._splits = False
-        """True if the last request stores the rows before a refused one."""
+        """True if the last request stores the rows that precede a refused row."""
         self._prepared: dict[bytes, int] = {}
-        """Statement -> its number on this connection."""
+        """Prepared statement -> its number on this connection."""
 
     def close(self) -> None:
         self.connection.hang_up()
@@ -149,7 +149,7 @@ class MySqlSession(sql_changes.ChangingSession):
                 self._insert_prepared(*payload.data)
             elif payload.mode == DRIVER:
                 self._insert_by_driver(payload)
-            elif payload.mode == CORRECT:  # MySQL counts 2 for each row that it has changed
+            elif payload.mode == CORRECT:  # MySQL counts 2 for each changed row
                 self.connection.query(payload.data)
             else:
                 self._asked = self.alive
@@ -164,8 +164,8 @@ class MySqlSession(sql_changes.ChangingSession):
     def _load(self, payload: Payload) -> None:
         """Load the rows, and commit if the server stored all of them.
 
-        With LOCAL the server cannot stop the client: it skips rows that it cannot store, truncates
-        texts that are too long, and only counts warnings.
+        With LOCAL, the server skips rows that it cannot store, truncates long texts, and reports
+        only the number of warnings.
         """
         statements, source = payload.data
         if not self._transactional:
@@ -179,7 +179,7 @@ class MySqlSession(sql_changes.ChangingSession):
             self.connection.query(b"COMMIT")
 
     def _refuse(self, rows: int, stored: int) -> None:
-        """Raise the first warning of LOAD DATA as an error; notes do not count."""
+        """Raise the first warning of LOAD DATA as an error, without regard to notes."""
         from pymysql.err import DataError, IntegrityError
 
         self._splits, self._stored = False, stored > 0 and not self._transactional
@@ -203,9 +203,9 @@ class MySqlSession(sql_changes.ChangingSession):
         expect_rows(insert(rows[0]), 1)
 
     def _insert_by_driver(self, payload: Payload) -> None:
-        """Insert the rows with the driver between BEGIN and COMMIT, which MyISAM ignores.
+        """Insert the rows through the driver between BEGIN and COMMIT, which MyISAM ignores.
 
-        `executemany` cuts rows of more than a megabyte into several INSERTs.
+        `executemany` splits more than a megabyte of rows into several INSERTs.
         """
         batch: DriverBatch = payload.data
         self._asked = self.alive and not self._transactional
@@ -233,7 +233,7 @@ class MySqlSession(sql_changes.ChangingSession):
         self.connection.query(b"COMMIT")
 
     def _roll_back(self) -> None:
-        """End a transaction that may be open, if the connection works."""
+        """End an open transaction, if the connection works."""
         from pymysql import Error
 
         if self.alive:
@@ -241,12 +241,12 @@ class MySqlSession(sql_changes.ChangingSession):
                 self.connection.query(b"ROLLBACK")
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
-        An error that the server reports has rolled back the statement, and `send` has rolled back
-        the transaction. Without transactions (MyISAM) only a single row, or a batch that is refused
-        before its first row, is certainly not stored. If the connection is lost, rows are certainly
-        not stored if no request stores them permanently.
+        The server has rolled back the failed statement, and `send` the transaction. Without
+        transactions (MyISAM), only a single row, or a batch that is refused before its first row,
+        is certainly not stored. After a lost connection, rows are certainly not stored if no
+        request stores them permanently.
         """
         code = _code(error)
         if self._stored:
@@ -267,7 +267,6 @@ class MySqlSession(sql_changes.ChangingSession):
         return self.connection.query(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Run a statement and yield its plan."""
         in_json = "MariaDB" in self.connection.server_version
         asked = ANALYZE_JSON if in_json else ANALYZE
         ((text,),) = self.connection.fetch(f"{asked} {statement.text}")
@@ -281,7 +280,7 @@ class MySqlSession(sql_changes.ChangingSession):
 
 
 def _code(error: Exception) -> int | None:
-    """Return the server's error number; None for an error of the driver."""
+    """Return the server's error number; None for the driver's own errors."""
     code = error.args[0] if error.args else None
     if not isinstance(code, int) or type(error).__name__ == "InterfaceError":
         return None
@@ -311,28 +310,25 @@ def _check_lengths(block: Block) -> None:
 # --- query plans
 
 ANALYZE, ANALYZE_JSON = "EXPLAIN ANALYZE", "ANALYZE FORMAT=JSON"
-"""The statements that ask MySQL and MariaDB for a plan."""
+"""The statements for plans of MySQL and MariaDB."""
 _FIGURES = re.compile(r"\s*\((?:cost=|rows=|actual |never executed)[^()]*\)")
-"""Figures after each node of a tree."""
+"""Figures of a node."""
 _KEY = re.compile(r'"(\w+)": ?(.*)')
 _OF_A_RUN = re.compile(
     r"r_.*|pages_.*|.*cost.*|rows|filtered|loops|select_id|possible_keys|key_length|buffer_size"
     r"|query_optimization|subqueries_cache.*|expression_cache.*"
 )
-"""Keys of JSON that are no part of the plan itself."""
+"""Keys of JSON that belong to the run, not to the plan."""
 
 
 def shape_of_plan(text: str) -> str:
-    """Return the shape of either kind of plan."""
-    return shapes.of_text(text, _key if text.startswith("{") else _node)
+    """Return the shape of a plan as a tree or as JSON."""
+    in_json = text.startswith("{")
+    return shapes.of_text(text, _keep_key if in_json else lambda line: _FIGURES.sub("", line))
 
 
-def _node(line: str) -> str:
-    return _FIGURES.sub("", line)
-
-
-def _key(line: str) -> str:
-    """Return a line of JSON. It is not parsed: MariaDB does not escape quotes within texts."""
+def _keep_key(line: str) -> str:
+    """Return the part of a line of JSON, which is not parsed: MariaDB does not escape quotes."""
     found = _KEY.match(line)
     if not found or _OF_A_RUN.fullmatch(found[1]):
         return ""

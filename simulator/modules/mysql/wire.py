@@ -60,17 +60,17 @@ class WireConnection(_Connection):
             return cursor.fetchall()
 
     def portions(self, statement: str, rows: int) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Run a statement and yield its rows in portions; rows that are not used are discarded."""
+        """Run a statement and yield its rows in portions; unread rows are discarded."""
         with closing(SSCursor(self)) as cursor:
             cursor.execute(statement)
             while portion := cursor.fetchmany(rows):
                 yield portion
 
     def load(self, statements: bytes, results: int, content: Content) -> tuple[int, int]:
-        """Run statements that end with LOAD DATA LOCAL INFILE, and send it the content.
+        """Run statements that end with LOAD DATA LOCAL INFILE, and send the content.
 
-        `results` is the number of statements before it. Returns the numbers of stored rows and of
-        warnings.
+        `results` is the number of statements before it. Return the number of stored rows, and the
+        number of warnings.
         """
         self._execute_command(COMMAND.COM_QUERY, statements)
         for _ in range(results):
@@ -94,8 +94,8 @@ class WireConnection(_Connection):
         return int(number)
 
     def execute(self, number: int, parameters: bytes) -> int:
-        """Run a prepared statement, and return the number of rows that it has stored."""
-        head = struct.pack("<IBI", number, 0, 1)  # no cursor; the protocol knows one iteration
+        """Run a prepared statement and return the number of stored rows."""
+        head = struct.pack("<IBI", number, 0, 1)  # no cursor; one iteration
         self._execute_command(COMMAND.COM_STMT_EXECUTE, head + parameters)
         done = OKPacketWrapper(self._answer())
         return int(done.affected_rows)

@@ -1,6 +1,6 @@
 """PostgreSQL, through psycopg2 and binary COPY.
 
-Databases that speak its protocol derive from `PostgresWire`; relatives derive from `Postgres`.
+Relatives derive from `Postgres`; other databases with its protocol derive from `PostgresWire`.
 """
 
 import re
@@ -53,7 +53,7 @@ from simulator.modules.shared.sql.transactions import (
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
 _CHECKPOINTER_VERSION = 170_000
-"""Version since which checkpoints are counted in a separate view."""
+"""First version that counts checkpoints in a separate view."""
 _SETTINGS = (
     "fsync",
     "full_page_writes",
@@ -107,8 +107,8 @@ class Postgres(PostgresWire):
             IMPORT: "COPY of a CSV file that the client reads, as \\copy does: one transaction",
         },
         primary_keys={
-            # A serial of 4 bytes is padded to 8 by the next column, and overflows after 2**31
-            # rows, which a long fill-level test reaches.
+            # A serial of 4 bytes overflows after 2**31 rows, which a fill-level test may reach;
+            # padding for the next column makes it no smaller.
             PrimaryKey.DB: "bigserial",
             PrimaryKey.SQL: "bigint GENERATED ALWAYS AS IDENTITY; its sequence caches the rows "
             f"of a batch, or {_DEFAULT_CACHE_ROWS}",
@@ -136,12 +136,11 @@ class Postgres(PostgresWire):
     )
     columns = STANDARD_COLUMNS
     locks_tables: ClassVar[bool] = True
-    """True if LOCK TABLE keeps others from renaming a table until it is dropped."""
+    """True if LOCK TABLE prevents others from renaming a table before it is dropped."""
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
     def dialect_of(self, table: Table) -> PostgresDialect:
-        """Return the dialect, which is the same for every table."""
         return self.dialect
 
     def connect(self) -> PostgresSession:
@@ -174,7 +173,7 @@ class Postgres(PostgresWire):
         return [table_statement(self.dialect_of(table), table, name, *key)]
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
-        """Return the definition of the column that the database fills, and the constraint."""
+        """Return the definition of the generated column, and the constraint."""
         if table.primary_key is PrimaryKey.NONE:
             return None, None
         id_column = self.dialect.ids.get(table.primary_key)
@@ -196,13 +195,11 @@ class Postgres(PostgresWire):
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
     def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the tables bear their signature, by their comments."""
         quoted = {self.dialect.name(name): name for name in names}
         rows = session.run(Statement(self.comments, (), ([*quoted],)))
         return {quoted[name]: comment == signature(quoted[name]) for name, comment in rows}
 
     def drop_signed(self, names: Collection[str]) -> None:
-        """Drop the tables that have their signature, locked against renaming."""
         if not self.locks_tables:
             super().drop_signed(names)
             return
@@ -210,7 +207,7 @@ class Postgres(PostgresWire):
         if not names:
             return
         with self.administration() as session:
-            session.ask("BEGIN")
+            session.ask("BEGIN")  # the locks prevent renaming
             for name in sorted(names):
                 session.ask(f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE")
             signed = [name for name, bears in self.find_signed_in(session, names).items() if bears]
@@ -223,7 +220,6 @@ class Postgres(PostgresWire):
                 session.ask(f"{self.compacting} {self.dialect.name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the tables with their indices and long values."""
         names = [self.dialect.name(name) for name in names_of(tables)]
         sizes = "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name"
         ((size,),) = self.fetch(sizes, names)
@@ -247,7 +243,7 @@ class Postgres(PostgresWire):
         return Server(version, 1 + standbys, durability, durable, settings, buffers, survives)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return the durability of unlogged tables; None if rows go elsewhere (foreign tables)."""
+        """Return the server with the durability of unlogged tables; None for foreign tables."""
         names = names_of(tables)
         found = self.fetch(server.STORED_AS, names)
         if unlogged := [name for name, _, persistence in found if persistence != "p"]:
@@ -258,7 +254,6 @@ class Postgres(PostgresWire):
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Count checkpoints, by timeout and by the size of the log."""
         with self.administration() as session:
             counted = "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
             if session.connection.server_version >= _CHECKPOINTER_VERSION:
@@ -267,6 +262,6 @@ class Postgres(PostgresWire):
 
 
 def _parse_size(size: str) -> int | None:
-    """Return a setting such as 128MB in bytes; None if it is not a size."""
+    """Return a size such as 128MB in bytes; None for another text."""
     found = re.fullmatch(r"(\d+)([kMGT]?)B", size)
     return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None

@@ -1,4 +1,4 @@
-"""PostgreSQL's protocol through psycopg2: how to reach a server, and what its errors mean."""
+"""Servers that speak PostgreSQL's protocol, through psycopg2: options, connection, errors."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ _REFUSALS = {
     "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
     "with %-escapes, and set the password separately",
 }
-"""Pattern of the server's or libpq's words -> what to try."""
+"""Pattern of a message of the server or libpq -> remedy."""
 
 
 class WireOptions(Options):
@@ -49,17 +49,14 @@ class WireOptions(Options):
 
     @classmethod
     def finds_password(cls) -> bool:
-        """Return whether libpq has a password, a password file or a service file."""
         names = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE")
         return any(map(os.environ.get, names)) or Path("~/.pgpass").expanduser().exists()
 
     def public(self) -> dict[str, Any]:
-        """Return the options that may be shown: host, database and user, but no password."""
         reach, _ = redact_address(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": reach}
 
     def list_hidden(self) -> set[str]:
-        """Return the credentials, also those in connection_string and libpq's environment."""
         _, passwords = redact_address(self.connection_string.get_secret_value())
         return super().list_hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
 
@@ -82,20 +79,20 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         "^P0001": SqlDatabase.mismatch,
         "^53200": "raise max_locks_per_transaction, if the server names it, or add memory",
     }
-    """Pattern of the SQLSTATE and the server's message -> what to try."""
+    """Pattern of the SQLSTATE and the server's message -> remedy."""
 
     def connect(self) -> PostgresSession:
         settings = (f"SET {name} = {to}" for name, to in self.session_settings().items())
         return self.open(self._connect("; ".join(settings))[0])
 
     def identify(self) -> str:
-        """Return version(), from a connection without settings: another product may refuse them."""
+        # Without settings, which another product may refuse.
         connection, ((version,),) = self._connect("SELECT version()")
         connection.close()
         return str(version)
 
     def _connect(self, statement: str) -> tuple[Any, list[tuple[Any, ...]]]:
-        """Open a connection; return it, and the rows of its first statement, if there is one."""
+        """Open a connection and run a statement; return the connection and the rows."""
         import psycopg2
 
         try:
@@ -119,7 +116,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         return PostgresSession(connection, self.dialect_of)
 
     def session_settings(self) -> dict[str, str]:
-        """Return the settings that statements and answers rely on; a server may default others."""
+        """Return the settings that statements and answers rely on."""
         return {
             "timezone": "'UTC'",
             "standard_conforming_strings": "on",
@@ -146,12 +143,11 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         return options
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements in one message, which makes them one transaction."""
-        self.fetch("; ".join(statements))
+        self.fetch("; ".join(statements))  # one message is one transaction
 
     def explain(self, error: Exception) -> str:
         code, words = getattr(error, "pgcode", None), self.words(error)
-        if not code:  # a server that refuses a connection sends a message without a SQLSTATE
+        if not code:  # a refusal of a connection has no SQLSTATE
             return with_remedy(words, _REFUSALS, self.remedy(error))
         return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's SQL: types, and what makes its aggregates exact."""
+"""PostgreSQL's SQL."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PostgresDialect(sql.Dialect):
-    """PostgreSQL's types, and what makes its aggregates exact."""
+    """PostgreSQL's types, with exact aggregates."""
 
     finest: TimeUnit | None = TimeUnit.MICROSECOND
     types: ClassVar[Mapping[Type, str]] = {
@@ -34,12 +34,12 @@ class PostgresDialect(sql.Dialect):
         PrimaryKey.SQL: "id bigint GENERATED ALWAYS AS IDENTITY",
         PrimaryKey.UUID: "id uuid DEFAULT gen_random_uuid()",
     }
-    """Definitions without PRIMARY KEY: the option `primary_key_constraint` adds the constraint."""
+    """Definitions without PRIMARY KEY, which the option `primary_key_constraint` adds."""
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with.
+        """Return the literal of an instant, rounded up to microseconds.
 
-        Finer than microseconds it is rounded up, because no stored instant lies between.
+        No stored instant lies between the instant and the literal.
         """
         microseconds = -(-value * 10**6 // unit.per_second)
         return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
@@ -56,7 +56,6 @@ class PostgresDialect(sql.Dialect):
         return f"(array_agg({name} ORDER BY {order}){some})[1]"
 
     def order_by_bytes(self, column: Column) -> str:
-        """Return a text column that sorts by bytes, whatever the collation of the database."""
         return f'{self.name(column.name)} COLLATE "C"'
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:

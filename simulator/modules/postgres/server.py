@@ -1,4 +1,4 @@
-"""The catalogue of PostgreSQL, and what its settings mean for an acknowledged row."""
+"""The catalogue of PostgreSQL, and the durability that its settings imply."""
 
 KINDS = {
     "f": "foreign table",
@@ -23,7 +23,7 @@ FROM unnest(%s, %s) AS asked (name, quoted)
 JOIN pg_class AS relation ON relation.oid = to_regclass(quoted)
 JOIN pg_namespace AS space ON space.oid = relnamespace
 """
-# A table is a type, too. The server renames the type of arrays that is in a table's way.
+# A table also makes a type of its name. The server renames conflicting types of arrays.
 TYPES = """
 SELECT name, typtype::text
 FROM unnest(%s) AS name
@@ -62,10 +62,9 @@ WITH RECURSIVE ours (class, id) AS (
 SELECT DISTINCT replace(pg_describe_object(classid, objid, objsubid), 'rule _RETURN on ', '')
 FROM theirs ORDER BY 1
 """
-"""Lists other objects on which DROP TABLE fails, or that it drops.
+"""Lists a user's objects that make DROP TABLE fail, or are dropped with the tables.
 
-`ours` is what is part of the tables. A partition, and a sequence that was given to a column, is
-dropped with them.
+`ours` are the parts of the tables. DROP TABLE also drops partitions and sequences of columns.
 """
 
 STORED_AS = """
@@ -76,7 +75,7 @@ WITH RECURSIVE held AS (
 SELECT relname::text, relkind::text, relpersistence::text FROM pg_class JOIN held USING (oid)
 ORDER BY relname
 """
-"""Lists tables of these names with their partitions and children: name, kind, persistence."""
+"""Lists tables with their partitions and children: name, kind, persistence."""
 
 
 def is_synchronous(settings: dict[str, str]) -> bool:
@@ -86,7 +85,7 @@ def is_synchronous(settings: dict[str, str]) -> bool:
 
 
 def durability(settings: dict[str, str]) -> tuple[bool, str]:
-    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
     shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
     found = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
     commit = settings.get("synchronous_commit")

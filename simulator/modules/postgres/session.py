@@ -1,4 +1,4 @@
-"""One connection to PostgreSQL: how rows are sent, and what an error means for them."""
+"""A connection to PostgreSQL: it sends rows and classifies errors."""
 
 import re
 import time
@@ -31,7 +31,7 @@ from simulator.modules.contract import (
 )
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
-from simulator.modules.shared.client.driver import DriverBatch, batches
+from simulator.modules.shared.client.driver import batches
 from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, group_rows
@@ -46,7 +46,7 @@ COPIED = {
     RecordFormat.PGCOPY: "",
     RecordFormat.PGCOPY_BINARY: "WITH BINARY",
 }
-"""Format of a file -> the options of COPY, as old and new versions and relatives accept them."""
+"""File format -> options of COPY, in a form that all versions and relatives accept."""
 _COPY_CHUNK_BYTES = 1 << 20
 
 _COMPLETION_UNKNOWN = "40003"
@@ -70,9 +70,9 @@ class PostgresSession(sql_changes.ChangingSession):
         self.commit_sent = False
         """True if the last `send` asked the server to commit."""
         self.commit_every_s = 0.0
-        """Seconds after which a transaction of single rows also commits; 0: only at its end."""
+        """Seconds after which a transaction of single rows commits before its end; 0: never."""
         self._stored = False
-        """True if the last `send` has committed some of its rows, or tried to, before the end."""
+        """True if the last `send` committed some of its rows, or tried to, before the end."""
         self._prepared: set[bytes] = set()
         self.dialect_of = dialect_of
 
@@ -109,9 +109,9 @@ class PostgresSession(sql_changes.ChangingSession):
         return group_rows(inserts) if mode == TRANSACTION else inserts
 
     def _prepare_encoder(self, table: Table, name: str, into: str) -> Encoder:
-        """Return the encoder of payloads that prepare a statement, named as the table, and use it.
+        """Return the encoder for PREPARE and EXECUTE of a statement with the table's name.
 
-        By SQL, since psycopg2 has no prepared statements of the protocol.
+        These are SQL statements, because psycopg2 does not use the protocol's prepared statements.
         """
         statement = self.dialect_of(table).name(name)
         values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
@@ -134,12 +134,11 @@ class PostgresSession(sql_changes.ChangingSession):
         self._stored = False
         try:
             self._store(payload)
-        except Exception:  # of the driver, or of the rows that are missing
+        except Exception:  # of the driver, or for missing rows
             self._roll_back()
             raise
 
     def _store(self, payload: Payload) -> None:
-        """Send the rows and have them committed."""
         cursor = self.cursor
         if payload.mode in (BATCH, IMPORT):
             copy, source = payload.data
@@ -153,17 +152,15 @@ class PostgresSession(sql_changes.ChangingSession):
             self._insert_prepared(*payload.data)
             return
         elif payload.mode == DRIVER:
-            self._execute_values(payload.data)
+            from psycopg2.extras import execute_values
+
+            into, rows = payload.data.into, payload.data.rows
+            execute_values(cursor, into, rows, page_size=len(rows))
         elif payload.mode == DRIVER_COPY:
-            cursor.copy_expert(payload.data.into, _copy_text(payload.data.rows))
+            cursor.copy_expert(payload.data.into, _write_copy_text(payload.data.rows))
         else:
             cursor.execute(payload.data)
         expect_rows(cursor.rowcount, payload.rows)
-
-    def _execute_values(self, batch: DriverBatch) -> None:
-        from psycopg2.extras import execute_values
-
-        execute_values(self.cursor, batch.into, batch.rows, page_size=len(batch.rows))
 
     def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
         cursor = self.cursor
@@ -193,7 +190,7 @@ class PostgresSession(sql_changes.ChangingSession):
         expect_rows(self.cursor.rowcount, 1)
 
     def _roll_back(self) -> None:
-        """End a transaction that is open or has failed, if the connection works."""
+        """End an open or failed transaction, if the connection works."""
         from psycopg2 import Error, extensions
 
         inside = (extensions.TRANSACTION_STATUS_INTRANS, extensions.TRANSACTION_STATUS_INERROR)
@@ -202,13 +199,13 @@ class PostgresSession(sql_changes.ChangingSession):
                 self.cursor.execute("ROLLBACK")
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means for its rows.
+        """Return the meaning of an error of `send` for its rows.
 
         An error that the server reports has rolled back the transaction. A server that ends the
         connection may have committed before: even an orderly shutdown (57P01) can come between a
-        commit and its acknowledgement, while the commit waits for a standby. Then only rows without
-        a request to commit are certainly not stored. After a commit in the middle of a batch some
-        of its rows are.
+        commit and its acknowledgement, while the commit waits for a standby. Rows are then not
+        stored for certain only if no commit was requested. After a commit in the middle of a
+        batch, some of its rows are stored.
         """
         if self._stored:
             return Failure.UNKNOWN
@@ -239,7 +236,6 @@ class PostgresSession(sql_changes.ChangingSession):
         return self.cursor.rowcount
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Run a statement and yield its plan."""
         plan = self.ask(f"{self.explains} {statement.text}", *statement.parameters)
         text = "\n".join(str(line) for (line,) in plan)
         yield QueryPlan(statement.text, text, self.shape_of(text))
@@ -252,7 +248,6 @@ class PostgresSession(sql_changes.ChangingSession):
         self.cursor.execute("SET default_transaction_read_only = on")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, from a cursor on the server."""
         from psycopg2 import extensions
 
         moments = extensions.new_type((_TIMESTAMPTZ,), "MOMENT", _moment)
@@ -265,13 +260,13 @@ class PostgresSession(sql_changes.ChangingSession):
             self._roll_back()
 
     def fetch_portions(self, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield the rows of the server's cursor `portions`, which is open."""
+        """Yield the rows of the server's open cursor `portions`."""
         while portion := self.ask(f"FETCH {rows} FROM portions"):
             yield portion
 
 
 def _moment(text: str | bytes | None, cursor: Any) -> Any:
-    """Return an instant, or the server's text for what Python lacks: far years, infinity."""
+    """Return an instant, or the server's text for infinity and years that Python lacks."""
     from psycopg2.extensions import PYDATETIMETZ
 
     try:
@@ -290,35 +285,35 @@ _INFINITE = (None, "infinity", "-infinity")
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
-def _copy_text(rows: Sequence[Sequence[Any]]) -> StringIO:
+def _write_copy_text(rows: Sequence[Sequence[Any]]) -> StringIO:
     """Return rows in COPY's text format, written by Python as an application does."""
-    return StringIO("".join("\t".join(map(_copy_value, row)) + "\n" for row in rows))
 
+    def write(value: Any) -> str:
+        if value is None:
+            return r"\N"
+        return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
 
-def _copy_value(value: Any) -> str:
-    if value is None:
-        return r"\N"
-    return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
+    return StringIO("".join("\t".join(map(write, row)) + "\n" for row in rows))
 
 
 # --- query plans
 
 _FIGURES = re.compile(r"\s*\((?:cost=|actual |never executed)[^()]*\)")
-"""Figures after each node of a plan."""
+"""Figures of a node."""
 _CONDITIONS = re.compile(
     r"(?:InitPlan|SubPlan|CTE) "
     r"|(?!Rows )[\w -]*\b(?:Cond|Condition|Filter|Keys?|Order|Order By|Sets):"
 )
-"""Lines below a node that belong to the plan; others belong to the run, such as buffers."""
+"""Lines below a node that belong to the plan; other lines, such as buffers, belong to the run."""
 _CHUNK = re.compile(r"_hyper_\d+_\d+")
 """TimescaleDB numbers the chunks of a table."""
 
 
 def shape_of_plan(text: str) -> str:
     """Return the nodes of a plan, with their conditions and keys."""
-    return shapes.of_text(text, _keep_node)
 
+    def keep(line: str) -> str:
+        bare, found = _FIGURES.subn("", line)
+        return _CHUNK.sub("_hyper_?_?", bare) if found or _CONDITIONS.match(bare) else ""
 
-def _keep_node(line: str) -> str:
-    bare, found = _FIGURES.subn("", line)
-    return _CHUNK.sub("_hyper_?_?", bare) if found or _CONDITIONS.match(bare) else ""
+    return shapes.of_text(text, keep)

@@ -1,7 +1,7 @@
 """QuestDB through its HTTP interface: line protocol in, SQL out.
 
 https://questdb.com/docs/ingestion/ilp/overview/ and https://questdb.com/docs/query/rest-api/. Rows
-are committed to a table's write-ahead log; a job of the server applies the log to the table, where
+are committed to a table's write-ahead log. A job of the server applies the log to the table, where
 queries see the rows.
 """
 
@@ -154,7 +154,6 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         return QuestSql(table)
 
     def change(self, statements: Sequence[str]) -> None:
-        """Run statements one by one: DDL is no transaction."""
         with self.administration() as session:
             for statement in statements:
                 session.ask(statement)
@@ -176,7 +175,7 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
 
     @property
     def changes(self) -> Changes:
-        """Return how rows are changed: only tables with dedup have rows that replace others."""
+        """The ways to change stored rows; only tables with dedup have rows that replace others."""
         known = super().changes
         if self.interval_s:
             why = "views keep what is dropped; insert without aggregate_intervals_s"
@@ -186,7 +185,6 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         return replace(known, corrects="", no_corrections="set dedup=true, and insert again")
 
     def drops_until(self, time_ms: int) -> int:
-        """Return the end of the last partition that ends by then."""
         return partition_start_ms(time_ms, self.options.partition_by)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -210,20 +208,18 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
                         session.ask(dialect.create_view(name, interval_s, span))
 
     def objects(self, table: Table) -> list[str]:
-        return [*self._views([table]), *table.names]
+        return [*self._list_views([table]), *table.names]
 
-    def _views(self, tables: Sequence[Table]) -> list[str]:
-        """Return the names of the materialized views of tables."""
+    def _list_views(self, tables: Sequence[Table]) -> list[str]:
         return names_of(aggregates_of(tables, self.options))
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that are in use, whatever their case."""
         with self.administration() as session:
             tables = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
             asked = session.ask("SELECT view_name FROM materialized_views()")
             stored = {name.lower() for (name,) in asked}
             views: set[str] = set()
-            with suppress(Refused):  # a server older than 9.3 has no such views
+            with suppress(Refused):  # servers before 9.3 have no plain views
                 views = {name.lower() for (name,) in session.ask("SELECT view_name FROM views()")}
         kinds = dict.fromkeys(tables, _TABLE) | dict.fromkeys(views, Existing("view", alike=False))
         found = {name: kinds[name.lower()] for name in names if name.lower() in kinds}
@@ -231,13 +227,11 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         return found | kept
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
-        """Yield the columns of a table; a view may be ours if a mark names it."""
         for table in tables:
             if name in table.names:
                 yield QuestSql(table).declare()
 
     def render_drops(self, names: Collection[str]) -> list[str]:
-        """Return the statements that drop views, then tables."""
         kinds = {name: each.kind for name, each in self.find_existing(names).items()}
         return [
             f"DROP {kind.upper()} IF EXISTS {quote(name)}"
@@ -247,8 +241,7 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         ]
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Wait until the log is applied, and until the views have its rows."""
-        views = self._views(tables)
+        views = self._list_views(tables)
         with self.administration() as session:
             self._wait(session, _APPLIED, names_of(tables))
             if views:
@@ -256,7 +249,7 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
                 self._wait(session, _APPLIED, views)
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Merge partitions that out-of-order rows have split."""
+        """Merge partitions that were split by out-of-order rows."""
         names = names_of(tables)
         with self.administration() as session:
             for name in names:
@@ -264,9 +257,9 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
             self._wait(session, _APPLIED, names)
 
     def _wait(self, session: QuestSession, progress_of: str, names: Sequence[str]) -> None:
-        """Return once all transactions are applied, or all views refreshed (`progress_of`).
+        """Wait until all transactions are applied, or all views are refreshed (`progress_of`).
 
-        SetupError if there is no progress.
+        SetupError after some time without progress.
         """
         literals = ", ".join(map(literal, names))
         applied, deadline = -1, time.monotonic() + _STUCK_S
@@ -291,34 +284,35 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
                     f"{self.name}: no progress in applying the log for {_STUCK_S} s; look at "
                     "wal_tables(), materialized_views() and the server's log"
                 )
-            time.sleep(_POLL_S)  # the server reports no end, only its progress
+            time.sleep(_POLL_S)  # the server reports only progress
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the partitions' files, without log and symbols.
 
-        Files of the newest partition are allocated in pages of 16 MiB.
+        The newest partition's files are allocated in pages of 16 MiB.
         """
         with self.administration() as session:
             sizes = [
                 session.ask(f"SELECT sum(diskSize) FROM table_partitions({literal(name)})")
-                for name in (*names_of(tables), *self._views(tables))
+                for name in (*names_of(tables), *self._list_views(tables))
             ]
         return sum(size or 0 for ((size,),) in sizes)
 
     def describe(self) -> Server:
         names = ", ".join(map(literal, _SETTINGS))
         with self.administration() as session:
-            version = ".".join(map(str, _version(session)))
+            ((build,),) = session.ask("SELECT build()")
             settings = dict(
                 session.ask(
                     "SELECT property_path, value FROM (SHOW PARAMETERS) "
                     f"WHERE property_path IN ({names})"
                 )
             )
-        return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
+        version = re.search(r"QuestDB \d+(\.\d+)*", build)
+        return Server(version[0] if version else build, 1, *_durability(settings), settings)
 
     def translate(self, query: Query) -> Statement:
-        """Return the query as SQL; all rows are read part by part, portion by portion."""
+        # All rows of a table are read part by part, portion by portion.
         dialect = QuestSql(innermost(query).table)
         statement = dialect.render(query)
         if below(query.table) is None and query == RowsQuery(query.table):
@@ -326,7 +320,6 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         return statement
 
     def from_aggregates(self, query: Query) -> Statement | None:
-        """Return the statement that reads materialized views, if they answer a query."""
         kept = from_kept(query, self.options)
         return AggregatesSql(innermost(kept).table).render(kept) if kept else None
 
@@ -334,15 +327,8 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         return SqlTexts(QuestSql(table), adapt(table), [self.name])
 
 
-def _version(session: QuestSession) -> tuple[int, ...]:
-    """Return the server's version."""
-    ((build,),) = session.ask("SELECT build()")
-    found = re.search(r"QuestDB (\d+(?:\.\d+)*)", build)
-    return tuple(map(int, found[1].split("."))) if found else ()
-
-
 def _durability(settings: dict[str, str]) -> tuple[str, bool]:
-    """Return the meaning of an acknowledgement, and whether the row survives a power cut."""
+    """Return the meaning of an acknowledgement, and whether a row survives a power cut."""
     mode = settings.get("cairo.commit.mode", "nosync")
     shown = f"(cairo.commit.mode={mode})"
     if mode == "sync":

@@ -1,4 +1,4 @@
-"""Rows through questdb's Sender over ILP/HTTP: a transaction of `row` calls for each batch.
+"""Rows through questdb's Sender over ILP/HTTP, with a transaction of `row` calls per batch.
 
 https://py-questdb-client.readthedocs.io/en/latest/sender.html#http-transactions
 """
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 MODES = {DRIVER: "questdb's Sender over ILP/HTTP: one transaction of `row` calls"}
 _NOT_CONNECTED = "Connection refused"
 _REFUSED = re.compile(r'code("?): ?\1(invalid|request too large)\b')
-"""Server codes of rows that cannot be stored. Other codes name failures of the server."""
+"""The server's codes for rows that it cannot store. Other codes are failures of the server."""
 
 
 class DriverRow(NamedTuple):
-    """A row, as the arguments of the driver."""
+    """A row as arguments of the driver."""
 
     symbols: Mapping[str, str]
     columns: Mapping[str, Any]
@@ -38,11 +38,11 @@ class DriverRow(NamedTuple):
 
 
 class Refused(HttpError):
-    """The server refused a transaction, of which it then stores nothing."""
+    """The server refused a transaction and stored none of its rows."""
 
 
 def open_sender(options: HttpOptions, username: str | None, password: str | None) -> "Sender":
-    """Return a sender that sends nothing twice by itself."""
+    """Return a sender that does not retry by itself."""
     from questdb import Protocol, QuestDBError, Sender
 
     url = urlsplit(options.url)
@@ -69,7 +69,7 @@ def open_sender(options: HttpOptions, username: str | None, password: str | None
 
 
 def encoder(table: Table, name: str) -> Encoder:
-    """Return the encoder of the driver's arguments for each row, without NULLs."""
+    """Return the encoder of rows as the driver's arguments, without NULLs."""
     from questdb import TimestampNanos
 
     table = adapt(table)
@@ -85,7 +85,7 @@ def encoder(table: Table, name: str) -> Encoder:
     always = {marker: True} if marker else {}
     checks = [(column.name, LINES.check(table, column)) for column in columns]
     if fine:
-        checks += [(c.name, _since_1970(c)) for c in columns if c.type is Type.TIMESTAMP]
+        checks += [(c.name, _refuse_before_1970(c)) for c in columns if c.type is Type.TIMESTAMP]
     time = columns.index(table.time)
     instant = InstantType.INTEGER if fine else InstantType.AWARE
     objects = Objects(columns, table.time_unit, instant)
@@ -119,7 +119,7 @@ def _make_converter(
     return int if column.type is Type.BOOL and is_integer(column) else None
 
 
-def _since_1970(column: Column) -> Check:
+def _refuse_before_1970(column: Column) -> Check:
     text = (
         f"column {column.name}: questdb's client takes no nanoseconds before 1970; use client=own"
     )
@@ -127,7 +127,7 @@ def _since_1970(column: Column) -> Check:
 
 
 def store(sender: "Sender", batch: DriverBatch) -> None:
-    """Send the rows with the driver in one transaction; translate its errors to request errors."""
+    """Send the rows through the driver in one transaction; its errors become HttpErrors."""
     from questdb import QuestDBError
 
     try:
@@ -139,7 +139,7 @@ def store(sender: "Sender", batch: DriverBatch) -> None:
 
 
 def _translate(error: "QuestDBError") -> HttpError:
-    """Return what an error means; the driver has the server's words, and not its status."""
+    """Return the HttpError of a driver's error, which has the server's message but no status."""
     from questdb import QuestDBErrorCode as Code
 
     text = f"questdb's client: {error}"

@@ -1,7 +1,7 @@
-"""QuestDB's types and SQL, and its line protocol.
+"""QuestDB's types, SQL and line protocol.
 
-A value of each type means NULL: the least INT and LONG, NaN. SHORT and BOOLEAN have no such value,
-so that a nullable column of these types is an INT.
+A value of each type means NULL, such as the least INT and NaN. SHORT and BOOLEAN have no value for
+NULL, so nullable columns of these types are INT.
 """
 
 import re
@@ -32,11 +32,11 @@ _LAST = {
     TimeUnit.MICROSECOND: 253_402_300_799_999_999,
     TimeUnit.NANOSECOND: 9_214_646_400 * 10**9 - 1,
 }
-"""The last instant that a row may have: of the year 9999; in nanoseconds of 2261."""
+"""The last time that a row may have: in the year 9999; in nanoseconds, in 2261."""
 
 
 def adapt(table: Table) -> Table:
-    """Return the table as QuestDB stores it: its time is always an instant."""
+    """Return the table as QuestDB stores it, with an instant as time."""
     columns = tuple(
         replace(c, type=Type.TIMESTAMP) if c.role is Role.TIME else c for c in table.columns
     )
@@ -44,28 +44,28 @@ def adapt(table: Table) -> Table:
 
 
 def unit_of(table: Table) -> TimeUnit:
-    """Return the unit of the column type for the table's instants."""
+    """Return the unit of the type of the table's instants."""
     is_fine = table.time_unit is TimeUnit.NANOSECOND
     return TimeUnit.NANOSECOND if is_fine else TimeUnit.MICROSECOND
 
 
 def _scale(table: Table) -> int:
-    """Return the number of QuestDB's units in one unit of the table."""
+    """Return the number of QuestDB's ticks in one unit of the table."""
     return unit_of(table).per_second // table.time_unit.per_second
 
 
 def is_integer(column: Column) -> bool:
-    """Return whether the column is an INT because its natural type has no NULL."""
+    """Return whether the column is an INT because its own type has no NULL."""
     return column.nullable and column.type in (Type.BOOL, Type.INT16)
 
 
 _SPANS = {"HOUR": "h", "DAY": "D", "MONTH": "M", "YEAR": "Y"}
 _WEEK_DAYS, _MONDAY = 7, 3
-"""1970 began on a Thursday, three days after a Monday."""
+"""1970 began on a Thursday, three days after Monday."""
 
 
 def partition_start_ms(time_ms: int, span: str) -> int:
-    """Return the beginning, in ms since 1970, of the partition that holds a time."""
+    """Return the start of the partition that contains a time, in ms since 1970."""
     if span == "WEEK":
         days = time_ms // 86_400_000
         return (days - (days + _MONDAY) % _WEEK_DAYS) * 86_400_000
@@ -74,7 +74,7 @@ def partition_start_ms(time_ms: int, span: str) -> int:
 
 
 class QuestSql(sql.Dialect):
-    """QuestDB's SQL about one table."""
+    """QuestDB's SQL for one table."""
 
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "SHORT",
@@ -93,7 +93,6 @@ class QuestSql(sql.Dialect):
         self._instant = "TIMESTAMP_NS" if self.finest is TimeUnit.NANOSECOND else "TIMESTAMP"
 
     def name(self, identifier: str) -> str:
-        """Return an identifier in quotes, so that no word is reserved."""
         return sql.quote(identifier)
 
     def instant(self, value: int, unit: TimeUnit) -> str:
@@ -117,7 +116,6 @@ class QuestSql(sql.Dialect):
         return "INT" if is_integer(column) else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return the expression that fetches a column: instants as numbers, as they are stored."""
         found = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return found
@@ -125,11 +123,8 @@ class QuestSql(sql.Dialect):
         return f"({ticks} / {per_unit})" if self.in_units and per_unit > 1 else ticks
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column.
-
-        A sum of LONG overflows without an error. A sum of INT can be wrong when several threads
-        share the work, because 9.3.4 adds up their sums in 32 bits.
-        """
+        # A sum of LONG overflows without an error. A sum of INT can be wrong if several threads
+        # share the work, because 9.3.4 adds their sums in 32 bits.
         number = self.number(column, unit)
         if column.type in FLOATS:
             return f"sum({number})"
@@ -141,33 +136,32 @@ class QuestSql(sql.Dialect):
         return f"sum(CAST({self.number(column, self.finest)} AS DECIMAL(19, 0)) * {fraction})"
 
     def count_values(self, column: Column) -> str:
-        """Return the number of values of a column that are not NULL; count() refuses BOOLEAN."""
+        # count() refuses BOOLEAN.
         always = column.type is Type.BOOL and not is_integer(column)
         return "count(*)" if always else super().count_values(column)
 
     def order_by_bytes(self, column: Column) -> str:
-        """Return a text column as an expression that sorts by bytes; symbols do not."""
+        # Symbols do not sort by bytes.
         name = self.name(column.name)
         return f"CAST({name} AS VARCHAR)" if column.role is Role.TAG else name
 
     def operand(self, column: Column, value: float) -> str:
-        """Return a column to compare; filters of 9.3.4 compare the least SHORT wrongly."""
+        # Filters of 9.3.4 compare the least SHORT wrongly.
         is_least = column.type is Type.INT16 and value == np.iinfo(np.int16).min
         return f"CAST({self.name(column.name)} AS INT)" if is_least else self.name(column.name)
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group, in the order of the rows."""
         kind = "_not_null" if column.nullable else ""
         return f"{'last' if last else 'first'}{kind}({self.name(column.name)})"
 
     def chronological(self, rows: str, table: Table) -> str:
-        """Return rows in the order of time: each part has it, and their union has not."""
+        # Each part is in the order of time, but their union is not.
         if table.parts == 1:
             return rows
         return f"(SELECT * FROM {rows} ORDER BY {self.name(table.time.name)})"
 
     def declare(self) -> dict[str, str]:
-        """Return the columns of a table and their types, with one that lines need."""
+        """Return the columns of the table and their types, with the marker for lines."""
         marker = LINES.marker(self._table)
         columns = {column.name: self.type_of(column) for column in self._table.columns}
         return columns | ({marker: "BOOLEAN"} if marker else {})
@@ -208,7 +202,7 @@ class QuestSql(sql.Dialect):
         )
 
     def portions(self) -> tuple[str, ...]:
-        """Return the statement that reads the rows of each part; LIMIT selects rows by number."""
+        """Return the statement that reads each part; a LIMIT is added to select rows by number."""
         columns = ", ".join(map(self.read, self._table.columns))
         return tuple(f"SELECT {columns} FROM {self.name(name)}" for name in self._table.names)
 
@@ -231,17 +225,14 @@ class _Lines(LineDialect):
         return [column for column in table.tags if column.type is Type.TEXT]
 
     def marker(self, table: Table) -> str | None:
-        """Return the name of an additional field if every column of a row may be NULL."""
         if any(not c.nullable for c in table.columns if c.role is not Role.TIME):
             return None
         return super().marker(table)
 
     def tag(self, column: Column) -> ValueStyle:
-        """Return how a symbol is written."""
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escape, b"\\,= \n\r"))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[ValueStyle, bytes]:
-        """Return the style of a field's values, and the suffix of each."""
         match column.type:
             case Type.TEXT:
                 escape = partial(_escape, b'\\"\n\r')
@@ -257,12 +248,14 @@ class _Lines(LineDialect):
             case Type.TIMESTAMP if column.role is Role.TIME:
                 return partial(_check_times, column.name, table)
             case Type.TIMESTAMP:
-                return _not_beyond(column, 2**63 // _scale(table), "is beyond 64 bits of its unit")
+                return _refuse_outside(
+                    column, 2**63 // _scale(table), "is beyond 64 bits of its unit"
+                )
             case Type.INT32 | Type.INT64:
                 bits = 32 if column.type is Type.INT32 else 64
-                return _not_beyond(column, 2 ** (bits - 1), "means NULL")
+                return _refuse_outside(column, 2 ** (bits - 1), "means NULL")
             case Type.TEXT:
-                return _anything
+                return lambda _data: None
         return super().check(table, column)
 
 
@@ -273,7 +266,7 @@ _INSTANTS = {
     TimeUnit.MICROSECOND: b"t",
     TimeUnit.NANOSECOND: b"n",
 }
-"""Suffix that makes an integer in a table's unit an instant in micro- or nanoseconds."""
+"""Unit of a table -> suffix that turns an integer into micro- or nanoseconds."""
 
 
 def _escape(special: bytes, text: bytes) -> bytes:
@@ -282,12 +275,8 @@ def _escape(special: bytes, text: bytes) -> bytes:
     return text
 
 
-def _anything(data: ColumnData) -> None:
-    pass
-
-
-def _not_beyond(column: Column, limit: int, what: str) -> Check:
-    """Return a check that refuses integers outside of -limit < value < limit."""
+def _refuse_outside(column: Column, limit: int, what: str) -> Check:
+    """Return the check that -limit < value < limit."""
 
     def wrong(values: Array) -> Array:
         found = values <= -limit

@@ -1,4 +1,4 @@
-"""One connection to QuestDB: lines in, SQL out."""
+"""A connection to QuestDB: it sends lines or files, and runs SQL."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from simulator.data.block import Array, Block
+from simulator.data.block import Block
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import Table, TimeUnit, Type
@@ -31,7 +31,6 @@ from simulator.modules.contract import (
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, adapt
 from simulator.modules.shared.client.contents import contents
-from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.http.client import (
     Body,
     Http,
@@ -52,7 +51,7 @@ _SHOWN_BYTES = 500
 
 
 class QuestSession(HttpSqlSession):
-    """A connection that sends lines as the bytes of requests."""
+    """An HTTP connection, and the vendor's sender if it is used."""
 
     correcting: ClassVar[str] = BATCH
 
@@ -74,7 +73,7 @@ class QuestSession(HttpSqlSession):
 
     @cached_property
     def sender(self) -> "Sender":
-        """The vendor's sender, which connects when it is first used."""
+        """The vendor's sender, which connects on first use."""
         return self._open_sender()
 
     def close(self) -> None:
@@ -87,7 +86,7 @@ class QuestSession(HttpSqlSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         if mode == IMPORT:
-            return _import_encoder(table, name)
+            return _make_import_encoder(table, name)
         if mode == DRIVER:
             return driver.encoder(table, name)
         rows = LineProtocol(adapt(table), name, LINES)
@@ -104,29 +103,26 @@ class QuestSession(HttpSqlSession):
         return lambda body, _rows: (path, gzip_body(body) if self._gzip else body)
 
     def send(self, payload: Payload) -> None:
-        """Post the lines and return once they are committed to the write-ahead log.
+        """Send the rows and return once they are committed to the write-ahead log.
 
-        The answer has no count, but a request for one table is one transaction: if the server
-        refuses a line, it stores none.
+        The answer to lines has no count, but a request for one table is one transaction: if the
+        server refuses a line, it stores none.
         """
         self._imports = payload.mode == IMPORT
         if self._imports:
             self._import(payload)
             return
         if payload.mode == DRIVER:
-            self._store_by_driver(payload.data)
+            try:
+                driver.store(self.sender, payload.data)
+            except (NoAnswer, NotConnected):
+                self.http.alive = False  # both connections are opened again
+                raise
             return
         path, body = payload.data
         reply = self.http.request("POST", path, body, self._headers)
         if reply.status != _COMMITTED:
             raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
-
-    def _store_by_driver(self, batch: DriverBatch) -> None:
-        try:
-            driver.store(self.sender, batch)
-        except (NoAnswer, NotConnected):
-            self.http.alive = False  # both connections are opened again
-            raise
 
     def _import(self, payload: Payload) -> None:
         """Post a file and return once its rows are committed to the write-ahead log."""
@@ -142,20 +138,15 @@ class QuestSession(HttpSqlSession):
         expect_rows(payload.rows - wrong, payload.rows, "values", answer=answer)
 
     def classify(self, error: Exception) -> Failure:
-        """Return what an error of `send` means; of a refused file some rows may be stored."""
-        meaning = super().classify(error)
         if isinstance(error, driver.Refused):
             return Failure.FATAL
+        # Some rows of a refused file may be stored.
         refused = self._imports and isinstance(error, Refused)
-        return Failure.UNKNOWN if refused else meaning
+        return Failure.UNKNOWN if refused else super().classify(error)
 
     # --- rows out
 
     def ask(self, statement: str) -> list[list[Any]]:
-        """Run a statement and return its rows; HttpError if it fails.
-
-        A DECIMAL arrives as text.
-        """
         path = f"/exec?{urlencode({'query': statement})}"
         with self.waiting():
             found = self.http.query("GET", path)
@@ -163,14 +154,14 @@ class QuestSession(HttpSqlSession):
         rows: list[list[Any]] = reply.get("dataset", [])
         columns = reply.get("columns", [])
         for place in (n for n, c in enumerate(columns) if c["type"].startswith("DECIMAL")):
-            for row in rows:
+            for row in rows:  # a DECIMAL arrives as text
                 row[place] = None if row[place] is None else Decimal(row[place])
         return rows
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Append the updates of a tag to the log; return the number of rows they concern.
+        """Append the updates of a tag to the log; return the number of rows.
 
-        The answer to an UPDATE lacks this number: it is applied later.
+        The rows are counted here, because an UPDATE is applied after its answer.
         """
         kept, rows = adapt(table), 0
         dialect = QuestSql(kept)
@@ -183,17 +174,13 @@ class QuestSession(HttpSqlSession):
         return rows
 
     def drop_before(self, table: Table, until: int) -> None:
-        """Drop the partitions that begin before a time."""
         kept = adapt(table)
         older = sql_changes.before(QuestSql(kept), kept, until)
         for name in table.names:
             self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {older}")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, part by part.
-
-        Access by row number is direct, and the order changes only with inserts.
-        """
+        # Access by row number is direct, and only inserts change the order.
         if not statement.parameters:
             yield from super().stream(statement, rows)
             return
@@ -208,7 +195,7 @@ def _path(table: Table) -> str:
     return f"/write?precision={table.time_unit}"
 
 
-# --- the import of a CSV file: a form with a schema, which determines how instants are written
+# --- the import of a CSV file: a form with a schema, which defines the format of instants
 # https://questdb.com/docs/query/rest-api/#imp---import-data
 
 _BOUNDARY = "rows"
@@ -228,17 +215,8 @@ _FRACTIONS = {
 }
 
 
-def _import_lines(table: Table) -> TextEncoder:
-    """Return the encoder of the rows of a file; a BOOL that may be NULL is an integer."""
-    row = [
-        replace(slot, style=_INTEGERS if slot.column.nullable else _BOOLS)
-        for slot in slots(table.columns, CSV)
-    ]
-    return TextEncoder(row, CSV.payload, table.time_unit)
-
-
-def _import_form(table: Table, name: str) -> tuple[str, bytes]:
-    """Return the path of a request, and the form before the rows of the file."""
+def _make_form(table: Table, name: str) -> tuple[str, bytes]:
+    """Return the path of a request, and the part of the form before the file's rows."""
     pattern = f"yyyy-MM-dd HH:mm:ss{_FRACTIONS[table.time_unit]}"
     nanoseconds = table.time_unit is TimeUnit.NANOSECOND
     schema = [
@@ -263,23 +241,19 @@ def _import_form(table: Table, name: str) -> tuple[str, bytes]:
     return f"/imp?{urlencode(words)}", begin.encode()
 
 
-def _is_empty(texts: Array) -> Array:
-    return np.asarray(texts == b"")
-
-
-def _import_encoder(table: Table, name: str) -> Encoder:
+def _make_import_encoder(table: Table, name: str) -> Encoder:
     """Return the encoder of blocks as lines of a file, with the request that imports it."""
     own = adapt(table)
     checks = [(column.name, LINES.check(own, column)) for column in own.columns]
-    checks += [
-        (
-            column.name,
-            none_is(_is_empty, f"column {column.name}: an import reads an empty text as NULL"),
-        )
-        for column in own.columns
-        if column.type is Type.TEXT
+    for column in own.columns:
+        if column.type is Type.TEXT:
+            problem = f"column {column.name}: an import reads an empty text as NULL"
+            checks.append((column.name, none_is(lambda texts: np.asarray(texts == b""), problem)))
+    row = [  # a BOOL that may be NULL is an integer
+        replace(slot, style=_INTEGERS if slot.column.nullable else _BOOLS)
+        for slot in slots(own.columns, CSV)
     ]
-    text, (path, begin) = _import_lines(own), _import_form(own, name)
+    text, (path, begin) = TextEncoder(row, CSV.payload, own.time_unit), _make_form(own, name)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes, bytes]]:
         for column, check in checks:

@@ -1,10 +1,9 @@
-"""TimescaleDB, a relative of `postgres`: tables that are split into chunks of time.
+"""TimescaleDB, a relative of `postgres`, with tables that are split into chunks of time.
 
-It uses no policies, unless `aggregate_refresh_s` asks for one: `compact` refreshes the continuous
-aggregates and compresses the chunks, so that no result depends on when a background job ran.
+Without `aggregate_refresh_s` there are no policies: `compact` refreshes the continuous aggregates
+and compresses the chunks, so that no result depends on the time at which a background job ran.
 
-Queries that are asked may read continuous aggregates (`statement`). What verifies the stored rows
-reads the rows (`render`).
+Measured queries may read continuous aggregates (`statement`). Verification reads rows (`render`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,7 +36,7 @@ _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
 _DAY_S = 86_400
 _LICENSE = "timescaledb.license"
 _COMMUNITY = ("compress", "aggregate_intervals_s")
-"""Options that the Apache edition does not have."""
+"""Options that need the Community edition."""
 _AGGREGATE, _FUNCTION = "continuous aggregate", "function"
 _IS_BEING_REFRESHED = "55P03"
 _STUCK_S, _POLL_S = 600, 0.05
@@ -47,7 +46,6 @@ class TimescaledbSession(PostgresSession):
     """A connection to a database with tables that have chunks."""
 
     def drop_before(self, table: Table, until: int) -> None:
-        """Drop the chunks that end before a time, or at it."""
         dialect, older_than = self.dialect_of(table), str(until)
         if table.time.type is Type.TIMESTAMP:
             older_than = dialect.instant(until, table.time_unit)
@@ -166,10 +164,10 @@ class Timescaledb(Postgres):
         return id_column, constraint
 
     def _extension(self) -> str:
-        """Return the version of the extension in this database, or the version to be created.
+        """Return the version of the extension that this database has or will have.
 
-        A server that did not load it at start has none of its settings, and breaks the connection
-        that creates the extension.
+        A server that did not load it at start lacks its settings, and breaks the connection that
+        creates the extension.
         """
         found = self.fetch(
             "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
@@ -184,17 +182,14 @@ class Timescaledb(Postgres):
         return str(found[0][0])
 
     def objects(self, table: Table) -> list[str]:
-        """Return the names of the hypertables, their aggregates, and the function for "now"."""
         kept = self._list_aggregates([table])
         integer = kept and table.time.type is not Type.TIMESTAMP
         return [*table.names, *kept, *([table.name + NOW] if integer else [])]
 
     def _list_aggregates(self, tables: Sequence[Table]) -> list[str]:
-        """Return the names of the continuous aggregates of tables."""
         return names_of(aggregates_of(tables, self.options))
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that are in use, also by aggregates and functions for "now"."""
         found = super().find_existing(names)
         views = [name for name, each in found.items() if each.kind == "view"]
         aggregates = self._aggregates(views) if views else {}
@@ -205,7 +200,7 @@ class Timescaledb(Postgres):
         return found | {name: Existing(kind) for name, kind in kinds.items()}
 
     def _aggregates(self, names: Collection[str]) -> dict[str, str]:
-        """Return continuous aggregate -> the hypertable with its rows."""
+        """Return the continuous aggregates of these names, each with the hypertable of its rows."""
         quoted = {self.dialect.name(name): name for name in names}
         with self.administration() as session:
             view = "SELECT to_regclass('timescaledb_information.continuous_aggregates')"
@@ -215,21 +210,16 @@ class Timescaledb(Postgres):
         return {quoted[name]: str(rows) for name, rows in found}
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table that has perhaps no chunks.
-
-        A function stores nothing.
-        """
         if found.kind == _FUNCTION:
             return Contents(0, 0)
         counted = super().contents(name, found)
         if counted.size_bytes is not None or not found.alike:
             return counted
-        with suppress(SetupError):
+        with suppress(SetupError):  # a table without chunks has a size, too
             return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
         return counted
 
     def render_drops(self, names: Collection[str]) -> list[str]:
-        """Return the statements that drop aggregates, then tables, then functions."""
         found, dropped = self.find_existing(names), dict[str, list[str]]()
         for name in names:
             kind = found[name].kind if name in found else ""
@@ -242,7 +232,7 @@ class Timescaledb(Postgres):
 
     @property
     def late(self) -> str:
-        """Continuous aggregates lack rows until they are refreshed, real-time ones some of them."""
+        """The reason why continuous aggregates lack rows: they are refreshed later."""
         if not self.interval_s:
             return super().late
         if self.options.aggregate_refresh_s:
@@ -250,12 +240,11 @@ class Timescaledb(Postgres):
         return "continuous aggregates lack rows of an interval that was refreshed before they came"
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Refresh the aggregates."""
         super().visible(tables)
         self._refresh(tables)
 
     def _refresh(self, tables: Sequence[Table]) -> list[str]:
-        """Refresh the aggregates of tables; return their names."""
+        """Refresh the continuous aggregates of tables; return their names."""
         kept = self._list_aggregates(tables)
         for name in kept:
             relation = self.dialect.relation(name)
@@ -265,7 +254,6 @@ class Timescaledb(Postgres):
         return kept
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Refresh the aggregates, compress the chunks, and vacuum."""
         kept = self._refresh(tables)
         for rows in self._aggregates(kept).values() if kept else ():
             self.fetch(f"{self.compacting} {rows}")
@@ -277,11 +265,10 @@ class Timescaledb(Postgres):
         super().compact(tables)
 
     def drops_until(self, time_ms: int) -> int:
-        """Return the end of the last chunk that ends by then; chunks are counted from 1970."""
+        """Return the end of the last whole chunk; chunks are counted from 1970."""
         return time_ms - time_ms % (self.options.chunk_interval_s * 1000)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of tables and aggregates, with chunks, indices and long values."""
         names, kept = names_of(tables), self._list_aggregates(tables)
         aggregates = self._aggregates([*names, *kept]) if kept else {}
         relations = [aggregates.get(name) or self.dialect.name(name) for name in names]
@@ -293,10 +280,10 @@ class Timescaledb(Postgres):
     # --- the server -------------------------------------------------------------------------------
 
     def describe(self) -> Server:
-        """Return both versions, the edition, and the settings.
+        """Describe the server, with the extension's version and edition.
 
-        Only a database with the extension reports the edition, so a transaction that is rolled back
-        creates it.
+        Only a database with the extension reports the edition; a transaction creates the extension
+        and is rolled back.
         """
         server, version = super().describe(), self._extension()
         with self.administration() as session:
@@ -309,7 +296,7 @@ class Timescaledb(Postgres):
         return replace(server, version=version, settings=settings)
 
     def inspect(self) -> Server:
-        """Describe the server; SetupError if its edition does not have what the options use."""
+        """Describe the server; SetupError if its edition lacks what the options need."""
         server = super().inspect()
         asked = " and ".join(name for name in _COMMUNITY if getattr(self.options, name))
         if asked and server.settings[_LICENSE] == "apache":
@@ -323,18 +310,17 @@ class Timescaledb(Postgres):
     # --- queries ----------------------------------------------------------------------------------
 
     def from_aggregates(self, query: Query) -> Statement | None:
-        """Return the statement that reads continuous aggregates, if they answer a query."""
         kept = from_kept(query, self.options)
         return queries.render(AggregatesDialect(), kept) if kept else None
 
 
 def _is_being_refreshed(error: Exception) -> bool:
-    """Return whether a policy of the aggregate refreshes it at the moment."""
+    """Return whether a policy is refreshing the aggregate."""
     return getattr(error, "pgcode", "") == _IS_BEING_REFRESHED
 
 
 _DROPS = {_AGGREGATE: "MATERIALIZED VIEW", _FUNCTION: "FUNCTION"}
-"""Kind of object -> the words that drop it; any other kind is a table."""
+"""Kind of object -> the words after DROP; other kinds are tables."""
 _FUNCTIONS = """
 SELECT proname::text FROM pg_proc JOIN pg_namespace AS space ON space.oid = pronamespace
 WHERE proname::text = ANY(%s) AND pronargs = 0 AND nspname = current_schema()

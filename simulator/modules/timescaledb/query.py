@@ -1,4 +1,4 @@
-"""SQL with TimescaleDB's functions, of tables and of continuous aggregates."""
+"""SQL with TimescaleDB's functions."""
 
 from simulator.data.derived import below
 from simulator.data.query import Aggregate, NewestQuery
@@ -10,7 +10,7 @@ from simulator.modules.shared.sql.preaggregated import combine, definition, deri
 
 _BY_RANGE_SINCE = (2, 13)
 NOW = "_now"
-"""Suffix of the function that returns the present time of a table with integer times."""
+"""Suffix of the function that returns the current time of a table with integer times."""
 
 
 class TimescaledbDialect(PostgresDialect):
@@ -37,9 +37,9 @@ class TimescaledbDialect(PostgresDialect):
         return f"{function}({name}, {time}){some}"
 
     def newest(self, query: NewestQuery, rows: str) -> sql.Select:
-        """Return the newest rows by a join, as the reference document does."""
+        """Return the newest rows by a join, as in the reference document."""
         table, time = query.table, self.name(query.table.time.name)
-        if below(table) is not None:  # its rows are an answer, which would be computed twice
+        if below(table) is not None:  # a join would compute this answer twice
             return super().newest(query, rows)
         newest_time = table.find_unused("newest_time")
         known = {tag: self.name(table.find_unused(f"newest_{tag}")) for tag in query.tags}
@@ -61,11 +61,11 @@ class TimescaledbDialect(PostgresDialect):
     # --- what is made for a table -----------------------------------------------------------------
 
     def relation(self, name: str) -> str:
-        """Return the name of a table as the argument of a function."""
+        """Return the name of a table as an argument of a function."""
         return self.text(self.name(name))
 
     def span(self, table: Table, seconds: int) -> str:
-        """Return a span of time in the type of a table's time."""
+        """Return a span of time in the type of the table's time."""
         if table.time.type is Type.TIMESTAMP:
             return f"INTERVAL '{seconds} seconds'"
         return str(seconds * table.time_unit.per_second)
@@ -73,7 +73,7 @@ class TimescaledbDialect(PostgresDialect):
     def make_hypertable(
         self, table: Table, name: str, version: str, chunk_s: int, *, indexed: bool
     ) -> str:
-        """Return the statement that makes a table a hypertable, for this version."""
+        """Return the statement of this version that makes a table a hypertable."""
         column, interval = self.text(table.time.name), self.span(table, chunk_s)
         dimension = f"{column}, chunk_time_interval => {interval}"
         if tuple(map(int, version.split(".")[:2])) >= _BY_RANGE_SINCE:
@@ -82,7 +82,7 @@ class TimescaledbDialect(PostgresDialect):
         return f"SELECT create_hypertable({self.relation(name)}, {dimension}, {index})"
 
     def compress_chunks(self, table: Table, name: str) -> str:
-        """Return the statement that sets how chunks are compressed."""
+        """Return the statement that configures the compression of chunks."""
         settings = {"timescaledb.compress_orderby": f"{self.name(table.time.name)} DESC"}
         if tags := [column.name for column in table.tags]:
             settings["timescaledb.compress_segmentby"] = self.names(tags)
@@ -94,8 +94,8 @@ class TimescaledbDialect(PostgresDialect):
     ) -> list[str]:
         """Return the statements that create a continuous aggregate of one physical table.
 
-        It holds nothing before the first refresh; rows that are newer come from the table, unless
-        a policy refreshes it every `refresh_s`.
+        It is empty before the first refresh. Queries read newer rows from the table, unless a
+        policy refreshes the aggregate every `refresh_s`.
         """
         start = f"time_bucket({self.span(table, interval_s)}, {self.name(table.time.name)})"
         view = self.name(derive_aggregates(table, interval_s).names[table.names.index(name)])
@@ -114,9 +114,9 @@ class TimescaledbDialect(PostgresDialect):
         return statements
 
     def define_now(self, table: Table, name: str) -> list[str]:
-        """Return the statements that define "now" for times that are integers.
+        """Return the statements that define "now" for integer times.
 
-        Without it such a table has no continuous aggregates.
+        Without it, a table with integer times cannot have continuous aggregates.
         """
         if table.time.type is Type.TIMESTAMP:
             return []
