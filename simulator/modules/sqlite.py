@@ -136,6 +136,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     """An SQLite file."""
 
     name = "sqlite"
+    dialect = _DIALECT
     urls = ("sqlite:PATH",)
     capabilities = Capabilities(
         modes={
@@ -187,9 +188,6 @@ class Sqlite(SqlFile["SqliteSession"]):
 
     row_hash = RemainderHash()
     hash_probe = f"SELECT {_CRC32.format(repr(TEXT))}"
-
-    def dialect_of(self, table: Table) -> sql.Dialect:
-        return _DIALECT
 
     def connect(self) -> "SqliteSession":
         try:

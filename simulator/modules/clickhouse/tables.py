@@ -123,9 +123,6 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
     def dialect(self) -> ClickhouseDialect:
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
-    def dialect_of(self, table: Table) -> ClickhouseDialect:
-        return self.dialect
-
     def insert_mode(self, mode: str) -> str:
         modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
         return modes[self.options.format] if mode == BATCH else mode

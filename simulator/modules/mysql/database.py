@@ -179,9 +179,6 @@ class MySql(SqlDatabase[MySqlSession]):
         "WHERE table_schema = DATABASE() AND table_name = {name}"
     )
 
-    def dialect_of(self, table: Table) -> MySqlDialect:
-        return self.dialect
-
     def insert_mode(self, mode: str) -> str:
         return self.options.choose_mode(mode)
 

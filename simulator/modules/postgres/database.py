@@ -140,9 +140,6 @@ class Postgres(PostgresWire):
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
-    def dialect_of(self, table: Table) -> PostgresDialect:
-        return self.dialect
-
     def connect(self) -> PostgresSession:
         session = super().connect()
         session.commit_every_s = self.options.commit_every_s

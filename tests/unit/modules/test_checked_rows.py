@@ -121,7 +121,6 @@ def opentsdb(*, prefix="", limit_bytes=None, request_points=None):
         ({"limit_bytes": 4 * WIDTH + 1}, [4, 4, 1]),
         ({"limit_bytes": 1}, [1] * 9),
         ({"request_points": 2}, [2, 2, 2, 2, 1]),
-        ({"request_points": 9}, [9]),
         ({"request_points": 5, "limit_bytes": 4 * WIDTH + 1}, [4, 4, 1]),
     ],
 )

@@ -45,19 +45,18 @@ def test_a_trusted_server_is_reached_by_tls(authority, how, tmp_path):
         reached.close()
 
 
-def test_a_server_whose_certificate_is_not_trusted(authority):
-    with (
-        Web(answer, authority.issue_cert("localhost")) as web,
-        pytest.raises(NotConnected) as caught,
-    ):
-        client(web.url).check_access()
-    assert caught.value.permanent
-    assert "name its authority's certificate in ca_file, or set insecure=true" in str(caught.value)
-
-
-def test_a_server_that_does_not_use_tls():
-    with Web(answer) as web, pytest.raises(NotConnected, match="does not use TLS there"):
+@pytest.mark.parametrize(
+    ("certified", "problem"),
+    [
+        (True, "name its authority's certificate in ca_file, or set insecure=true"),
+        (False, "does not use TLS there"),
+    ],
+)
+def test_a_server_without_a_trusted_certificate(authority, certified, problem):
+    issued = authority.issue_cert("localhost") if certified else None
+    with Web(answer, issued) as web, pytest.raises(NotConnected, match=problem) as caught:
         client(web.url.replace("http:", "https:")).check_access()
+    assert caught.value.permanent
 
 
 def test_a_server_that_does_not_answer_in_time():

@@ -8,13 +8,11 @@ from simulator.data.query import (
     Function,
     Output,
     RowsQuery,
-    Statement,
     outputs,
 )
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
-from simulator.modules.contract import Session
 from simulator.modules.shared.client import partials
 from simulator.modules.shared.client.partials import (
     ROWS,
@@ -37,30 +35,22 @@ def numbers(start, stop):
     return [(number,) for number in range(start, stop)]
 
 
-def test_rows_stay_in_the_order_in_which_they_come():
-    collected = Collected()
-    collected.add([(3,), (1,)])
-    collected.add([(2,)])
+@pytest.mark.parametrize(
+    ("tags", "portions", "rows"),
+    [
+        (1, [[("a", 7, 1.5), ("b", 1, 0.5)], [("a", 5, 2.5), ("b", 2, None)]],
+         [("a", 1.5), ("b", None)]),
+        (2, [[("a", "x", 1, 1.5), ("a", "y", 2, 2.5), ("a", "x", 3, 3.5)]],
+         [("a", "x", 3.5), ("a", "y", 2.5)]),
+        (0, [[(1, 1.5), (3, 3.5), (2, 2.5)]], [(3.5,)]),
+    ],
+)  # fmt: skip
+def test_the_newest_row_of_tags_may_come_first_or_last(tags, portions, rows):
+    newest = NewestRows(tags)
+    for portion in portions:
+        newest.add(portion)
 
-    assert collected.rows() == [(3,), (1,), (2,)]
-
-
-def test_the_newest_row_of_a_tag_may_come_first_or_last():
-    newest = NewestRows()
-    newest.add([("a", 7, 1.5), ("b", 1, 0.5)])
-    newest.add([("a", 5, 2.5), ("b", 2, None)])
-
-    assert newest.rows() == [("a", 1.5), ("b", None)]
-
-
-def test_the_newest_row_of_a_combination_of_tags_and_of_no_tag():
-    rows = [("a", "x", 1, 1.5), ("a", "y", 2, 2.5), ("a", "x", 3, 3.5)]
-    by_tags, of_all = NewestRows(2), NewestRows(0)
-    by_tags.add(rows)
-    of_all.add([row[2:] for row in rows])
-
-    assert by_tags.rows() == [("a", "x", 3.5), ("a", "y", 2.5)]
-    assert of_all.rows() == [(3.5,)]
+    assert newest.rows() == rows
 
 
 def test_the_latest_rows_of_several_portions():
@@ -321,16 +311,6 @@ def test_what_is_combined_is_streamed_once_it_is():
     assert [*session.stream(planned(lambda: Latest(3), a=as_it_is), 2)] == [
         [("z",), ("y",)], [("x",)]
     ]  # fmt: skip
-
-
-def test_a_plan_shows_its_statements_and_is_answered_in_the_querys_columns():
-    query = RowsQuery(EVENTS, ("temperature",))
-    plan = PlannedQuery.of(query, [Fetch("A"), Fetch("B")], Collected, parameters=(1,))
-
-    assert isinstance(plan, Statement)
-    assert (plan.text, plan.parameters) == ("A\nB", (1,))
-    assert [output.name for output in plan.outputs] == ["temperature"]
-    assert issubclass(PlannedSession, Session)
 
 
 def test_partial_aggregates_are_merged_one_by_one_and_a_large_sum_is_refused():

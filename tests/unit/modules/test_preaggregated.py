@@ -147,14 +147,20 @@ def test_what_the_aggregates_do_not_have_is_read_from_the_rows(change, interval)
     assert read(replace(AggregateQuery(EVENTS, HIGHEST), **change)) == interval
 
 
-def test_first_and_last_values_are_read_from_the_rows():
-    table = replace(EVENTS, distinct_times=True)
-    asked = (Aggregate(Function.MAX, "temperature"), Aggregate(Function.LAST, "temperature"))
-    assert read(AggregateQuery(table, asked, (), HOUR_MS)) is None
-
-
-def test_newest_rows_are_read_from_the_rows():
-    assert read(NewestQuery(EVENTS, ("device_id",), ("temperature",))) is None
+@pytest.mark.parametrize(
+    "query",
+    [
+        AggregateQuery(
+            replace(EVENTS, distinct_times=True),
+            (*HIGHEST, Aggregate(Function.LAST, "temperature")),
+            (),
+            HOUR_MS,
+        ),
+        NewestQuery(EVENTS, ("device_id",), ("temperature",)),
+    ],
+)
+def test_first_last_and_newest_values_are_read_from_the_rows(query):
+    assert read(query) is None
 
 
 def test_without_intervals_everything_is_read_from_the_rows():

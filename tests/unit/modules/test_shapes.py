@@ -80,29 +80,35 @@ def test_of_equal_neighbours_in_json_one_is_left():
     ]
 
 
-def test_the_shape_of_a_tree_of_mysql_has_no_figures():
-    shape = mysql.shape_of_plan(
-        "-> Aggregate: count(0)  (cost=5.1 rows=1) (actual time=0.04..0.05 rows=1 loops=1)\n"
-        "    -> Covering index scan on events using k  (cost=3 rows=21)"
-        " (actual time=0.02..0.03 rows=21 loops=1)\n"
-    )
-
-    assert shape.splitlines() == [
-        "-> Aggregate: count(?)",
-        "  -> Covering index scan on events using k",
-    ]
-
-
-def test_the_shape_of_a_plan_of_cratedb_has_no_figures():
-    assert cratedb.shape_of_plan(
-        "HashAggregate[count(*)] (rows=1)\n  └ Collect[doc.events | [] | true] (rows=unknown)"
-    ).splitlines() == ["HashAggregate[count(*)]", "  Collect[doc.events | [] | true]"]
-
-
-def test_the_shape_of_a_plan_of_iotdb_is_that_of_its_nodes():
-    assert iotdb.shape_of_plan(
-        "Fragments Count: 2\n\nFRAGMENT-INSTANCE[Id: 2026_1.1.0][IP: 127.0.0.1]\n"
-        "  Total Wall Time: 11 ms\n"
-        "    [PlanNodeId 4]: TableScanNode(TableScanOperator)\n"
-        "        CPU Time: 2.1 ms\n"
-    ) == ("TableScanNode")
+@pytest.mark.parametrize(
+    ("shape_of_plan", "plan", "shape"),
+    [
+        (
+            mysql.shape_of_plan,
+            (
+                "-> Aggregate: count(0)  (cost=5.1 rows=1) (actual time=0.04..0.05 rows=1)\n"
+                "    -> Covering index scan on events using k  (cost=3 rows=21)"
+                " (actual time=0.02..0.03 rows=21 loops=1)\n"
+            ),
+            "-> Aggregate: count(?)\n  -> Covering index scan on events using k",
+        ),
+        (
+            cratedb.shape_of_plan,
+            "HashAggregate[count(*)] (rows=1)\n  └ Collect[doc.events | [] | true] (rows=unknown)",
+            "HashAggregate[count(*)]\n  Collect[doc.events | [] | true]",
+        ),
+        (
+            iotdb.shape_of_plan,
+            (
+                "Fragments Count: 2\n\nFRAGMENT-INSTANCE[Id: 2026_1.1.0][IP: 127.0.0.1]\n"
+                "  Total Wall Time: 11 ms\n"
+                "    [PlanNodeId 4]: TableScanNode(TableScanOperator)\n"
+                "        CPU Time: 2.1 ms\n"
+            ),
+            "TableScanNode",
+        ),
+    ],
+    ids=["mysql", "cratedb", "iotdb"],
+)
+def test_the_shape_of_a_plan_has_no_figures(shape_of_plan, plan, shape):
+    assert shape_of_plan(plan) == shape

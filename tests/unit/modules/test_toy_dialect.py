@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from simulator.modules.contract import Failure
 from tests import ROOT
 from tests.commands import Finished, KeptForks, run_here
 from tests.standins import toy_sql
@@ -56,27 +55,3 @@ def test_the_toy_is_filled_verified_and_queried_by_the_command_line(run, tmp_pat
 
     altered = run("query", "--runs=1")
     assert altered.code == 3, altered.err
-
-
-def test_a_row_that_the_toy_drops_stops_the_run(run, tmp_path):
-    sizes = "--workers=1", "--batch=10", "--num-inserts=100", "--runs=1", "--tables=single"
-    assert run("insert", *sizes).code == 0
-    stored = sqlite3.connect(tmp_path / "toy.db")
-    stored.execute(
-        "CREATE TRIGGER skip BEFORE INSERT ON events WHEN NEW.sequence_number % 10 = 7 "
-        "BEGIN SELECT RAISE(IGNORE); END"
-    )
-    stored.close()
-    done = run("insert", "--no-clean", *sizes)
-    assert done.code == 1
-    assert "the server acknowledged 9 of 10 rows; look for triggers" in done.err
-
-
-def test_what_the_toys_errors_mean():
-    session = toy_sql.Session(sqlite3.connect(":memory:"))
-    locked, full = (
-        sqlite3.OperationalError(f"database is {state}") for state in ("locked", "full")
-    )
-    assert session.classify(locked) is Failure.NOT_APPLIED
-    assert session.classify(full) is Failure.FATAL
-    session.close()

@@ -10,7 +10,6 @@ from simulator.data.query import NewestQuery, OneOf, RowsQuery, Selection
 from simulator.data.query_type import always
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import SetupError
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import (
     BATCH,
@@ -181,10 +180,3 @@ def test_what_no_relay_can_stand_before_is_refused(module, given, said):
 
     assert said in found
     assert bool(found) == bool(said)
-
-
-def test_a_driver_that_looks_servers_up_by_itself_is_not_redirected():
-    before = options("mongodb", connection_string="mongodb://a:5/?replicaSet=rs0")
-
-    with pytest.raises(SetupError):
-        redirect(before, {("a", 5): ("127.0.0.1", 9001)})

@@ -4,7 +4,7 @@ A quoted text that is exactly "{name}" is replaced by the value, with its type.
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from simulator.data.own_query import PLACEHOLDER, Instant, TextQuery, placeholders
@@ -106,18 +106,16 @@ def _refuse(constant: str) -> Any:
 
 def _find_misplaced(content: Any) -> str:
     """Return why a parameter cannot be replaced where it is, or ""."""
-    for text in strings(content):
-        for name in sorted(placeholders(text)):
-            if not PLACEHOLDER.fullmatch(text):
-                return f"{{{name}}} is a part of {text!r}; it must be all that is in the quotes"
-    return _find_in_keys(content)
-
-
-def _find_in_keys(content: Any) -> str:
-    children = content if isinstance(content, list) else []
-    if isinstance(content, dict):
-        children = [*content.values()]
-        for key in content:
-            if placeholders(key):
-                return f"{key} is a key; a parameter is a value"
-    return next(filter(None, map(_find_in_keys, children)), "")
+    parts: Iterable[Any] = ()
+    match content:
+        case dict():
+            for key in content:
+                if placeholders(key):
+                    return f"{key} is a key; a parameter is a value"
+            parts = content.values()
+        case list():
+            parts = content
+        case str() if not PLACEHOLDER.fullmatch(content):
+            for name in sorted(placeholders(content)):
+                return f"{{{name}}} is a part of {content!r}; it must be all that is in the quotes"
+    return next(filter(None, map(_find_misplaced, parts)), "")

@@ -99,9 +99,14 @@ class SqlDatabase(Database[SqlSession_co]):
     relative: ClassVar[str] = ""
     """Another module with the same SQL; a user's text for it applies here, too."""
 
-    @abstractmethod
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect for every table, unless `dialect_of` returns another."""
+        raise NotImplementedError(f"{self.name}: define dialect, or dialect_of(table)")
+
     def dialect_of(self, table: Table) -> Dialect:
         """Return the dialect for a table and its queries."""
+        return self.dialect
 
     @abstractmethod
     def change(self, statements: Sequence[str]) -> None:
@@ -262,12 +267,9 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         """Path of the database's file."""
         return Path(self.options.path)  # type: ignore[attr-defined]
 
-    def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return the names that are in use; a missing file is not created."""
-        return super().find_existing(names) if self.path.exists() else {}
-
-    def find_attached(self, names: Collection[str]) -> list[str]:
-        return super().find_attached(names) if self.path.exists() else []
+    def fetch(self, statement: str, *parameters: Any) -> Sequence[Sequence[Any]]:
+        """Run a statement and return the rows; a missing file has none, and is not created."""
+        return super().fetch(statement, *parameters) if self.path.exists() else []
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         found = super().problems(key, parts, mode, batch_rows)
