@@ -1,15 +1,14 @@
-"""The part of AQL that the module `arangodb` uses, by the vendor's documentation.
+"""The part of AQL that the module `arangodb` uses, as documented. It is not ArangoDB, and slow.
 
 https://docs.arango.ai/arangodb/3.12/aql/: arithmetic is in doubles, values of different types are
-ordered, texts are ordered by a language and not by their bytes, and aggregates ignore NULL. It is
-not ArangoDB, and slow.
+ordered, texts are ordered by a language and not by their bytes, and aggregates ignore NULL.
 """
 
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from itertools import islice
 from typing import Any
 
@@ -29,7 +28,7 @@ class UnknownCollection(AqlError):
 
 
 def run(text: str, collections: Mapping[str, Any]) -> list[Any]:
-    """Return what the query returns; a collection is a dictionary of documents."""
+    """Return the query's results; a collection is a dictionary of documents."""
     parser = _Parser(text, collections)
     result = parser.query()
     if parser.tokens:
@@ -51,7 +50,7 @@ def compare(left: Any, right: Any) -> int:
                 return found
         return compare(len(left), len(right))
     if isinstance(left, str):
-        left, right = (_in_a_language(text) for text in (left, right))
+        left, right = ((text.casefold(), text.swapcase()) for text in (left, right))
     if left is None or left == right:
         return 0
     return -1 if left < right else 1
@@ -64,10 +63,6 @@ def _rank(value: Any) -> int:
     return 1 + next(rank for rank, kind in enumerate(kinds) if isinstance(value, kind))
 
 
-def _in_a_language(text: str) -> tuple[str, str]:
-    return text.casefold(), text.swapcase()
-
-
 def _number(value: Any) -> float:
     if value is None:
         return 0.0
@@ -75,8 +70,8 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _shown(value: Any) -> Any:
-    """Return a value as JSON shows it: a double without a fraction has no point."""
+def _show(value: Any) -> Any:
+    """Return a value as JSON shows it: a whole double has no point."""
     if isinstance(value, float) and value == int(value) and abs(value) < 2**63:
         return int(value) if value else value
     return value
@@ -122,14 +117,14 @@ _AGGREGATES: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _groups(rows: Rows, keys: list[tuple[str, Callable[..., Any]]]) -> Iterator[Any]:
+def _group(rows: Rows, keys: list[tuple[str, Callable[..., Any]]]) -> Iterator[Any]:
     """Yield each group's key and rows; without a key there is one group, even of no rows."""
     groups: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
     if not keys:
         groups["[]"] = {}, []
     for row in rows:
         found = {name: expression(row) for name, expression in keys}
-        place = json.dumps([_shown(value) for value in found.values()])
+        place = json.dumps([_show(value) for value in found.values()])
         groups.setdefault(place, (found, []))[1].append(row)
     yield from groups.values()
 
@@ -138,7 +133,7 @@ def _groups(rows: Rows, keys: list[tuple[str, Callable[..., Any]]]) -> Iterator[
 
 
 class _Parser:
-    """Turns each part of a query into a function of the variables."""
+    """Compiles each part of a query to a function of the variables."""
 
     def __init__(self, text: str, collections: Mapping[str, Any]) -> None:
         self.tokens = _TOKEN.findall(text)
@@ -162,15 +157,17 @@ class _Parser:
         self._next("FOR")
         name = self._next()
         self._next("IN")
-        source, steps = self._source(), []
+        source, steps = self._read_source(), []
         while not self._if("RETURN"):
             clause = self._next("FILTER", "COLLECT", "SORT", "LIMIT")
             if clause == "FILTER":
-                steps.append(self._filter(self._expression()))
+                condition = self._expression()
+                steps.append(partial(filter, condition))
             elif clause == "COLLECT":
                 steps.append(self._collect())
             elif clause == "LIMIT":
-                steps.append(self._limit(int(self._next())))
+                number = int(self._next())
+                steps.append(lambda rows, number=number: islice(rows, number))
             elif not self._if("null"):
                 steps.append(self._sort(self._expression()))
         returned = self._expression()
@@ -183,7 +180,7 @@ class _Parser:
 
         return execute
 
-    def _source(self) -> Callable[[dict[str, Any]], Any]:
+    def _read_source(self) -> Callable[[dict[str, Any]], Any]:
         if self.tokens[0].startswith("`"):
             name = self._next()[1:-1]
             if name not in self._collections:
@@ -192,16 +189,10 @@ class _Parser:
             return lambda _: [*documents.values()]
         return self._expression()
 
-    def _filter(self, condition: Callable[..., Any]) -> Callable[[Rows], Rows]:
-        return lambda rows: (row for row in rows if condition(row))
-
     def _sort(self, key: Callable[..., Any]) -> Callable[[Rows], Rows]:
         self._next("DESC")
         in_order = cmp_to_key(lambda one, other: compare(key(one), key(other)))
         return lambda rows: iter(sorted(rows, key=in_order, reverse=True))
-
-    def _limit(self, number: int) -> Callable[[Rows], Rows]:
-        return lambda rows: islice(rows, number)
 
     def _collect(self) -> Callable[[Rows], Rows]:
         keys, aggregates, counted = [], [], ""
@@ -217,7 +208,7 @@ class _Parser:
         self._if("OPTIONS", "{", "method", ":", '"hash"', "}")
 
         def collect(rows: Rows) -> Rows:
-            for found, members in _groups(rows, keys):
+            for found, members in _group(rows, keys):
                 for name, function, expression in aggregates:
                     found[name] = _AGGREGATES[function]([expression(row) for row in members])
                 yield {**found, **({counted: len(members)} if counted else {})}
@@ -246,10 +237,10 @@ class _Parser:
             return self._postfix()
         left = self._binary(level + 1)
         while self.tokens and self.tokens[0] in _LEVELS[level]:
-            left = self._applied(_OPERATORS[self._next()], left, self._binary(level + 1))
+            left = self._apply(_OPERATORS[self._next()], left, self._binary(level + 1))
         return left
 
-    def _applied(self, function: Callable[..., Any], *of: Callable[..., Any]) -> Callable[..., Any]:
+    def _apply(self, function: Callable[..., Any], *of: Callable[..., Any]) -> Callable[..., Any]:
         return lambda row: function(*(each(row) for each in of))
 
     def _postfix(self) -> Callable[[dict[str, Any]], Any]:
@@ -257,13 +248,13 @@ class _Parser:
         while self.tokens and self.tokens[0] in (".", "["):
             if self._next() == ".":
                 token = self._next()
-                value = self._applied(dict.get, value, self._constant(token.strip("`")))
+                value = self._apply(dict.get, value, self._return(token.strip("`")))
             else:
-                value = self._applied(_element, value, self._expression())
+                value = self._apply(_element, value, self._expression())
                 self._next("]")
         return value
 
-    def _constant(self, value: Any) -> Callable[..., Any]:
+    def _return(self, value: Any) -> Callable[..., Any]:
         return lambda _: value
 
     def _primary(self) -> Callable[[dict[str, Any]], Any]:
@@ -276,16 +267,16 @@ class _Parser:
             operand = self._postfix()
             return lambda row: -operand(row)
         if token == "[":
-            items = self._listed("]", self._expression)
-            return lambda row: [_shown(item(row)) for item in items]
+            items = self._read_list("]", self._expression)
+            return lambda row: [_show(item(row)) for item in items]
         if token == "{":
-            pairs = self._listed("}", self._pair)
-            return lambda row: {name: _shown(value(row)) for name, value in pairs}
+            pairs = self._read_list("}", self._pair)
+            return lambda row: {name: _show(value(row)) for name, value in pairs}
         if token in _FUNCTIONS:
             self._next("(")
-            return self._applied(_FUNCTIONS[token], *self._listed(")", self._expression))
+            return self._apply(_FUNCTIONS[token], *self._read_list(")", self._expression))
         if token[0] == '"' or token[0].isdigit() or token in ("null", "true", "false"):
-            return self._constant(json.loads(token))
+            return self._return(json.loads(token))
         if not token[0].isalpha():
             raise AqlError(f"syntax error, unexpected {token}")
         return lambda row: row[token]
@@ -295,7 +286,7 @@ class _Parser:
         self._next(":")
         return name, self._expression()
 
-    def _listed(self, end: str, one: Callable[[], Any]) -> list[Any]:
+    def _read_list(self, end: str, one: Callable[[], Any]) -> list[Any]:
         items = []
         while not self._if(end):
             items.append(one())

@@ -20,9 +20,9 @@ VERSION = {"server": "arango", "license": "community", "version": "3.12.10"}
 _KEY = re.compile(r"[A-Za-z0-9_\-:.@()+,=;$!*'%]{1,254}")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,255}")
 _IMPORT = {"type": "array", "complete": "1", "details": "1"}
-"""What the client's `import_bulk` asks for, besides the collection."""
+"""Options that the client's `import_bulk` sends with the collection."""
 _SILENT = {"returnNew": "0", "silent": "1", "overwrite": "0", "returnOld": "0"}
-"""What the client's `insert(silent=True)` asks for."""
+"""Options that the client's `insert(silent=True)` sends."""
 _DUPLICATE = "unique constraint violated - in index primary of type primary over '_key'"
 
 
@@ -36,7 +36,7 @@ class Failed(Exception):
 
 
 class SyntheticArango:
-    """The answers. It has one database, `_system`."""
+    """The server's answers, with one database, `_system`."""
 
     def __init__(self, authorization: str = "", role: str = "SINGLE") -> None:
         self._authorization = authorization
@@ -76,19 +76,19 @@ class SyntheticArango:
                 members = {f"member-{at}": {"Role": role} for at, role in enumerate(roles)}
                 return _reply({"error": False, "code": 200, "Health": members})
             case _, "_api", ("collection" | "view") as kind, *named:
-                of_kind = self._of_collections if kind == "collection" else _no_views
-                return of_kind(request.method, named, asked)
+                answer = self._answer_collections if kind == "collection" else _answer_no_views
+                return answer(request.method, named, asked)
             case "POST", "_api", ("document" | "import"), *named:
                 options = dict(parse_qsl(url.query))
                 store = self._insert if named else self._import
                 return store(*named, asked, options)
             case _, "_api", "cursor", *named:
-                return self._of_cursors(request.method, named, asked)
+                return self._answer_cursors(request.method, named, asked)
         raise Failed(404, 404, f"unknown path '{path}'")
 
-    def _of_collections(self, method: str, named: list[str], asked: Any) -> Response:
+    def _answer_collections(self, method: str, named: list[str], asked: Any) -> Response:
         if named:
-            stored = self._existing(named[0])
+            stored = self._find_collection(named[0])
         match method, *named[1:]:
             case ("GET",) if not named:
                 shown = [{"name": n, "isSystem": False, "type": 2, "status": 3, "id": "1"}
@@ -113,7 +113,7 @@ class SyntheticArango:
                 return _reply({"error": False, "code": 200, "figures": sizes})
         raise Failed(405, 405, "method not supported")
 
-    def _of_cursors(self, method: str, named: list[str], asked: Any) -> Response:
+    def _answer_cursors(self, method: str, named: list[str], asked: Any) -> Response:
         if not named:
             return self._query(asked)
         if method == "POST":
@@ -122,7 +122,7 @@ class SyntheticArango:
             raise Failed(404, 1600, "cursor not found")
         return _reply({"error": False, "code": 202, "id": named[0]}, 202)
 
-    def _existing(self, name: str) -> dict[str, Any]:
+    def _find_collection(self, name: str) -> dict[str, Any]:
         if name not in self.collections:
             raise Failed(404, 1203, f"collection or view not found: {name}")
         return self.collections[name]
@@ -140,19 +140,19 @@ class SyntheticArango:
     # --- documents --------------------------------------------------------------------------------
 
     def _insert(self, name: str, asked: Any, options: dict[str, str]) -> Response:
-        status = 201 if self._synced(name, options) else 202
+        status = 201 if self._is_synced(name, options) else 202
         assert options == _SILENT
         if isinstance(asked, list):
             return self._insert_each(name, asked, status)
-        self._one(name, self._existing(name), asked)
+        self._store(name, self._find_collection(name), asked)
         return _reply({}, status)
 
     def _insert_each(self, name: str, asked: list[Any], status: int) -> Response:
-        """Store every document that can be, and answer the errors of the others."""
+        """Store valid documents, and answer the errors of the others."""
         errors = []
         for document in asked:
             try:
-                self._one(name, self._existing(name), document)
+                self._store(name, self._find_collection(name), document)
             except Failed as error:
                 errors.append({k: v for k, v in error.body.items() if k != "code"})
         numbers = Counter(error["errorNum"] for error in errors)
@@ -160,24 +160,24 @@ class SyntheticArango:
         return _reply(errors or {}, status, {"X-Arango-Error-Codes": codes} if codes else {})
 
     def _import(self, asked: Any, options: dict[str, str]) -> Response:
-        """Store every document, or none and answer the first one's error."""
+        """Store all documents, or none and answer the first error."""
         name = options.pop("collection")
-        self._synced(name, options)
+        self._is_synced(name, options)
         assert options == _IMPORT
-        stored = {**self._existing(name)}
+        stored = {**self._find_collection(name)}
         for document in asked:
-            self._one(name, stored, document)
+            self._store(name, stored, document)
         self.collections[name] = stored
         counts = {"created": len(asked), "errors": 0, "empty": 0, "updated": 0, "ignored": 0}
         return _reply({"error": False, **counts, "details": []}, 201)
 
-    def _synced(self, name: str, options: dict[str, str]) -> bool:
-        self._existing(name)
+    def _is_synced(self, name: str, options: dict[str, str]) -> bool:
+        self._find_collection(name)
         synced = options.pop("waitForSync", "0") == "1"
         assert synced == self.properties[name]["waitForSync"]
         return synced
 
-    def _one(self, name: str, stored: dict[str, Any], document: Any) -> None:
+    def _store(self, name: str, stored: dict[str, Any], document: Any) -> None:
         if not isinstance(document, dict):
             raise Failed(400, 1227, "invalid document type")
         drawn = self.properties[name]["keyOptions"]["type"] == "uuid"
@@ -219,11 +219,11 @@ class SyntheticArango:
 
     @property
     def open_cursors(self) -> int:
-        """How many cursors the clients have left."""
+        """Number of cursors that clients have left open."""
         return len(self._cursors)
 
 
-def _no_views(*_request: Any) -> Response:
+def _answer_no_views(*_request: Any) -> Response:
     return _reply({"error": False, "code": 200, "result": []})
 
 

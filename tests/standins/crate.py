@@ -66,7 +66,7 @@ class Refusal(Exception):
 
 
 class SyntheticCrate:
-    """The answers; a connection to PostgreSQL for each of the clients'."""
+    """The server's answers, with a connection to PostgreSQL for each client."""
 
     def __init__(self, dsn: str, authorization: str = "", stale_s: float = 0) -> None:
         self._dsn = dsn
@@ -77,13 +77,13 @@ class SyntheticCrate:
         self._lock = threading.Lock()
         self.statements: list[str] = []
         self.may_read_sys = True
-        """Whether the user has DQL on sys.nodes, sys.shards and sys.segments."""
+        """True if the user has DQL on sys.nodes, sys.shards and sys.segments."""
         self.block: tuple[int, int, str] | None = None
-        """What answers an INSERT: FLOOD_STAGE or WRITES_BLOCKED."""
+        """The error that answers an INSERT: FLOOD_STAGE or WRITES_BLOCKED."""
         self.recovering = 0
+        """Number of INSERTs answered with RelationUnknown, as just after a restart."""
         self.without_master = 0
-        """So many questions from now, a node that has just started has no master."""
-        """How many INSERTs are answered with RelationUnknown, as just after a restart."""
+        """Number of questions before a node that has just started has a master."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -93,11 +93,11 @@ class SyntheticCrate:
     def __call__(self, request: Request) -> Response:
         """Answer a request to the endpoint."""
         if (request.method, request.path) != ("POST", "/_sql"):
-            return _error(400, 4000, f"no handler found for uri [{request.path}]")
+            return _reply_error(400, 4000, f"no handler found for uri [{request.path}]")
         if self._authorization not in ("", request.headers.get("Authorization")):
-            return _error(401, 4010, 'trust authentication failed for user "crate"')
+            return _reply_error(401, 4010, 'trust authentication failed for user "crate"')
         if request.headers.get("Content-Type") != "application/json":
-            return _error(400, 4000, "expected JSON")
+            return _reply_error(400, 4000, "expected JSON")
         asked = json.loads(request.content)
         statement: str = asked["stmt"]
         self.statements.append(statement)
@@ -109,9 +109,9 @@ class SyntheticCrate:
                     return _reply({"cols": [], "duration": 1.5, "results": results})
                 return self._run(cursor, statement, asked.get("args"))
         except Refusal as refusal:
-            return _error(*refusal.args)
+            return _reply_error(*refusal.args)
         except psycopg2.Error as error:
-            return _error(*_described(error))
+            return _reply_error(*_describe(error))
 
     def _cursor(self, request: Request) -> Any:
         with self._lock:
@@ -125,7 +125,7 @@ class SyntheticCrate:
             return self._connections[request.client].cursor()
 
     def _check(self, statement: str) -> None:
-        """Refuse what CrateDB refuses before it runs a statement."""
+        """Refuse a statement that CrateDB refuses before it runs it."""
         if " sys." in statement and not self.may_read_sys:
             raise Refusal(*_NO_PERMISSION)
         if statement.startswith("INSERT"):
@@ -138,14 +138,14 @@ class SyntheticCrate:
             _check_names(created[1], created[2])
 
     def _bulk(self, cursor: Any, statement: str, row: list[Any]) -> dict[str, Any]:
-        """Run a row on its own: one that is refused does not stop the others."""
+        """Insert a row on its own: a refused row does not stop the others."""
         try:
             _check_row(row)
-            cursor.execute(_placed(statement), list(map(_signed, row)))
+            cursor.execute(_place_parameters(statement), list(map(_keep_sign, row)))
         except Refusal as refusal:
             _, code, message = refusal.args
         except psycopg2.Error as error:
-            _, code, message = _described(error)
+            _, code, message = _describe(error)
         else:
             return {"rowcount": 1}
         return {"rowcount": -2, "error": {"code": code, "message": message}}
@@ -178,9 +178,9 @@ class SyntheticCrate:
         if arguments is None:
             cursor.execute(statement)
         else:
-            cursor.execute(_placed(statement), arguments)
+            cursor.execute(_place_parameters(statement), arguments)
         columns = [column.name for column in cursor.description or ()]
-        rows = [[_value(value) for value in row] for row in cursor] if columns else []
+        rows = [[_convert(value) for value in row] for row in cursor] if columns else []
         if "AS NUMERIC" not in statement:
             _check_sums(rows)
         return _reply({"cols": columns, "rows": rows, "rowcount": cursor.rowcount, "duration": 1})
@@ -214,28 +214,28 @@ def _check_sums(rows: list[list[Any]]) -> None:
             raise Refusal(500, 5000, "ArithmeticException[long overflow]")
 
 
-def _placed(statement: str) -> str:
+def _place_parameters(statement: str) -> str:
     """Return a statement with psycopg2's placeholders."""
     return statement.replace("%", "%%").replace("?", "%s")
 
 
-def _signed(value: Any) -> Any:
-    """Return a value as PostgreSQL keeps its sign: -0.0 without quotes would be a decimal 0."""
+def _keep_sign(value: Any) -> Any:
+    """Return -0.0 as a text: without quotes, PostgreSQL would read a decimal without sign."""
     return "-0.0" if isinstance(value, float) and str(value) == "-0.0" else value
 
 
-def _value(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else float(value)
     return int(value.timestamp() * 1000) if isinstance(value, datetime) else value
 
 
-def _described(error: Exception) -> tuple[int, int, str]:
+def _describe(error: Exception) -> tuple[int, int, str]:
     other = (400, 4000, f"SQLParseException[{' '.join(str(error).split())}]")
     return _ERRORS.get(error.pgcode, other)
 
 
-def _error(status: int, code: int, message: str) -> Response:
+def _reply_error(status: int, code: int, message: str) -> Response:
     return _reply({"error": {"message": message, "code": code}}, status)
 
 

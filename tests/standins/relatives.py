@@ -1,7 +1,7 @@
 """Modules without a real server, tested on PostgreSQL.
 
-Each derives from the real module and leaves out what PostgreSQL cannot parse; the tests of each
-module compare that part with the vendor's documentation, as text: test_cockroachdb.py, ...
+Each derives from the real module and leaves out statements that PostgreSQL cannot parse. The tests
+of the module, such as test_cockroachdb.py, compare these with the vendor's documentation, as text.
 """
 
 from collections.abc import Sequence

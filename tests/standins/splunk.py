@@ -39,7 +39,7 @@ class Failed(Exception):
 
 
 class SyntheticSplunk:
-    """The answers of both endpoints."""
+    """The server's answers, for both endpoints."""
 
     def __init__(self, *, acknowledges: bool = False) -> None:
         self._acknowledges = acknowledges
@@ -69,13 +69,13 @@ class SyntheticSplunk:
             raise Failed(403, {"text": "Invalid token", "code": 4})
         channel = request.headers.get("X-Splunk-Request-Channel") or query.get("channel", [""])[0]
         if path.endswith("/ack"):
-            return self._acknowledged(channel, json.loads(request.body)["acks"])
+            return self._acknowledge(channel, json.loads(request.body)["acks"])
         if path.endswith("/raw"):
             uuid.UUID(channel)
             events = self._lines(request.body, query["index"][0], query["sourcetype"][0])
         else:
             assert path == "/services/collector/event"
-            events = _events(request.body)
+            events = _parse_events(request.body)
         for place, (index, time, raw) in enumerate(events):
             if index not in self.indices:
                 body = {"text": "Incorrect index", "code": 7, "invalid-event-number": place}
@@ -87,8 +87,8 @@ class SyntheticSplunk:
         self._acks[channel, number] = 0
         return _reply({"text": "Success", "code": 0, "ackId": number})
 
-    def _acknowledged(self, channel: str, numbers: list[int]) -> Response:
-        """Answer which are indexed: each at the second request, and only then."""
+    def _acknowledge(self, channel: str, numbers: list[int]) -> Response:
+        """Answer which numbers are indexed: each exactly at its second request."""
         if not self._acknowledges:
             raise Failed(400, {"text": "ACK is disabled", "code": 14})
         found = {}
@@ -122,7 +122,7 @@ class SyntheticSplunk:
             case "POST", "services", "data", "indexes":
                 return self._create(form["name"])
             case ("GET" | "DELETE") as method, "services", "data", "indexes", name:
-                return self._of_index(method, unquote(name))
+                return self._answer_index(method, unquote(name))
             case "POST", "servicesNS", "nobody", "search", "configs", "conf-props":
                 name = form.pop("name")
                 if name in self.sourcetypes:
@@ -133,7 +133,7 @@ class SyntheticSplunk:
                 return self._export(form)
         raise _message(404, "Not Found")
 
-    def _of_index(self, method: str, name: str) -> Response:
+    def _answer_index(self, method: str, name: str) -> Response:
         if name not in self.indices:
             raise _message(404, f"In handler 'indexes': {name} does not exist")
         if method == "DELETE":
@@ -169,7 +169,7 @@ class SyntheticSplunk:
             return [{"sizeOnDiskMB": f"{used / 2**20:.6f}"}]
         assert re.fullmatch(rf"search index={_TEXT}( OR index={_TEXT})*", generating), generating
         names = re.findall(_TEXT, generating)
-        rows = [_extracted(*e) for name in names for e in self.indices.get(name, ())]
+        rows = [_extract(*e) for name in names for e in self.indices.get(name, ())]
         for step in steps:
             command, _, rest = step.partition(" ")
             assert command in _COMMANDS, f"Unknown search command '{command}'."
@@ -177,7 +177,7 @@ class SyntheticSplunk:
         return [{k: v for k, v in row.items() if k != "_time"} for row in rows]
 
 
-def _events(body: bytes) -> Iterator[tuple[str, Decimal, str]]:
+def _parse_events(body: bytes) -> Iterator[tuple[str, Decimal, str]]:
     """Yield index, instant and text of concatenated JSON objects."""
     text, place = body.decode(), 0
     decoder = json.JSONDecoder(parse_float=Decimal)
@@ -193,21 +193,17 @@ def _events(body: bytes) -> Iterator[tuple[str, Decimal, str]]:
 # --- SPL ------------------------------------------------------------------------------------------
 
 
-def _extracted(time: Decimal, raw: str) -> dict[str, Any]:
+def _extract(time: Decimal, raw: str) -> dict[str, Any]:
     assert len(raw) <= _EXTRACTED
     fields = {f"r.{name}": value for name, value in json.loads(raw)["r"].items()}
     assert all(isinstance(value, str) for value in fields.values())
     return {"_raw": raw, "_time": time, **fields}
 
 
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
-
-
 def _where(rows: Events, text: str) -> Events:
     for conditions in re.split(r" AND (?=(?:\(?'|tonumber))", text):
         either = conditions[1:-1] if conditions.startswith("(") else conditions
-        tests = [_condition(one) for one in re.split(r" OR (?=')", either)]
+        tests = [_parse_condition(one) for one in re.split(r" OR (?=')", either)]
         rows = [row for row in rows if any(test(row) for test in tests)]
     return rows
 
@@ -221,10 +217,10 @@ _SIGNS = {
 }
 
 
-def _condition(text: str) -> Callable[[dict[str, str]], bool]:
-    """Return what tests a row; NULL makes a condition false."""
+def _parse_condition(text: str) -> Callable[[dict[str, str]], bool]:
+    """Return the test of a row; NULL makes a condition false."""
     if equal := re.fullmatch(rf"'([\w.]+)'=={_TEXT}", text):
-        field, value = equal[1], _unescaped(equal[2])
+        field, value = equal[1], re.sub(r"\\(.)", r"\1", equal[2])
         return lambda row: row.get(field) == value
     compared = re.fullmatch(r"(?:tonumber\('([\w.]+)'\)|(\w+))(>=|<=|==|<|>)(-?[\d.e+-]+)", text)
     assert compared, f"The expression is malformed: {text}"
@@ -250,12 +246,12 @@ def _stats(rows: Events, text: str) -> Events:
         if all(field in row for field in fields):  # NULL has no group
             groups.setdefault(tuple(row[field] for field in fields), []).append(row)
     return [
-        {**dict(zip(fields, key, strict=True)), **_statistics(functions, members)}
+        {**dict(zip(fields, key, strict=True)), **_compute(functions, members)}
         for key, members in groups.items()
     ]
 
 
-def _statistics(functions: str, rows: Events) -> dict[str, str]:
+def _compute(functions: str, rows: Events) -> dict[str, str]:
     if functions == "count":
         return {"count": str(len(rows))}
     if functions == "latest(_raw) AS _raw":

@@ -1,4 +1,4 @@
-"""A small web server that answers with a function, for tests of HTTP and for stand-ins."""
+"""A small web server with a function that answers, for tests of HTTP and for stand-ins."""
 
 import gzip
 import socket
@@ -41,9 +41,9 @@ class Response:
     truncated: bool = False
     """The connection ends before the body does."""
     pause_s: float = 0.0
-    """How long the second half of the body takes to come."""
+    """Delay of the second half of the body."""
     close: bool = False
-    """The connection ends after the answer, without notice."""
+    """The connection ends after the answer, without a header that announces it."""
 
 
 class Reset(Exception):
