@@ -1,7 +1,7 @@
-"""Clocks that can be trusted: one that never steps, and one that runs only while this process does.
+"""Reliable clocks: one never steps, and one runs only while this process does.
 
-A process that was stopped, or on a suspended machine, received no messages meanwhile. Timeouts
-on its own clock do not blame others for that.
+A stopped process, or one on a suspended machine, receives no messages. Timeouts on its own clock
+do not blame others for that time.
 """
 
 import threading

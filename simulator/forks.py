@@ -33,7 +33,7 @@ _STANDARD = 3
 
 
 def fork(control: socket.socket) -> list[str] | None:
-    """Serve until the socket's other end closes, then return None; in a fork, its arguments."""
+    """Serve until the other end of the socket closes, then return None; forks get arguments."""
     continue_without_parent()
     allow_open_files()
     woken, waker = socket.socketpair()
@@ -53,7 +53,7 @@ def fork(control: socket.socket) -> list[str] | None:
         message, given, _, _ = socket.recv_fds(control, _MOST_BYTES, _MOST_FILES)
         if not message:
             return None
-        pid = _fork()
+        pid = _try_fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -69,7 +69,7 @@ def fork(control: socket.socket) -> list[str] | None:
         control.send(str(pid).encode())
 
 
-def _fork() -> int:
+def _try_fork() -> int:
     """Fork; return -errno if that fails."""
     try:
         return os.fork()
@@ -104,7 +104,7 @@ def _report_ended(exits: MutableMapping[int, int]) -> None:
 
 
 MOST_COLLECTORS = 4
-"""Collectors of one run: a database that cannot be verified may end every one of them."""
+"""Most collectors of one run: a database that cannot be verified may kill each of them."""
 
 
 def supervise(serve: Callable[[BinaryIO], int]) -> int:
@@ -114,7 +114,7 @@ def supervise(serve: Callable[[BinaryIO], int]) -> int:
     """
     with tempfile.TemporaryFile() as journal:
         for number in range(1, MOST_COLLECTORS + 1):
-            status = _status_of(serve, journal)
+            status = _run_child(serve, journal)
             code = os.waitstatus_to_exitcode(status)
             if code >= 0 or -code == signal.SIGTERM:
                 break
@@ -125,7 +125,7 @@ def supervise(serve: Callable[[BinaryIO], int]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _status_of(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
+def _run_child(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
     """Call `serve` in a child, which gets this process's SIGTERM; return its wait status."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     child = os.fork()

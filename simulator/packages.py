@@ -1,4 +1,4 @@
-"""The packages that only a part of the program needs, and the command that installs them."""
+"""Optional packages, and the command that installs them."""
 
 import sys
 from collections.abc import Collection
@@ -26,13 +26,13 @@ EXTRAS = {
     "thrift": ("iotdb", "thrift"),
     "vl_convert": ("pages", "vl-convert-python"),
 }
-"""Package that is imported -> the extra that installs it, and its name in a registry."""
+"""Imported package -> the extra that installs it, and its name in a registry."""
 
 
 def describe_missing(names: Collection[str]) -> str:
     """Return the missing packages and the command that installs them, in one line."""
     word = "package" if len(names) == 1 else "packages"
-    return f"the Python {word} {', '.join(names)} cannot be imported: {_remedy(names)}"
+    return f"the Python {word} {', '.join(names)} cannot be imported: {_suggest(names)}"
 
 
 def describe(error: ModuleNotFoundError) -> str:
@@ -41,7 +41,7 @@ def describe(error: ModuleNotFoundError) -> str:
     return describe_missing([name]) if name in EXTRAS else ""
 
 
-def _remedy(names: Collection[str]) -> str:
+def _suggest(names: Collection[str]) -> str:
     if not EXTRAS.keys() >= {*names}:
         return "install what the documentation of the module names, with pip install"
     try:

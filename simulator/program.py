@@ -38,7 +38,7 @@ _LOADED_BY_RUNS = (
 )
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m simulator", description="The collector or a worker of one run."
     )
@@ -76,7 +76,7 @@ class _Process:
     clock: OwnClock
 
 
-def _collector(
+def _run_collector(
     process: _Process, arguments: argparse.Namespace, journal: BinaryIO | None
 ) -> NoReturn:
     import asyncio
@@ -103,7 +103,7 @@ def _collector(
     asyncio.run(serve())
 
 
-def _worker(process: _Process, arguments: argparse.Namespace) -> int:
+def _run_worker(process: _Process, arguments: argparse.Namespace) -> int:
     from simulator.load.client import CollectorClient
     from simulator.load.faults.network import Network
     from simulator.load.worker import Worker
@@ -136,11 +136,6 @@ def load() -> None:
         importlib.import_module(name)
 
 
-def _redact(database: Database, text: str) -> str:
-    """Return a text without the credentials that the database has, or had before."""
-    return database.options.redact(text)
-
-
 def on_sigterm(act: Callable[[], None]) -> None:
     """Call `act` on the first SIGTERM, in a separate thread.
 
@@ -158,14 +153,14 @@ def on_sigterm(act: Callable[[], None]) -> None:
 
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
-    arguments = _arguments()
+    arguments = _parse_arguments()
     if arguments.role == _FORK_SERVER:
         load()
         role = fork(socket.socket(fileno=0))
         if role is None:
             return 0
         sys.argv[1:] = role
-        arguments = _arguments()
+        arguments = _parse_arguments()
     if arguments.role != "collector":
         return _play(arguments)
     if arguments.spec:
@@ -184,14 +179,19 @@ def _play(arguments: argparse.Namespace, journal: BinaryIO | None = None) -> int
             given = parent.read_input()
         else:
             given = input_from_files(arguments.spec, arguments.secrets)
-        database = open_database(given.spec.module, given.spec.options, given.credentials)
+        opened = open_database(given.spec.module, given.spec.options, given.credentials)
+        database = opened
+
+        def redact(text: str) -> str:
+            return opened.options.redact(text)  # a rotation replaces the options
+
         # Drivers warn, and threads end with tracebacks, without asking us.
-        sys.stderr = RedactedStream(sys.stderr, partial(_redact, database))
+        sys.stderr = RedactedStream(sys.stderr, redact)
         with OwnClock() as clock:
             process = _Process(given, database, parent, clock)
             if arguments.role == "collector":
-                _collector(process, arguments, journal)
-            return _worker(process, arguments)
+                _run_collector(process, arguments, journal)
+            return _run_worker(process, arguments)
     except BenchError as error:
         message, code = str(error), error.exit_code
     except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials

@@ -1,8 +1,8 @@
-"""Redacts credentials in texts, in every form in which a driver or a server may repeat one.
+"""Redacts credentials in texts, in every form in which a driver or a server may repeat them.
 
-A form is the credential as it is or escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
+A form is the credential itself, escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
 base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time.
-A message may be cut within a credential: its first or last characters are redacted too, see _cut.
+Messages may be truncated within a credential, so its first and last characters are redacted too.
 """
 
 import base64
@@ -18,7 +18,7 @@ HIDDEN = "***"
 WORD_CHARACTERS = 4
 """A shorter credential is redacted only as a word: "a" would garble all texts."""
 CUT_CHARACTERS = 8
-"""The fewest first or last characters of a credential that are redacted on their own."""
+"""Fewest characters of a truncated credential that are redacted."""
 
 _BACKSLASH = r"(?:\\|%(?:25){0,3}5c|&#0{0,4}92;|&#x0{0,4}5c;|&bsol;)"
 _PLAIN, _GAP, _OTHER = "plain", "gap", "other"
@@ -38,11 +38,11 @@ class Redactor:
     """Replaces credentials in texts; compiled once for a set of them."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Store the credentials; blanks around one do not count, and empty ones are ignored."""
+        """Store the credentials without surrounding blanks; empty ones are ignored."""
         found = sorted({text for secret in secrets if (text := secret.strip())}, key=len)
-        forms = [form for secret in reversed(found) for form in _forms(secret)]
+        forms = [form for secret in reversed(found) for form in _list_forms(secret)]
         self._whole = re.compile("|".join(forms), re.IGNORECASE) if forms else None
-        cuts = [form for secret in found for form in _cut(secret)]
+        cuts = [form for secret in found for form in _match_cut(secret)]
         self._cuts = [re.compile(form, re.IGNORECASE) for form in cuts]
 
     def __call__(self, text: str) -> str:
@@ -82,19 +82,18 @@ def parts_of(password: str) -> set[str]:
     return set(filter(None, _SEPARATORS.split(password)))
 
 
-def _forms(secret: str) -> list[str]:
-    """Return a pattern for each form of a credential."""
+def _list_forms(secret: str) -> list[str]:
     if len(secret) < WORD_CHARACTERS:
         return [rf"(?<!\w){_escape(secret)}(?!\w)"]
-    contents = {_utf8(secret)}
+    contents = {_encode(secret)}
     if not secret.isascii():
         contents.add(secret.encode("latin-1", "replace"))
-    encoded = [_in_base64(content, offset) for content in contents for offset in range(3)]
+    encoded = [_match_base64(content, offset) for content in contents for offset in range(3)]
     return [_escape(secret), *(content.hex() for content in contents), *encoded]
 
 
-def _in_base64(content: bytes, offset: int) -> str:
-    """Return the pattern of bytes in base64 that follow `offset` bytes of a group of three."""
+def _match_base64(content: bytes, offset: int) -> str:
+    """Return the pattern of base64 for bytes after `offset` bytes of a group of three."""
     known = _strip_base64(content, offset)
     core = "".join(_BASE64_ESCAPED.get(letter, letter) for letter in known)
     return rf"{core}[\w+/-]?(?:=|%3d){{0,2}}"
@@ -106,68 +105,68 @@ def _strip_base64(content: bytes, offset: int) -> str:
     return encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
 
 
-def _cut(secret: str) -> list[str]:
-    """Return a pattern for the first and for the last characters of a credential.
+def _match_cut(secret: str) -> list[str]:
+    """Return patterns for the first and for the last characters of a credential.
 
-    Connection strings and certificates are left out: most of them is public. So are words:
-    redacting the "password" of "password1" would garble messages, and betray how it begins.
+    Connection strings and certificates have none, because most of their text is public. Nor have
+    words: redacting the "password" of "password1" would garble messages and reveal its beginning.
     """
     if len(secret) <= CUT_CHARACTERS or _MOSTLY_PUBLIC.search(secret):
         return []
-    content = _utf8(secret)
+    content = _encode(secret)
     escaped = [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
     encoded = [content.hex(), *(_strip_base64(content, offset) for offset in range(3))]
     percent = quote(secret, safe="", errors="surrogatepass")
     spellings = sorted({secret, percent, *escaped, *encoded})
-    return [pattern for text in spellings for pattern in (*_first(text), *_last(text))]
+    return [pattern for text in spellings for pattern in (*_match_first(text), *_match_last(text))]
 
 
-def _first(text: str) -> list[str]:
+def _match_first(text: str) -> list[str]:
     """Return a pattern for the start of a text, if it can be distinguished from words."""
-    least = _least(text)
+    least = _find_least(text)
     if least == len(text):
         return []
     following = ""
-    for step in reversed(_steps(text[least:])):
+    for step in reversed(_split(text[least:])):
         following = f"(?:{re.escape(step)}{following})?"
     return [re.escape(text[:least]) + following]
 
 
-def _last(text: str) -> list[str]:
+def _match_last(text: str) -> list[str]:
     """Return a pattern for the end of a text, if it can be distinguished from words."""
-    least = _least(text[::-1])
+    least = _find_least(text[::-1])
     if least == len(text):
         return []
     leading = ""
-    for step in _steps(text[:-least]):
+    for step in _split(text[:-least]):
         leading = f"(?:{leading}{re.escape(step)})?"
     return [leading + re.escape(text[-least:])]
 
 
-def _least(text: str) -> int:
+def _find_least(text: str) -> int:
     """Return the fewest first characters of a text that cannot be words of a message."""
     ends = range(CUT_CHARACTERS, len(text))
     return next((end for end in ends if _NO_WORDS.search(text, 0, end)), len(text))
 
 
-def _steps(text: str) -> list[str]:
-    """Return a text in pieces by which a match may grow; regular expressions limit their number."""
+def _split(text: str) -> list[str]:
+    """Return the steps by which a match may grow; regular expressions limit their number."""
     size = -(-len(text) // _STEPS) or 1
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _escape(secret: str) -> str:
-    """Return the pattern of a text of which any character may be escaped in any way."""
-    runs = [(kind, "".join(letters)) for kind, letters in groupby(secret, _kind)]
+    """Return the pattern that matches a text with any of its characters escaped in any way."""
+    runs = [(kind, "".join(letters)) for kind, letters in groupby(secret, _classify)]
     pattern = prefix = ""
     for kind, run in runs:
-        pattern += _run(kind, run, prefix or ("" if pattern else _PREFIX))
+        pattern += _match_run(kind, run, prefix or ("" if pattern else _PREFIX))
         # A backslash belongs either to a gap or to what follows it: one way to match a text.
         prefix = "" if kind == _GAP and "\\" in run else _PREFIX
     return pattern
 
 
-def _kind(letter: str) -> str:
+def _classify(letter: str) -> str:
     """Return the kind of a character; neighbours of one kind are escaped together."""
     if letter.isspace() or letter == "\\":
         return _GAP
@@ -176,68 +175,68 @@ def _kind(letter: str) -> str:
     return _OTHER
 
 
-def _run(kind: str, run: str, prefix: str) -> str:
+def _match_run(kind: str, run: str, prefix: str) -> str:
     """Return the pattern of characters of one kind, with the backslashes before them."""
     if kind == _PLAIN:
         return run
     if kind == _GAP:
-        return _gap(run)
+        return _match_gap(run)
     if kind == _OTHER:
-        letters = _PREFIX.join(_any(_ways(letter)) for letter in run)
+        letters = _PREFIX.join(_match_any(_list_ways(letter)) for letter in run)
         lost = rf"[?\N{{REPLACEMENT CHARACTER}}]{{{len(run)},{4 * len(run)}}}"
         return f"{prefix}(?:{letters}|{lost})"
-    way, more = _any(_ways(kind)), 2 * len(run) - 1  # SQL doubles quotes
+    way, more = _match_any(_list_ways(kind)), 2 * len(run) - 1  # SQL doubles quotes
     return f"{prefix}{way}(?:{_PREFIX}{way}){{{len(run) - 1},{more}}}"
 
 
-def _gap(run: str) -> str:
-    """Return the pattern of backslashes and blanks; a message may collapse or change blanks."""
+def _match_gap(run: str) -> str:
+    """Return the pattern of a run of backslashes and blanks; messages may change the blanks."""
     slashes = run.count("\\")
     if slashes == len(run):
-        return f"{_BACKSLASH}{{{slashes},{_most(run)}}}"
+        return f"{_BACKSLASH}{{{slashes},{_limit_gap(run)}}}"
     blanks = sorted(set(run) - {"\\"})
-    alone = "|".join(way for letter in blanks for way in _without_backslash(letter))
-    escaped = "|".join(way for letter in blanks for way in _after_backslash(letter))
+    alone = "|".join(way for letter in blanks for way in _list_plain_ways(letter))
+    escaped = "|".join(way for letter in blanks for way in _list_escapes(letter))
     if slashes:  # one of them alone, or with a letter
         escape = rf"{_BACKSLASH}(?:[{_BLANK_LETTERS}]|{escaped})?"
     else:
         escape = rf"{_BACKSLASH}{{1,8}}(?:[\s{_BLANK_LETTERS}]|{escaped})"
-    return rf"(?:[\s+]|{alone}|{escape}){{1,{_most(run)}}}"
+    return rf"(?:[\s+]|{alone}|{escape}){{1,{_limit_gap(run)}}}"
 
 
-def _most(run: str) -> int:
+def _limit_gap(run: str) -> int:
     """Return the most characters of an escaped gap; the limit keeps matching fast."""
     return min(16 * len(run), 16 + 2 * len(run))
 
 
-def _any(ways: Iterable[str]) -> str:
+def _match_any(ways: Iterable[str]) -> str:
     return f"(?:{'|'.join(ways)})"
 
 
-def _ways(letter: str) -> list[str]:
+def _list_ways(letter: str) -> list[str]:
     """Return the patterns of all ways to write a character, without a backslash before it."""
-    return [re.escape(letter), *_without_backslash(letter), *_after_backslash(letter)]
+    return [re.escape(letter), *_list_plain_ways(letter), *_list_escapes(letter)]
 
 
-def _without_backslash(letter: str) -> list[str]:
-    """Return the ways to write a character without a backslash: percent, HTML, wrong decoding."""
-    code, octets = ord(letter), _utf8(letter)
-    ways = [_percent(octets), f"&#0{{0,4}}{code};", f"&#x0{{0,4}}{code:x};"]
+def _list_plain_ways(letter: str) -> list[str]:
+    """Return patterns of a character without a backslash: percent, HTML, wrongly decoded."""
+    code, octets = ord(letter), _encode(letter)
+    ways = [_match_percent(octets), f"&#0{{0,4}}{code};", f"&#x0{{0,4}}{code:x};"]
     ways += [f"&{name};" for name in (codepoint2name.get(code), _HTML_MORE.get(letter)) if name]
     if code > _LAST_ASCII:
         wrong = {octets.decode("latin-1"), octets.decode("cp1252", "replace")}
         ways += map(re.escape, sorted(wrong))
     if _LAST_ASCII < code <= _LAST_LATIN_1:
-        ways.append(_percent(bytes([code])))
+        ways.append(_match_percent(bytes([code])))
     return ways
 
 
-def _after_backslash(letter: str) -> list[str]:
-    """Return the letters after a backslash that write a character."""
-    code, octets = ord(letter), _utf8(letter)
+def _list_escapes(letter: str) -> list[str]:
+    """Return patterns of the text that follows a backslash in an escaped character."""
+    code, octets = ord(letter), _encode(letter)
     ways = [
-        _escapes(f"x{octet:02x}" for octet in octets),
-        _escapes(f"{octet:03o}" for octet in octets),
+        _join_escapes(f"x{octet:02x}" for octet in octets),
+        _join_escapes(f"{octet:03o}" for octet in octets),
         f"x{code:02x}",
         f"u{code:04x}",
         f"U{code:08x}",
@@ -245,17 +244,17 @@ def _after_backslash(letter: str) -> list[str]:
     ]
     if code > _LAST_BMP:
         units = letter.encode("utf-16-be").hex()
-        ways.append(_escapes(f"u{unit}" for unit in (units[:4], units[4:])))
+        ways.append(_join_escapes(f"u{unit}" for unit in (units[:4], units[4:])))
     return [*ways, *filter(None, [_CONTROL_LETTERS.get(letter)])]
 
 
-def _percent(octets: bytes) -> str:
+def _match_percent(octets: bytes) -> str:
     return "".join(rf"%(?:25){{0,3}}{octet:02x}" for octet in octets)
 
 
-def _escapes(words: Iterable[str]) -> str:
+def _join_escapes(words: Iterable[str]) -> str:
     return f"{_BACKSLASH}{{1,8}}".join(words)
 
 
-def _utf8(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""Credentials that are rotated during a run: their files are read again.
+"""Rereads the files of credentials that are rotated during a run.
 
-In a pod they are the files of mounted Secrets, which the kubelet writes again; on this machine the
-files that the target names. Connections that are opened afterwards use the new credentials.
+In a pod, these are files of mounted Secrets, which the kubelet updates; on this machine, the files
+that the target names. Connections opened after a rotation use the new credentials.
 """
 
 import sys
@@ -28,19 +28,13 @@ class Rotation:
         then: Callable[[], object] = int,
         look_s: float = LOOK_S,
     ) -> None:
-        """Store the files by the names of the options; nothing is read before `follow`.
-
-        `then` is called after the database has new credentials.
-        """
+        """Store the files by option name; `then` is called after each rotation."""
         self._database, self._files, self._then, self._look_s = database, files, then, look_s
         self._refused: dict[str, str] = {}
-        """Credential that was read last and is invalid for the options."""
+        """Credentials that were read last and are invalid for the options."""
 
     def follow(self) -> None:
-        """Read the files now, and then at intervals in a thread that ends with the process.
-
-        A sweep may have read them hours before this run.
-        """
+        """Read the files now, as the sweep may have read them hours ago, and then at intervals."""
         self.renew()
         if self._files:
             threading.Thread(target=self._look, name="rotation", daemon=True).start()
@@ -60,15 +54,13 @@ class Rotation:
                 continue  # it is being replaced
         known = self._database.options.secrets()
         changed = {name: value for name, value in found.items() if known.get(name) != value}
-        if changed and changed != self._refused:
-            self._give(changed)
-
-    def _give(self, changed: Mapping[str, str]) -> None:
+        if not changed or changed == self._refused:
+            return
         names = ", ".join(sorted(changed))
         try:
             self._database.options = self._database.options.renew(changed)
         except ValidationError:  # its text may repeat the value
-            self._refused = dict(changed)
+            self._refused = changed
             _log(f"rotated credentials are not valid, and the earlier ones stay: {names}")
         else:
             self._then()

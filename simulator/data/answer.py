@@ -1,4 +1,4 @@
-"""Answers in canonical form, which compare with == to the truth.
+"""Answers in canonical form, which can be compared with the truth by ==.
 
 `answer` converts the rows that a driver returns.
 """
@@ -45,7 +45,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def canonical(column: Output, value: Any) -> Any:
-    """Return one value in canonical form (see Answer); ValueError if it cannot be one."""
+    """Return one value in canonical form (see Answer); ValueError if it has none."""
     if value is None:
         return None
     try:
@@ -57,11 +57,11 @@ def canonical(column: Output, value: Any) -> Any:
 def _convert(column: Output, value: Any) -> Any:
     match column.type:
         case Type.INT16 | Type.INT32 | Type.INT64:
-            return _whole(value) if column.ticks == 1 else _in_units(value, column)
+            return _expect_whole(value) if column.ticks == 1 else _count_units(value, column)
         case Type.FLOAT32:
-            return _finite(float(np.float32(value) if column.shortened else value))
+            return _expect_finite(float(np.float32(value) if column.shortened else value))
         case Type.FLOAT64:
-            return _finite(float(value))
+            return _expect_finite(float(value))
         case Type.BOOL:
             if value not in (0, 1):
                 raise ValueError("neither true nor false")
@@ -69,26 +69,26 @@ def _convert(column: Output, value: Any) -> Any:
         case Type.TEXT:
             return value.decode() if isinstance(value, bytes) else str(value)
         case Type.TIMESTAMP:
-            return _in_units(value, column)
+            return _count_units(value, column)
         case _:
             assert_never(column.type)
 
 
-def _finite(value: float) -> float:
+def _expect_finite(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError("not a finite number")
     return value
 
 
-def _whole(value: Any) -> int:
+def _expect_whole(value: Any) -> int:
     number = int(value)
     if number != value:
         raise ValueError("not a whole number")
     return number
 
 
-def _in_units(value: Any, column: Output) -> int | float:
-    """Return a time in the table's unit; one between two units as a float between them."""
+def _count_units(value: Any, column: Output) -> int | float:
+    """Return a time in the table's unit, as a float if it lies between two units."""
     if isinstance(value, datetime):
         found = instant(value, column.unit)
     elif column.ticks == 1 and isinstance(value, int):

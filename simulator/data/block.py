@@ -12,7 +12,7 @@ from simulator.data.schema import Table
 Array: TypeAlias = NDArray[Any]
 Rows: TypeAlias = NDArray[np.int64]
 Chosen: TypeAlias = Rows | slice
-"""Rows by their index; a slice of them is a view."""
+"""Rows by their index; a slice gives a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Values:
 class Coded:
     """A column on a finite grid: row i holds levels[codes[i]].
 
-    `levels` is the same array object for as long as its contents are the same (the grid of a field,
-    the names of a worker's devices), so that an encoder renders it once and then only gathers. It
-    is never written to. Codes are valid indices even where the value is NULL.
+    `levels` stays the same array object while its contents stay the same (the grid of a field, the
+    names of a worker's devices), so that an encoder renders it once and then only gathers. It is
+    never written to. Codes are valid indices even where the value is NULL.
     """
 
     codes: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column of texts in one buffer, so that a long one does not widen the others.
+    """A column of texts in one buffer, so that a long text does not widen the others.
 
     Text i is the `lengths[i]` bytes of `content` from `starts[i]`; undefined where NULL.
     """
@@ -117,7 +117,7 @@ ColumnData: TypeAlias = Values | Coded | Texts
 
 
 def replace(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
-    """Return a column in which these rows, by their index, have the values of a new one."""
+    """Return a column with the values of `new` in these rows, given by index."""
     if len(rows) == len(column):
         return new
     valid = None
@@ -168,7 +168,7 @@ class Block:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the values; values of arrays and levels count as wide as the widest."""
+        """Size of the values; each value of an array counts as wide as its widest."""
         return sum(_size_bytes(column) for column in self.data.values())
 
     def __len__(self) -> int:
@@ -202,10 +202,10 @@ def _size_bytes(column: ColumnData) -> int:
 
 
 def edges(blocks: Sequence[Block], batch_rows: int) -> list[Rows]:
-    """Return, for each block, where its share of each batch begins, and where the last one ends.
+    """Return for each block where its share of each batch begins, and where the last share ends.
 
-    The rows of each block are in the order of time. A batch has `batch_rows` rows, the last one
-    fewer; rows of the same time are in the order of the blocks.
+    The rows of each block are in the order of time. A batch has `batch_rows` rows; the last one may
+    have fewer. Rows with the same time are in the order of the blocks.
     """
     times = [block.data[block.table.time.name].values() for block in blocks]
     merged = np.sort(np.concatenate(times), kind="stable")  # merges what is sorted

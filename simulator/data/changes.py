@@ -1,9 +1,8 @@
-"""Changes of a dataset after its rows were inserted: corrections, updates of tags, deletions.
+"""Changes of a dataset after its insert: corrections, updates of tags, deletions.
 
-A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. An
-update gives a tag of some series another value. A deletion by time leaves the ranges of the rows
-that are not older. The result is a dataset again, so code that compares answers or rows with it
-does not depend on changes.
+A correction draws the fields of rows with another seed; tags, times and keys stay. An update gives
+a tag of some series another value. A deletion by time leaves the ranges of newer rows. The result
+is again a dataset, so code that compares rows or answers with it does not know about changes.
 """
 
 from collections.abc import Iterable
@@ -19,23 +18,20 @@ class Deleting(StrEnum):
     """Methods of deleting rows by their time (`change --delete-by`)."""
 
     STATEMENT = "statement"
-    """One that names the time."""
+    """A statement that names the time."""
     RETENTION = "retention"
-    """The database's own way to get rid of old rows: whole chunks or partitions."""
+    """The database's retention, which drops whole chunks or partitions."""
 
 
 def correct(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
-    """Return the dataset after a correction of these rows, which need not be their first one."""
+    """Return the dataset after a correction of these rows; they may have been corrected before."""
     number = len(dataset.corrections) + 1
     new = Correction(number=number, ranges=merge(ranges))
     return dataset.model_copy(update={"corrections": (*dataset.corrections, new)})
 
 
 def since(dataset: Dataset, begin_ms: int) -> Dataset:
-    """Return the dataset without the rows before a time, in ms since 1970.
-
-    The times of its rows rise (`DatasetReader.time_rises`).
-    """
+    """Return the dataset without the rows before a time in ms since 1970; its times must rise."""
     reader, kept = DatasetReader(dataset), list[RowRange]()
     for item in dataset.ranges:
         begin = in_unit(begin_ms, reader.tables[item.table].time_unit)
@@ -55,10 +51,10 @@ def update_tags(dataset: Dataset, retags: Iterable[Retag]) -> Dataset:
 
 
 def retags_of(dataset: Dataset, share: float) -> list[Retag]:
-    """Return updates of a tag for this share of the series; none if no table has such a tag.
+    """Return updates of a tag for this share of the series; none if no table has a suitable tag.
 
-    The tag is the first one that is not part of the key, by which a row is found. Its new value
-    is the next one of other series, so that the table may hold it.
+    The tag is the first one outside the key. Its new value is the next value that another series
+    has, so that the table can hold it.
     """
     reader, found = DatasetReader(dataset), list[Retag]()
     for place, table in enumerate(reader.tables):
@@ -84,7 +80,7 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
 
 
 def portion(ranges: Iterable[RowRange], share: float) -> list[RowRange]:
-    """Return about this share of the rows, evenly spread: one of each 1 / share."""
+    """Return about this share of the rows, evenly spread."""
     every = max(round(1 / share), 1)
     found = []
     for item in ranges:

@@ -1,8 +1,8 @@
 """Choices of one of several values for each row: evenly, by weights, or skewed by a law.
 
-A choice is a pure function of a key and the row. Random bits, as a fraction 0 <= u < 1, choose the
-first value with a cumulative share above u. Weights of a law are whole numbers, so that shares
-are the same on every machine.
+A choice is a pure function of a key and the row: a random fraction 0 <= u < 1 chooses the first
+value with a cumulative share above u. Weights of a law are whole numbers, so shares are the same on
+every machine.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,16 +23,16 @@ class Skew(Frozen):
     """A law by which the first of some values are more frequent than the others."""
 
     law: Literal["zipf", "hotspot", "latest"]
-    """`latest`: as `zipf`, and the first value is the newest one, which moves on with the rows."""
+    """`latest` is `zipf` with the newest value first, which changes as the rows advance."""
     exponent: float = 0.0
-    """Value r of `zipf`, from 1 on, is as frequent as r ** -exponent."""
+    """The frequency of value r of `zipf`, from 1 on, is proportional to r ** -exponent."""
     hot: float = 0.0
-    """The share of values that a `hotspot` has."""
+    """The share of values in a `hotspot`."""
     rows: float = 0.0
-    """The share of rows that these values get."""
+    """The share of rows with a value of the hotspot."""
 
     def weights(self, count: int) -> list[int]:
-        """Return how frequent each of `count` values is."""
+        """Return the relative frequency of each of `count` values."""
         if self.law == "hotspot":
             hot = min(max(round(self.hot * count), 1), count)
             cold = max(count - hot, 1)

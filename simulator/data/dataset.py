@@ -41,7 +41,7 @@ class PartsBy(StrEnum):
 
 
 class Correction(Frozen):
-    """Rows with fields that were replaced by others."""
+    """Rows with replaced fields."""
 
     number: int = Field(ge=1)
     """Number of the correction in the dataset; it determines the fields."""
@@ -66,7 +66,7 @@ class Retag(Frozen):
 
 
 class Dataset(Frozen):
-    """The rows that a target's tables hold, or are to hold."""
+    """The rows that a target's tables hold or will hold."""
 
     workload: str
     workload_version: int
@@ -79,11 +79,11 @@ class Dataset(Frozen):
     table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    """Corrections in order, also of rows that were deleted since."""
+    """Corrections in order, including those of rows deleted later."""
     retags: tuple[Retag, ...] = ()
     """Updates of tags in order."""
     late: Late | None = None
-    """Rows that are out of order; ranges then count places in the order of sending."""
+    """Rows sent out of order; ranges then count places in the order of sending."""
 
     @property
     def rows(self) -> int:
@@ -92,7 +92,7 @@ class Dataset(Frozen):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """The parameters that determine the rows, without where or when a file was read."""
+        """The parameters that determine the rows, without the place and time of reading a file."""
         named = ("workload", "workload_version", "seed", "start_ms")
         known = {**{name: getattr(self, name) for name in named}, **self.params}
         if self.late:
@@ -102,7 +102,7 @@ class Dataset(Frozen):
 
     @property
     def volume_claim(self) -> str:
-        """The volume claim that its rows are read from, which only pods mount; empty: none."""
+        """The volume claim with its rows, which only pods mount; empty: none."""
         return str(self.params.get("claim", ""))
 
     def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
@@ -114,7 +114,7 @@ class Dataset(Frozen):
         return find_held(self.ranges, table, rows)
 
     def ends(self) -> dict[tuple[int, int], int]:
-        """Return (table, lane) -> the first sequence number after all of its rows."""
+        """Return (table, lane) -> the sequence number after its last row."""
         ends: dict[tuple[int, int], int] = {}
         for rows in self.ranges:
             lane = rows.start >> LANE_BITS

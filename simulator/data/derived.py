@@ -59,7 +59,7 @@ def derive(name: str, source: Source) -> DerivedTable:
     """Return the answer to a query as a table."""
     read = source.table
     columns: list[Column] = []
-    for output, column in zip(outputs(source), _columns(source), strict=True):
+    for output, column in zip(outputs(source), _list_columns(source), strict=True):
         taken = {c.name for c in (*read.columns, *columns)}
         free = column.name if column.role is Role.TAG else choose_name(column.name, taken)
         # An answer has instants as numbers in the table's unit.
@@ -68,21 +68,25 @@ def derive(name: str, source: Source) -> DerivedTable:
     return DerivedTable(name, tuple(columns), (), read.time_unit, source=source)
 
 
-def _columns(source: Source) -> list[Column]:
+def _list_columns(source: Source) -> list[Column]:
     """Return the columns of an answer with provisional names and types."""
     read = source.table
     if isinstance(source, NewestQuery):
         newest = [replace(read.column(c), name=f"newest_{c}") for c in source.columns]
-        return [*_tags(read, source.tags), *(replace(c, role=Role.FIELD) for c in newest)]
+        return [*_list_tags(read, source.tags), *(replace(c, role=Role.FIELD) for c in newest)]
     bucket = [] if source.bucket is None else [Column("bucket", Type.INT64, Role.TIME)]
-    return [*_tags(read, source.by), *bucket, *(_aggregate(read, a) for a in source.aggregates)]
+    return [
+        *_list_tags(read, source.by),
+        *bucket,
+        *(_make_column(read, a) for a in source.aggregates),
+    ]
 
 
-def _tags(table: Table, names: Collection[str]) -> list[Column]:
+def _list_tags(table: Table, names: Collection[str]) -> list[Column]:
     return [replace(table.column(name), role=Role.TAG) for name in names]
 
 
-def _aggregate(table: Table, aggregate: Aggregate) -> Column:
+def _make_column(table: Table, aggregate: Aggregate) -> Column:
     """Return the column of an aggregate; `rounded` if its value depends on the order of a sum."""
     column = table.column(aggregate.column) if aggregate.column else None
     summed = aggregate.function in (Function.SUM, Function.AVG)
@@ -128,9 +132,11 @@ def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
     """Return the query with its innermost one changed into another query of the same class."""
     match query.table:
         case DerivedTable() as table:
-            return replace(query, table=_over(table, change))
+            return replace(query, table=_change_source(table, change))
         case ConditionSpells() as table:
-            return replace(query, table=replace(table, periods=_over(table.periods, change)))
+            return replace(
+                query, table=replace(table, periods=_change_source(table.periods, change))
+            )
     return change(query)
 
 
@@ -145,7 +151,7 @@ def reselect(query: Query, change: Callable[[Selection], Selection]) -> Query:
     return with_innermost(query, change_one)
 
 
-def _over(table: DerivedTable, change: Callable[[Query], Query]) -> DerivedTable:
+def _change_source(table: DerivedTable, change: Callable[[Query], Query]) -> DerivedTable:
     source = with_innermost(table.source, change)
     if not isinstance(source, AggregateQuery | NewestQuery):
         raise TypeError(f"{table.name} cannot be made of a {type(source).__name__}")

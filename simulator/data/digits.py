@@ -26,10 +26,10 @@ def digits(values: NDArray[np.uint64], count: int) -> list[Array]:
     Leading digits that all values share, such as the times in a block, are rendered once.
     13 digits of rising values take about 4 ns.
     """
-    return _between(values, int(values.min()), int(values.max()), count)
+    return _render(values, int(values.min()), int(values.max()), count)
 
 
-def _between(values: NDArray[np.uint64], least: int, most: int, count: int) -> list[Array]:
+def _render(values: NDArray[np.uint64], least: int, most: int, count: int) -> list[Array]:
     arrays: list[Array] = []
     while count > 4 and least != most:
         rest = values // np.uint64(10_000)
@@ -44,15 +44,12 @@ def _between(values: NDArray[np.uint64], least: int, most: int, count: int) -> l
 
 
 def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
-    """Return signed integers of any width, and the length of each; None: all fill their item.
-
-    NUL follows the shorter ones.
-    """
+    """Return signed integers of any width, padded with NUL, and their lengths; None: no padding."""
     # abs() of the smallest int64 wraps to itself; viewed as uint64 it is the right magnitude.
     magnitudes = np.abs(values.astype(np.int64)).view(np.uint64)
     least, most = int(magnitudes.min()), int(magnitudes.max())
     shortest, width = len(str(least)), len(str(most))
-    arrays = _between(magnitudes, least, most, width)
+    arrays = _render(magnitudes, least, most, width)
     negative = values < 0 if values.min() < 0 else None
     if negative is None and shortest == width:
         return arrays, None

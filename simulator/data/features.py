@@ -39,13 +39,13 @@ def features_of(query: Query) -> list[Feature]:
     """Return the features of a query, and of the query with the answer that it reads."""
     source = below(query.table)
     if source is None:
-        return _features(query)
-    used = [*features_of(source), *_features(query), Feature.SUBQUERIES]
+        return _list_features(query)
+    used = [*features_of(source), *_list_features(query), Feature.SUBQUERIES]
     used += [Feature.SPELLS] if isinstance(query.table, ConditionSpells) else []
     return list(dict.fromkeys(used))
 
 
-def _features(query: Query) -> list[Feature]:
+def _list_features(query: Query) -> list[Feature]:
     if isinstance(query, DistinctQuery):
         return []
     one_of, compared = query.selection.one_of, query.selection.compared

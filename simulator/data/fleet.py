@@ -12,16 +12,16 @@ from simulator.data.query import Selection
 from simulator.data.walks import Walks, distinct
 
 _WASTE = 4
-"""Maximum number of values drawn for each one used; with more, the rows are divided."""
+"""Limit of drawn values per used value; beyond it, the rows are divided."""
 WORTHWHILE = 2
-"""Drawing a whole table in order is as fast as drawing one row in this many by its number."""
+"""Drawing one row in two by number takes as long as drawing the whole table in order."""
 
 
 def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     """Return each walk at these rows, given by their tick (ascending) and series.
 
-    All combinations of the ticks and series that occur are drawn. If few of these are needed, such
-    as one row at each end of the table, the rows are divided into halves, as often as it takes.
+    All combinations of the given ticks and series are drawn. If few of them are needed, such as one
+    row at each end of the table, the rows are halved repeatedly.
     """
     if not len(ticks):
         return {name: values.ravel() for name, values in walks.draw(ticks, series).items()}
@@ -55,7 +55,7 @@ def select_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
 def select_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: range, all_ticks: int
 ) -> Rows | None:
-    """Return the rows at some ticks that have the selection's tags; None if they are too many."""
+    """Return the rows with the selection's tags at some ticks; None if they are too many."""
     series, numbers = len(next(iter(tags.values()))), select_members(tags, selection)
     if len(numbers) * len(ticks) * WORTHWHILE > series * all_ticks:
         return None
@@ -66,10 +66,10 @@ def select_rows(
 def select_fleet_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: int, start: int, interval: int
 ) -> Rows | None:
-    """Return the rows that have the selection's tags and times, ascending; None if too many.
+    """Return the rows with the selection's tags and times, ascending; None if they are too many.
 
-    `tags` has the value of each series. The first of `ticks` instants is `start`; start and
-    interval are in the table's unit of time.
+    `tags` has the value of each series. The first of `ticks` instants is `start`; both `start` and
+    `interval` are in the table's unit of time.
     """
     chosen = selection.places(lambda t: -((start - t) // interval), ticks)
     return select_rows(tags, selection, chosen, ticks)

@@ -1,4 +1,4 @@
-"""Queries about rows that are arriving: those since an instant that moves, of each table."""
+"""Queries about arriving rows: rows of each table since a moving instant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ class FreshType:
     """A kind of query about the rows since an instant."""
 
     query: AggregateQuery | NewestQuery
-    """About the rows of all times."""
+    """The same query about rows of all times."""
 
     def since(self, since_ms: int) -> AggregateQuery | NewestQuery:
         """Return the query about rows since an instant, in ms since 1970."""
@@ -50,7 +50,7 @@ class FreshType:
 
     @property
     def field(self) -> Column | None:
-        """Further column that the query reads; None: none."""
+        """Field that the query reads; None: none."""
         if isinstance(self.query, NewestQuery):
             return self.query.table.column(self.query.columns[-1])
         named = next((each.column for each in self.query.aggregates if each.column), None)
@@ -58,24 +58,25 @@ class FreshType:
 
 
 def fresh_types(reader: DatasetReader) -> dict[str, FreshType]:
-    """Return the types by name: how many rows, extremes by the first tag, the newest rows.
+    """Return the types by name: number of rows, extremes by the first tag, newest rows.
 
-    A type for which a table has no columns is left out, and the newest rows where the workload does
-    not ask for them.
+    A type is left out if a table lacks its columns; newest rows also if the workload does not ask
+    for them.
     """
     found = {}
     for table in reader.tables:
         end = f"-{table.base}" if len(reader.tables) > 1 else ""
-        for name, query in _queries(table, reader.query_types()).items():
+        for name, query in _list_queries(table, reader.query_types()).items():
             found[f"{PREFIX}{name}{end}"] = FreshType(query)
     return found
 
 
-def _queries(
+def _list_queries(
     table: Table, types: Mapping[str, QueryType]
 ) -> Mapping[str, AggregateQuery | NewestQuery]:
     found: dict[str, AggregateQuery | NewestQuery] = {"count": count_rows(table)}
-    field = next(filter(_is_compared, table.fields), None)
+    numbers = (column for column in table.fields if column.type in INTEGERS | FLOATS)
+    field = next((each for each in numbers if not each.nullable and not each.rounded), None)
     if field and table.tags:
         ends = (Aggregate(Function.MIN, field.name), Aggregate(Function.MAX, field.name))
         found["extremes"] = AggregateQuery(table, (COUNT, *ends), by=(table.tags[0].name,))
@@ -84,7 +85,3 @@ def _queries(
     if field and (own := next(newest, None)):
         found["newest"] = NewestQuery(table, own.tags, (table.time.name, field.name))
     return found
-
-
-def _is_compared(column: Column) -> bool:
-    return column.type in INTEGERS | FLOATS and not column.nullable and not column.rounded

@@ -28,7 +28,7 @@ _QUICK: dict[Type, tuple[set[type], ...]] = {
     Type.TEXT: ({str}, {bytes}),
     Type.TIMESTAMP: ({datetime}, *_NUMBERS),
 }
-"""Python types that NumPy converts without loss, where all values of a column have the same one."""
+"""Python types that NumPy converts without loss if all values of a column have the same type."""
 
 
 class StoredValues(NamedTuple):
@@ -49,7 +49,7 @@ def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
         kinds.remove(type(None))
         valid = np.array([cell is not None for cell in cells])
     if len(kinds) > 1 or (kinds and kinds not in _QUICK[column.type]):
-        return _one_by_one(column, cells, valid)
+        return _convert_one_by_one(column, cells, valid)
     kind = next(iter(kinds), str if column.type is Type.TEXT else int)
     if valid is not None:
         filler = next((cell for cell in cells if cell is not None), "" if kind is str else 0)
@@ -58,13 +58,13 @@ def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
         values, odd = _convert(column, cells, kind)
     except (TypeError, OverflowError, UnicodeError):
         # Times with and without a zone; integers beyond 64 bits; texts that are not valid UTF-8.
-        return _one_by_one(column, cells, valid)
+        return _convert_one_by_one(column, cells, valid)
     if valid is not None:
         odd &= valid
     return StoredValues(values, valid, np.flatnonzero(odd))
 
 
-def _one_by_one(
+def _convert_one_by_one(
     column: Output, cells: Sequence[Any], valid: NDArray[np.bool_] | None
 ) -> StoredValues:
     """Return a column of values of several types."""
@@ -74,7 +74,7 @@ def _one_by_one(
     for place, cell in enumerate(cells):
         try:
             is_null = cell is None or (valid is not None and not valid[place])
-            plain.append(filler if is_null else _plain(column, cell, kinds))
+            plain.append(filler if is_null else _make_plain(column, cell, kinds))
         except (TypeError, ValueError, OverflowError, ArithmeticError):
             plain.append(filler)
             odd[place] = True
@@ -82,14 +82,14 @@ def _one_by_one(
     return StoredValues(values, valid, np.flatnonzero(odd | wrong))
 
 
-def _plain(column: Output, cell: Any, kinds: set[type]) -> Any:
-    """Return the Python value of a column's own type that equals a value; an error if none does."""
+def _make_plain(column: Output, cell: Any, kinds: set[type]) -> Any:
+    """Return the equal value of the column's own Python type; an error if there is none."""
     value = cell.item() if isinstance(cell, np.generic) else cell
     if column.type is Type.TEXT:
-        # A driver that returns texts as str returns something else as bytes.
+        # A driver that returns texts as str uses bytes for something else.
         return value if isinstance(value, bytes) and str not in kinds else _encode(value)
     if column.type is Type.TIMESTAMP and isinstance(value, datetime):
-        return _whole(instant(value, column.unit))
+        return _expect_whole(instant(value, column.unit))
     if column.type is Type.BOOL:
         if value not in (0, 1) or (bool in kinds and not isinstance(value, bool)):
             raise ValueError("neither true nor false")
@@ -97,15 +97,15 @@ def _plain(column: Output, cell: Any, kinds: set[type]) -> Any:
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise TypeError("not a number")
     if column.type in FLOATS:
-        return _double(value)
-    units, rest = divmod(_whole(value), column.ticks)
+        return _expect_double(value)
+    units, rest = divmod(_expect_whole(value), column.ticks)
     if rest:
         raise ValueError("lies between two units")
     return units
 
 
-def _double(value: Real | Decimal) -> float:
-    """Return the double that a number equals, or that a decimal names; ValueError if none."""
+def _expect_double(value: Real | Decimal) -> float:
+    """Return the double that a number equals or a decimal names; ValueError if there is none."""
     number = float(value)
     named = isinstance(value, Decimal) and Decimal(repr(number)) == value
     if number == value or number != number or named:  # noqa: PLR0124
@@ -113,7 +113,7 @@ def _double(value: Real | Decimal) -> float:
     raise ValueError("lies between two doubles")
 
 
-def _whole(value: Any) -> int:
+def _expect_whole(value: Any) -> int:
     """Return a number as an integer of 64 bits; ValueError if it is none."""
     number = int(value)
     if number != value or not -(2**63) <= number < 2**63:
@@ -130,11 +130,11 @@ def _encode(value: Any) -> bytes:
 def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, Array]:
     """Return values of one Python type as an array, and which of them are odd."""
     if column.type is Type.TEXT:
-        return _texts([*map(str.encode, cells)] if kind is str else cells)
+        return _convert_texts([*map(str.encode, cells)] if kind is str else cells)
     if column.type in FLOATS:
-        return _floats(column, np.array(cells, np.float64))
+        return _convert_floats(column, np.array(cells, np.float64))
     if kind is datetime:
-        return _moments(column, cells)
+        return _convert_datetimes(column, cells)
     found = np.array(cells, np.float64 if kind is float else None if kind is bool else np.int64)
     values = _cast(found, dtype_of(column.type))
     odd = values != found
@@ -145,7 +145,7 @@ def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, A
 
 
 def _cast(found: Array, dtype: Any) -> Array:
-    """Return numbers in another type; a number that it cannot hold becomes an arbitrary one."""
+    """Return numbers in another type; those that it cannot hold become arbitrary."""
     with np.errstate(invalid="ignore", over="ignore"):
         if found.dtype.kind == "f" and np.dtype(dtype).kind == "i":
             inside = np.abs(found) < 2.0**63  # 2**63 itself would become the least integer
@@ -153,8 +153,8 @@ def _cast(found: Array, dtype: Any) -> Array:
         return found.astype(dtype)
 
 
-def _texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
-    """Return texts; NumPy drops NULs at their end, which are no part of any of ours."""
+def _convert_texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
+    """Return texts; NumPy drops trailing NULs, which no text of ours has."""
     values = np.array(encoded, np.bytes_)
     odd = np.zeros(len(encoded), np.bool_)
     if b"\0" in b"".join(encoded):
@@ -162,8 +162,8 @@ def _texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
     return values, odd
 
 
-def _floats(column: Output, found: Array) -> tuple[Array, Array]:
-    """Return floats; single-precision ones are odd unless they equal one, or name the nearest."""
+def _convert_floats(column: Output, found: Array) -> tuple[Array, Array]:
+    """Return floats; a value is odd unless it equals, or names, one of single precision."""
     if column.type is Type.FLOAT64:
         return found, np.zeros(len(found), np.bool_)
     single = _cast(found, np.float32)
@@ -172,8 +172,8 @@ def _floats(column: Output, found: Array) -> tuple[Array, Array]:
     return single, np.asarray(single.astype(np.float64) != found)
 
 
-def _moments(column: Output, cells: Sequence[datetime]) -> tuple[Array, Array]:
-    """Return datetimes in the table's unit; TypeError if some have a zone and some have none."""
+def _convert_datetimes(column: Output, cells: Sequence[datetime]) -> tuple[Array, Array]:
+    """Return datetimes in the table's unit; TypeError if only some of them have a zone."""
     epoch = _EPOCH if cells[0].tzinfo else _NAIVE_EPOCH
     found = np.array([cell - epoch for cell in cells], "m8[us]").view(np.int64)
     per_second = column.unit.per_second
@@ -192,27 +192,27 @@ def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
     total = np.zeros(len(block), np.uint64)
     for column in columns:
         data = block.data[column.name]
-        total += _mix(column, _bits(column, data.values(), data.valid))
+        total += _mix(column, _make_bits(column, data.values(), data.valid))
     return mix(total)
 
 
 def hash_stored(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hashes:
     """Return the hash of each raw driver row.
 
-    A row with a value that its column's type does not hold exactly has the hash of no drawn row.
+    A value that its column's type does not hold exactly gives its row the hash of no drawn row.
     """
     total = np.zeros(len(raw), np.uint64)
     listed = zip(*raw, strict=True) if raw else iter(() for _ in columns)
     for column, cells in zip(columns, listed, strict=True):
         values, valid, odd = convert_stored_values(column, cells)
-        bits = _bits(column, values, valid)
-        bits[odd] = [_odd_bits(cells[place]) for place in odd.tolist()]
+        bits = _make_bits(column, values, valid)
+        bits[odd] = [_hash_odd(cells[place]) for place in odd.tolist()]
         total += _mix(column, bits)
     return mix(total)
 
 
-def _odd_bits(cell: Any) -> int:
-    """Return 64 bits for a value of no column's type, the same in every process."""
+def _hash_odd(cell: Any) -> int:
+    """Return 64 bits for a value that has no column's type; every process returns the same."""
     shown = f"{type(cell).__name__} {cell!r}".encode(errors="replace")
     return int.from_bytes(blake2b(shown, digest_size=8).digest(), "little")
 
@@ -223,22 +223,21 @@ def _mix(column: Output, bits: Hashes) -> Hashes:
     return mix(bits)
 
 
-def _bits(column: Output, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
-    bits = _text_bits(values) if column.type is Type.TEXT else _number_bits(column, values)
+def _make_bits(column: Output, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
+    """Return 64 bits that are equal for equal values; 0.0 and -0.0 differ if they can."""
+    if column.type is Type.TEXT:
+        bits = _hash_texts(values)
+    elif column.type in FLOATS:
+        doubles = values.astype(np.float64)
+        bits = (doubles + 0.0 if column.signless else doubles).view(np.uint64)
+    else:
+        bits = values.astype(np.int64).view(np.uint64)
     if valid is not None:
         bits[~valid] = _NULL
     return bits
 
 
-def _number_bits(column: Output, values: Array) -> Hashes:
-    """Return 64 bits that are equal for equal numbers; 0.0 and -0.0 differ if they can."""
-    if column.type in FLOATS:
-        doubles = values.astype(np.float64)
-        return (doubles + 0.0 if column.signless else doubles).view(np.uint64)
-    return values.astype(np.int64).view(np.uint64)
-
-
-def _text_bits(values: Array) -> Hashes:
+def _hash_texts(values: Array) -> Hashes:
     """Return a hash of each text, independent of the width of its array."""
     width = max(-(-values.dtype.itemsize // 8), 1)
     words = values.astype(f"S{8 * width}").view(np.uint64).reshape(len(values), width)

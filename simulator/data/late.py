@@ -1,9 +1,9 @@
 """The order of sending if a share of the rows is late (`--out-of-order`).
 
-Rows are divided into strata, and strata into groups. Each stratum has the same number of late rows.
-They are sent in place of the late rows of the stratum two groups later on average, so a row is late
-by one to three groups, and all other rows keep their order. Places are numbered as they are sent:
-`rows_at` and `places_of` are inverse, and neither needs other rows.
+Rows form strata, and strata form groups. Each stratum has the same number of late rows. A late row
+is sent in place of a late row one to three groups later, two on average; all other rows keep their
+order. Places are numbered in the order of sending. `rows_at` and `places_of` are inverse functions
+that need no other rows.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from simulator.frozen import Frozen
 GROUPS = 3
 """Groups by which the latest row is late; the earliest is late by one."""
 _APART = 2
-"""Number of groups by which a late row is sent later."""
+"""Mean number of groups by which a late row is sent later."""
 _PATTERNS = 256
 """Ways to choose the late rows of a stratum."""
 MOST_STRATUM_ROWS = 1000
@@ -51,7 +51,7 @@ class LateOrder:
 
     @staticmethod
     def fit(late: Late, total: int, rows_by: int, seed: int, table: str) -> "LateOrder":
-        """Return an order with a longest delay of about `rows_by` rows; see `problem`."""
+        """Return an order with a longest delay of about `rows_by` rows; check its `problem`."""
         groups = GROUPS if rows_by < total else 1
         strata = min(rows_by // (groups * late.of), _MOST_LATE // late.rows)
         return LateOrder(late, total, strata, key_of(seed, f"{table}.late"))
@@ -87,19 +87,19 @@ class LateOrder:
         found = places.copy()
         early = np.flatnonzero(places < self.begins)
         strata, ranks = np.divmod(places[early], punctual)
-        found[early] = strata * of + self._punctual[self._pattern(strata), ranks]
+        found[early] = strata * of + self._punctual[self._choose_pattern(strata), ranks]
         slots = places + _APART * late
         at = np.flatnonzero((places >= self.begins) & (places < self._end - _APART * late))
         strata, within = np.divmod(slots[at], of)
-        ranks = self._ranks[self._pattern(strata), within].astype(np.int64)
+        ranks = self._ranks[self._choose_pattern(strata), within].astype(np.int64)
         is_late = ranks < 0
         found[at] = slots[at]
         chosen = strata[is_late]
         numbers = chosen % self.strata * k + ~ranks[is_late]
-        found[at[is_late]] = self._late_rows(chosen // self.strata, numbers)
+        found[at[is_late]] = self._find_late_rows(chosen // self.strata, numbers)
         tail = np.flatnonzero((places >= self._end - _APART * late) & (places < self._end))
         groups, numbers = np.divmod(places[tail] - (self._end - _APART * late), late)
-        found[tail] = self._late_rows(groups + self.groups, numbers)
+        found[tail] = self._find_late_rows(groups + self.groups, numbers)
         return found
 
     def places_of(self, rows: Rows) -> Rows:
@@ -108,7 +108,7 @@ class LateOrder:
         found = rows.copy()
         at = np.flatnonzero(rows < self._end)
         strata, within = np.divmod(rows[at], of)
-        ranks = self._ranks[self._pattern(strata), within].astype(np.int64)
+        ranks = self._ranks[self._choose_pattern(strata), within].astype(np.int64)
         is_late, is_early = ranks < 0, strata < _APART * self.strata
         punctual = strata * (of - k) + ranks
         found[at] = np.where(is_early, punctual, rows[at] - _APART * late)
@@ -120,19 +120,19 @@ class LateOrder:
         strata += groups * self.strata
         after = self._end + (groups - self.groups - _APART) * late + numbers
         inside = groups < self.groups
-        within = self._lates[self._pattern(strata), ranks]
+        within = self._lates[self._choose_pattern(strata), ranks]
         found[at[is_late]] = np.where(inside, strata * of + within - _APART * late, after)
         return found
 
-    def _late_rows(self, groups: Rows, numbers: Rows) -> Rows:
-        """Return the late rows that are sent in groups, by the number of their place in each."""
+    def _find_late_rows(self, groups: Rows, numbers: Rows) -> Rows:
+        """Return the late rows sent in these groups, given by numbers of late places in a group."""
         numbers = (numbers * self._factor + self._shift(groups)) % self._late
         strata, ranks = np.divmod(numbers, self.late.rows)
         strata += (groups - _APART) * self.strata
-        found: Rows = strata * self.late.of + self._lates[self._pattern(strata), ranks]
+        found: Rows = strata * self.late.of + self._lates[self._choose_pattern(strata), ranks]
         return found
 
-    def _pattern(self, strata: Rows) -> Rows:
+    def _choose_pattern(self, strata: Rows) -> Rows:
         return below(self.key, strata, _PATTERNS)
 
     def _shift(self, groups: Rows) -> Rows:
@@ -170,7 +170,7 @@ class LateOrder:
 
     @cached_property
     def _ranks(self) -> NDArray[np.int64]:
-        """The rank of each place of a pattern among the punctual, or inverted among the late."""
+        """Return the late rows sent in groups, given by the numbers of their places there."""
         is_late = np.zeros((_PATTERNS, self.late.of), np.bool_)
         np.put_along_axis(is_late, self._lates, values=True, axis=1)
         found: NDArray[np.int64] = np.where(
@@ -180,5 +180,5 @@ class LateOrder:
 
     @cached_property
     def _punctual(self) -> NDArray[np.int64]:
-        """The other places of each pattern, ascending."""
+        """The punctual places of each pattern, ascending."""
         return np.nonzero(self._ranks >= 0)[1].reshape(_PATTERNS, -1)

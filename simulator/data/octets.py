@@ -1,12 +1,11 @@
 """Arrays of bytes: joined side by side, or items of different lengths in one buffer.
 
-An array of n items of w bytes holds w bytes of each of n rows; an array of one item holds bytes
-that all rows share. Joining costs one strided copy per array (about 0.5 ns per item), and one for
-all shared bytes together.
+An array of n items of w bytes holds w bytes for each of n rows; an array of one item holds bytes
+that all rows share. Joining takes a strided copy per array (about 0.5 ns per item), and one copy
+for all shared bytes.
 
-NumPy copies items of one width only. In an array with items that start one byte apart any offset is
-an index, so fancy indexing copies items from and to any place: about 5 ns for each item of up to 64
-bytes, for any length.
+NumPy copies items of one width. If items start one byte apart, any offset is an index, and fancy
+indexing copies items of any length between any places: about 5 ns per item of up to 64 bytes.
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from simulator.data.block import Array
 
 
 def literal(content: bytes) -> Array:
-    """Return an array with one item, the content, which must not be empty."""
+    """Return an array with one item: the content, which must not be empty."""
     return np.frombuffer(content, f"V{len(content)}")
 
 
@@ -74,8 +73,8 @@ def copy(
 ) -> None:
     """Copy bytes of different lengths, exactly.
 
-    A length from 2**n to 2**(n+1) is two copies of 2**n bytes that overlap: one from the start and
-    one up to the end.
+    An item of 2**n to 2**(n+1) bytes takes two overlapping copies of 2**n bytes: one from its start
+    and one up to its end.
     """
     if not len(lengths):
         return

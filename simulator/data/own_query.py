@@ -25,9 +25,9 @@ from simulator.frozen import Frozen
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 """A parameter in a text."""
 START, END = "start", "end"
-"""The parameters of a window: its first instant, and the one after its last."""
+"""The parameters of a window: its first instant, and the instant after its last."""
 GIVEN = frozenset({"table", "bucket"})
-"""Placeholders that the language of a database fills: the place of the rows."""
+"""Placeholders for the place of the rows, which the module fills."""
 _MOST_TRIES = 64
 """Tries to find a row in which a column is not NULL."""
 
@@ -46,31 +46,31 @@ Value: TypeAlias = Number | str | Instant
 
 
 class ParameterSource(Frozen):
-    """The source of a parameter: exactly one of a range, a list and a column is set."""
+    """The source of a parameter: exactly one of a range, a list and a column."""
 
     between: tuple[int, int] | None = None
-    """A whole number, both ends included."""
+    """Range of a whole number, both ends included."""
     values: tuple[Listed, ...] = ()
-    """One of these."""
+    """Values to choose from."""
     column: str = ""
-    """Column of a random stored row that provides the value."""
+    """Column that provides the value, from a random stored row."""
 
 
 class OwnQuery(Frozen):
-    """A query of the user's own."""
+    """A user's own query."""
 
     table: str = ""
-    """Empty: the only one."""
+    """Empty: the only table."""
     columns: dict[str, Type]
     """The columns of its answers, in order."""
     texts: dict[str, str]
     """Module or language -> text."""
     window_ms: int = 0
-    """Length of a window of time that begins with a random stored row; 0: there is none."""
+    """Length of a window of time from a random stored row on; 0: no window."""
     parameters: dict[str, ParameterSource] = Field(default_factory=dict)
 
     def table_of(self, reader: DatasetReader) -> Table:
-        """Return the table with the rows that it reads."""
+        """Return the table that the query reads."""
         return reader.table(self.table) if self.table else reader.tables[0]
 
 
@@ -90,7 +90,7 @@ def placeholders(text: str) -> frozenset[str]:
 
 
 def fill(text: str, written: Mapping[str, str]) -> str:
-    """Return a text with its parameters replaced, in one pass: values are not searched."""
+    """Return a text with its parameters replaced; inserted values are not searched again."""
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
 
@@ -140,14 +140,14 @@ class _Instances:
     def _draw(self, name: str, drawn: ParameterSource, number: int) -> Value:
         if drawn.between:
             low, high = drawn.between
-            return low + self._below(high - low + 1, name, number)
+            return low + self._draw_below(high - low + 1, name, number)
         if drawn.values:
-            return drawn.values[self._below(len(drawn.values), name, number)]
+            return drawn.values[self._draw_below(len(drawn.values), name, number)]
         column = self._table.column(drawn.column)
         found = self._draw_stored(name, column, number)
         return Instant(found) if column.type is Type.TIMESTAMP else found
 
-    def _below(self, bound: int, name: str, number: int, attempt: int = 0) -> int:
+    def _draw_below(self, bound: int, name: str, number: int, attempt: int = 0) -> int:
         """Return a random number 0 <= n < bound of a parameter."""
         key = key_of(self._seed, f"own.{self._name}.{name}.{attempt}")
         return (int(draw(key, np.array([number]))[0]) * bound) >> 64
@@ -157,7 +157,7 @@ class _Instances:
         table = self._table
         reader = self._reader.narrow([RowsQuery(table, (column.name,))])
         for attempt in range(_MOST_TRIES if self._rows else 0):
-            place = self._below(self._rows, name, number, attempt)
+            place = self._draw_below(self._rows, name, number, attempt)
             row = numbers_between(self._ranges, place, place + 1)
             data = reader.draw_rows(table, row).data[column.name]
             if data.valid is None or data.valid[0]:

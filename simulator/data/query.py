@@ -45,12 +45,12 @@ class Condition:
     operator: Operator
     value: float
     divisor: str | None = None
-    """Another numeric column: compare the quotient of both as doubles; of 0 it is NULL."""
+    """Another numeric column: the quotient of both is compared, as doubles; by 0 it is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows that a query reads: rows for which all conditions hold."""
+    """The rows that a query reads: all conditions hold for them."""
 
     one_of: tuple[OneOf, ...] = ()
     compared: tuple[Condition, ...] = ()
@@ -60,7 +60,7 @@ class Selection:
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The tags of which all rows have the same value."""
+        """The tags that have the same value in all rows."""
         return frozenset(one.column for one in self.one_of if len(set(one.values)) == 1)
 
     @property
@@ -70,9 +70,9 @@ class Selection:
         return tuple((operator, end) for operator, end in ends if end is not None)
 
     def places(self, before: Callable[[int], int], count: int) -> range:
-        """Return the places in the range of time of `count` ascending instants.
+        """Return which of `count` ascending instants are in the range of time.
 
-        `before` returns how many instants are before one; more, or less than 0, beyond the ends.
+        `before` returns how many instants are before one; it may return less than 0 or more.
         """
         start, stop = (
             end if limit is None else min(max(before(limit), 0), count)
@@ -96,7 +96,7 @@ class Function(StrEnum):
     MAX = "max"
     FIRST = "first"
     LAST = "last"
-    """The value at the least and at the greatest time; no two rows of a group have the same."""
+    """The values at the least and greatest time; no two rows of a group have the same time."""
 
 
 ENDS = frozenset({Function.FIRST, Function.LAST})
@@ -132,7 +132,7 @@ class AggregateQuery:
     """Width of a time bucket in the table's time unit; a bucket starts at a multiple of it."""
     selection: Selection = EVERYTHING
     newest: int | None = None
-    """Only that many of the latest buckets that have rows; not together with `by`."""
+    """Limit: only this number of the latest buckets with rows; not together with `by`."""
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
@@ -189,9 +189,9 @@ class RowsQuery:
     """Empty: all of them."""
     selection: Selection = EVERYTHING
     newest: int | None = None
-    """Only that many of the latest rows; no two of the selection have the same time."""
+    """Limit: only this number of the latest rows; no two selected rows have the same time."""
     hashed: RowHash | None = None
-    """Hash to sum: the answer is the number of rows, and the sum modulo 2**64 or beyond."""
+    """Hash to sum: the answer is the number of rows and the sum, exact or modulo 2**64."""
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
@@ -211,7 +211,7 @@ Query: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery | RowsQuery
 
 
 def columns_of(query: Query) -> frozenset[str]:
-    """Return the columns that a query reads, without the time; with the key if it reads ids."""
+    """Return the columns that a query reads except the time; with the key if it reads ids."""
     table, found = query.table, set[str]()
     match query:
         case AggregateQuery():
@@ -231,7 +231,7 @@ def columns_of(query: Query) -> frozenset[str]:
 
 
 def _expect_selectable(table: Table, selection: Selection) -> None:
-    """Raise ValueError if the table has no columns for such a selection."""
+    """Raise ValueError if the table lacks columns of the selection."""
     for one in selection.one_of:
         if one.column not in {tag.name for tag in table.tags if tag.type is Type.TEXT}:
             raise ValueError(f"{one.column} is not a text tag of {table.name}")
@@ -242,18 +242,18 @@ def _expect_selectable(table: Table, selection: Selection) -> None:
             if number is not None and number.type not in INTEGERS | FLOATS:
                 raise ValueError(f"{number.name} ({number.type}) cannot hold {compared.value}")
         kind = column.type if divisor is None else Type.FLOAT64
-        if not _holds(kind, compared.value):
+        if not _can_hold(kind, compared.value):
             raise ValueError(f"{column.name} ({kind}) cannot hold {compared.value}")
 
 
 def _expect_whole(table: Table, names: Iterable[str]) -> None:
-    """Raise ValueError if one of these columns may differ from one database to another."""
+    """Raise ValueError if the values of one of these columns may differ between databases."""
     for name in names:
         if table.column(name).rounded:
             raise ValueError(f"{name} of {table.name} is rounded: it can only be compared")
 
 
-def _holds(column_type: Type, value: float) -> bool:
+def _can_hold(column_type: Type, value: float) -> bool:
     if column_type in FLOATS:
         return math.isfinite(value) and float(dtype_of(column_type).type(value)) == value
     ends: np.iinfo[Any] = np.iinfo(dtype_of(column_type).type)
@@ -277,12 +277,12 @@ class Output:
     type: Type
     unit: TimeUnit
     ticks: int = 1
-    """Number of the driver's integers in one unit: a time is returned as the
-    database counts it, so that nothing finer than the table's unit is lost."""
+    """Number of the driver's integers in one unit of time: times finer than the unit keep their
+    fraction."""
     shortened: bool = False
-    """A float32 arrives with the fewest digits that name it (20.2), not as the double it equals."""
+    """True if a float32 arrives with the fewest digits that identify it, such as 20.2."""
     signless: bool = False
-    """0.0 and -0.0 have the same hash: the database does not distinguish them."""
+    """True if 0.0 and -0.0 have the same hash, as the database does not distinguish them."""
 
 
 def outputs(query: Query) -> tuple[Output, ...]:
@@ -294,7 +294,7 @@ def outputs(query: Query) -> tuple[Output, ...]:
             typed = [(tag, query.table.column(tag).type) for tag in query.by]
             if query.bucket is not None:
                 typed.append(("bucket", Type.INT64))
-            typed += [(a.label, _aggregate_type(query.table, a)) for a in query.aggregates]
+            typed += [(a.label, _find_aggregate_type(query.table, a)) for a in query.aggregates]
         case NewestQuery():
             typed = [(c, query.table.column(c).type) for c in (*query.tags, *query.columns)]
         case DistinctQuery():
@@ -308,7 +308,7 @@ def outputs(query: Query) -> tuple[Output, ...]:
     return tuple(Output(name, column_type, unit) for name, column_type in typed)
 
 
-def _aggregate_type(table: Table, aggregate: Aggregate) -> Type:
+def _find_aggregate_type(table: Table, aggregate: Aggregate) -> Type:
     if aggregate.function is Function.COUNT or aggregate.column is None:
         return Type.INT64
     column_type = table.column(aggregate.column).type
@@ -329,7 +329,7 @@ class Statement:
     outputs: tuple[Output, ...]
     parameters: tuple[Any, ...] = ()
     tuned: bool = False
-    """The text comes from config.yaml, not from the module."""
+    """True if the text comes from config.yaml, not from the module."""
     own: bool = False
     """True if the text is a user's own query."""
 

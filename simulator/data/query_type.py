@@ -1,7 +1,7 @@
 """Query types: kinds of queries with random parameters.
 
-Instance i of a type is a pure function of the seed, the type's name and i, so that the workers
-and the verification need no list of queries.
+Instance i of a type is a pure function of the seed, the type's name and i, so workers and
+verification need no list of queries.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,12 +34,12 @@ class QueryType(Generic[Asked_co]):
 
 
 def always(query: Query) -> QueryType:
-    """Return the type of one query that is asked as it is."""
+    """Return the type of a query without parameters."""
     return QueryType(lambda _: query, varies=False)
 
 
 def impossible(problem: str) -> QueryType:
-    """Return a type that this dataset has no instance of, with the reason."""
+    """Return a type without instances in this dataset, for this reason."""
 
     def none(_: int) -> Query:
         raise ValueError(problem)
@@ -48,7 +48,7 @@ def impossible(problem: str) -> QueryType:
 
 
 def before(query_type: QueryType, until_ms: int) -> QueryType:
-    """Return the type with instances only about rows before an instant, in ms since 1970."""
+    """Return the type with instances about rows before an instant, in ms since 1970."""
     if not query_type.problem and isinstance(query_type.instance(0), DistinctQuery):
         return impossible("it counts combinations of all rows, and has no range of time")
 
@@ -66,7 +66,7 @@ def before(query_type: QueryType, until_ms: int) -> QueryType:
 
 
 def askable(types: Mapping[str, QueryType]) -> dict[str, QueryType]:
-    """Return the types of which the dataset has instances."""
+    """Return the types that have instances in the dataset."""
     return {name: each for name, each in types.items() if not each.problem}
 
 

@@ -1,7 +1,7 @@
 """Ranges of row numbers: the share of a worker, and the rows of a dataset.
 
-A range may have a stride, so that workers which share a table write it in the order of time: worker
-w of W writes the batches w, w + W, w + 2 W, ...
+Workers that share a table take turns, so that it is written in the order of time: worker w of W
+writes the batches w, w + W, w + 2 W, ... Such a share is a range with a stride.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ from simulator.frozen import Frozen
 
 LANE_BITS = 40
 LANE_ROWS = 1 << LANE_BITS
-"""Row numbers of a workload without an end are lane * LANE_ROWS + sequence, a lane a worker."""
+"""In a workload without an end, each worker has a lane: row lane * LANE_ROWS + sequence."""
 MOST_ROWS = 1 << 62
-"""The number of a row fits into 64 bits, with room for arithmetic."""
+"""Limit of row numbers; they fit into 64 bits with room for arithmetic."""
 
 
 _FEW_ROWS = 4096
@@ -33,7 +33,7 @@ class RowRange(Frozen):
     """The table's place in the workload."""
     take: int = Field(0, ge=0, lt=1 << 63)
     every: int = Field(0, ge=0, lt=1 << 63)
-    """Both 0: all rows. The first row is the first of the first `every`."""
+    """Both 0: all rows. The first round begins with `start`."""
 
     @model_validator(mode="after")
     def _in_one_lane(self) -> "RowRange":
@@ -73,7 +73,7 @@ class RowRange(Frozen):
         return places + self.start
 
     def part(self, low: int, high: int) -> list["RowRange"]:
-        """Return ranges of exactly the rows at the places low..high: one, or two with a stride."""
+        """Return ranges of the rows at the places low..high: one, or two with a stride."""
         begun = high if not self.every else min(-(-low // self.take) * self.take, high)
         found = []
         if low < begun:  # in a round that began before
@@ -92,7 +92,7 @@ class RowRange(Frozen):
         return self.model_copy(update={"stop": stop})
 
     def pieces(self, rows: int) -> Iterator["RowRange"]:
-        """Cut the range into ranges of at most this many rows, or of one round if that has more."""
+        """Cut the range into ranges of at most `rows` rows, or of one round if that has more."""
         rounds = max(rows // (self.take or 1), 1)
         step = rounds * (self.every or 1)
         for start in range(self.start, self.stop, step):
@@ -100,14 +100,14 @@ class RowRange(Frozen):
             yield self.model_copy(update={"start": start, "stop": stop})
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return a mask of these row numbers, of the same table, that are in the range."""
+        """Return a mask: True for the row numbers of this table that are in the range."""
         inside: NDArray[np.bool_] = (rows >= self.start) & (rows < self.stop)
         if self.every:
             inside &= (rows - self.start) % self.every < self.take
         return inside
 
     def __contains__(self, other: "RowRange") -> bool:
-        """Return whether all rows of another range are rows of this one."""
+        """Return whether this range has all rows of another one."""
         if not len(other):
             return True
         last = other.number(len(other) - 1)
@@ -165,7 +165,7 @@ def lane_range(lane: int, start: int, rows: int) -> RowRange:
 
 
 def share(total: int, parts: int) -> list[int]:
-    """Split `total` into `parts` shares that differ by one at most and add up to it."""
+    """Split `total` into `parts` shares that differ by at most one."""
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
@@ -195,7 +195,7 @@ def first_rows(ranges: Iterable[RowRange], count: int) -> list[RowRange]:
 
 
 def list_written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
-    """Return the rows of one table that were written: the first `counts[p]` of each part p."""
+    """Return the written rows of one table: the first `counts[p]` rows of each part p."""
     parts, total = len(counts), sum(map(len, ranges))
     if sum(counts) == total:
         return list(ranges)
@@ -209,7 +209,7 @@ def list_written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> li
 
 
 def cover(numbers: Rows, table: int) -> list[RowRange]:
-    """Return ranges of exactly these rows, in rising order; one or two for a batch."""
+    """Return ranges of exactly these rising rows; a batch takes one or two."""
     if not len(numbers):
         return []
     gaps = np.diff(numbers)
@@ -237,18 +237,18 @@ def merge(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
         if item.every and item.stop - item.start > 2 * item.every:
             strided.append(item)
         else:
-            plain += _runs(item)
+            plain += _list_runs(item)
     strided.sort(key=lambda item: (item.table, item.every, item.start))
     left: list[RowRange] = []
-    for _, chain in groupby(_chain(strided), key=lambda pair: pair[0]):
+    for _, chain in groupby(_number_chains(strided), key=lambda pair: pair[0]):
         whole, rest = _rejoin([item for _, item in chain])
         plain += whole
         left += rest
     return tuple(sorted((*_join(plain), *left), key=lambda item: (item.table, item.start)))
 
 
-def _runs(item: RowRange) -> list[RowRange]:
-    """Return the runs of a range that has few of them, each as a range."""
+def _list_runs(item: RowRange) -> list[RowRange]:
+    """Return each run of consecutive rows of a range, as a range."""
     if not item.every:
         return [item]
     firsts = range(item.start, item.stop, item.every)
@@ -256,8 +256,8 @@ def _runs(item: RowRange) -> list[RowRange]:
     return [RowRange(start=first, stop=stop, table=item.table) for first, stop in stops]
 
 
-def _chain(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
-    """Number the chains of ranges that take turns: each begins where the one before it stops."""
+def _number_chains(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
+    """Number chains of ranges that take turns: each begins where the previous one stops."""
     chains: list[tuple[int, RowRange]] = []
     taken = 0
     for item in strided:
@@ -275,12 +275,12 @@ def _chain(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
 
 
 def _rejoin(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
-    """Return the rounds that all of a chain have written as one range, and the rest of each."""
+    """Return the rounds that a whole chain has written as one range, and the rest of each range."""
     first = chain[0]
     every = first.every
     if sum(item.take for item in chain) < every:  # the others have fewer rounds: two at most
         few = [item for item in chain if item.stop - item.start <= 3 * every]
-        return [run for item in few for run in _runs(item)], [i for i in chain if i not in few]
+        return [run for item in few for run in _list_runs(item)], [i for i in chain if i not in few]
     rounds = min((item.stop - item.start + every - item.take) // every for item in chain)
     start, table = first.start, first.table
     whole = [RowRange(start=start, stop=start + rounds * every, table=table)] if rounds else []

@@ -73,24 +73,24 @@ class DatasetReader:
 
     @property
     def one_group(self) -> bool:
-        """True if a payload may have rows of all tables: one group, one unit of time, no parts."""
+        """True if a payload may mix rows of all tables: one group, one unit of time, no parts."""
         alike = {(table.group, table.time_unit) for table in self.tables}
         several = len(self.tables) > 1 and self.parts == 1 and not self._late
         return several and len(alike) == 1 and bool(self.tables[0].group)
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
-        """Number of rows of each table, all in lane 0; None: every lane is endless."""
+        """Number of rows of each table, all in lane 0; None: lanes have no end."""
         sizes = [self._workload.size(table) for table in self._workload.tables]
         return None if None in sizes else tuple(size for size in sizes if size is not None)
 
     @property
     def lane_rows(self) -> int:
-        """Number of rows of each lane, of a workload without an end."""
+        """Number of rows of each lane in a workload without an end."""
         return self._workload.lane_rows
 
     def rows_before(self, until_ms: int) -> int:
-        """Return how many rows of each lane are before an instant, of a workload without an end."""
+        """Return how many rows of each lane are before an instant, in a workload without an end."""
         counts = range(self.lane_rows + 1)
         return max(bisect_left(counts, until_ms, key=self._workload.last_ms) - 1, 0)
 
@@ -101,16 +101,15 @@ class DatasetReader:
 
     @property
     def precision(self) -> Precision | None:
-        """Precision of numbers with a fraction; None: they are not drawn."""
+        """Precision of numbers with a fraction; None: none are drawn."""
         return self._workload.precision
 
     def values(
         self, ranges: Sequence[RowRange], roles: Collection[Role] = tuple(Role)
     ) -> int | None:
-        """Return how many values these rows have as they are stored, without NULLs; None: unknown.
+        """Return how many values other than NULL these rows have when stored; None: unknown.
 
-        Only columns with these roles count. A key counts if the client makes it, not if the
-        database does.
+        Only columns with these roles count. A key counts if the client generates it.
         """
         found = 0
         for place, table in enumerate(self.tables):
@@ -125,7 +124,7 @@ class DatasetReader:
         return found
 
     def series(self, table: int) -> int:
-        """Return after how many rows of a table (its place) its series repeat."""
+        """Return the number of rows after which the series of a table (its place) repeat."""
         return self._workload.series(self._workload.tables[table])
 
     def queries(self) -> dict[str, Query]:
@@ -149,10 +148,9 @@ class DatasetReader:
     @cached_property
     def orders(self) -> tuple[LateOrder | None, ...]:
         """The order in which the rows of each table are sent; None: as they are numbered."""
-        return tuple(map(self._order, range(len(self.tables))))
+        return tuple(map(self._make_order, range(len(self.tables))))
 
-    def _order(self, place: int) -> LateOrder | None:
-        """Return the order of a table with the given longest delay of a row."""
+    def _make_order(self, place: int) -> LateOrder | None:
         if not self._late:
             return None
         table, sizes = self._workload.tables[place], self.sizes
@@ -165,7 +163,7 @@ class DatasetReader:
         return LateOrder.fit(self._late, len(rows), int(count), self._seed, table.name)
 
     def late_problems(self) -> Iterator[str]:
-        """Yield why rows of this workload cannot be late by this time."""
+        """Yield reasons why rows of this workload cannot be late by the given time."""
         if not self._workload.time_rises:
             name = self._workload.name
             yield f"workload {name} has its rows in another order than that of time; leave it out"
@@ -182,28 +180,27 @@ class DatasetReader:
 
     def time_at(self, rows: RowRange, place: int) -> int:
         """Return the time of the row at a place of a range, in the unit of its table."""
-        return int(self._times(rows.table, np.array([rows.number(place)]))[0])
+        return int(self._draw_times(rows.table, np.array([rows.number(place)]))[0])
 
     def places_at(self, rows: RowRange, times: Sequence[int]) -> Rows:
-        """Return how many rows of a range are before each of these times; its times rise."""
+        """Return how many rows of a range with rising times are before each of these times."""
         sought = np.array(times)
         low, high = np.zeros(len(sought), np.int64), np.full(len(sought), len(rows))
         while (open_ := low < high).any():
             middle = (low + high) // 2
             before = np.zeros(len(sought), np.bool_)
-            before[open_] = self._times(rows.table, rows.numbers_at(middle[open_])) < sought[open_]
+            before[open_] = (
+                self._draw_times(rows.table, rows.numbers_at(middle[open_])) < sought[open_]
+            )
             low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
         return low
 
-    def _times(self, place: int, numbers: Rows) -> NDArray[Any]:
+    def _draw_times(self, place: int, numbers: Rows) -> NDArray[Any]:
         table = self._workload.tables[place].only(())
         return self._draw(self._workload, table, place, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
-        """Return a time that none of these rows is before, in ms since 1970.
-
-        None if a row may have an earlier time than rows before it.
-        """
+        """Return a time in ms since 1970 at or before that of each row; None if times may fall."""
         times: list[int] = []
         for item in ranges if self.time_rises else ():
             begins = self.time_at(item, 0)
@@ -219,7 +216,7 @@ class DatasetReader:
         return [own.name for own in self.tables].index(table.name)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of a table that a selection can match; None if that is not known."""
+        """Return the rows of a table that a selection can match; None: unknown."""
         place = self.place(table)
         changed = {each.tag for each in self._retags if each.table == place}
         if changed & {one.column for one in selection.one_of}:
@@ -231,7 +228,7 @@ class DatasetReader:
     def _draw(
         self, workload: Workload, table: Table, place: int, numbers: Rows
     ) -> dict[str, ColumnData]:
-        """Return columns of a table, at this place, for rows that are numbered as they are sent."""
+        """Return columns of the table at this place for rows numbered in the order of sending."""
         order = self.orders[place]
         if order is None or not len(numbers):
             return workload.draw(table, numbers)
@@ -245,7 +242,7 @@ class DatasetReader:
 
     def draw_rows(self, table: Table, rows: Rows) -> Block:
         """Return these rows of a table as a block, whichever parts they belong to."""
-        return self._block(self.place(table), 0, rows)
+        return self._draw_block(self.place(table), 0, rows)
 
     def blocks(
         self,
@@ -256,12 +253,11 @@ class DatasetReader:
         place: int = 0,
         every: int = 1,
     ) -> Iterator[list[Block]]:
-        """Yield the rows of ranges, which are of one lane, a turn at a time.
+        """Yield the rows of ranges of one lane, turn by turn.
 
         A turn has a block for each physical table with rows left. The blocks of the largest table
         have `block_rows` rows; smaller tables take part in proportion, by whole batches. Only the
-        last blocks of a table may end within a batch. Of each `every` turns only the one at `place`
-        is drawn.
+        last blocks of a table may end within a batch. Only turn `place` of each `every` is drawn.
         """
         by_table: dict[int, list[RowRange]] = defaultdict(list)
         for item in ranges:
@@ -275,24 +271,24 @@ class DatasetReader:
                 units = -(-stop * len(stream) // (largest * unit))
                 rows = stream.until(units * unit)
                 if number % every == place:
-                    turn += self._blocks(stream.table, rows)
+                    turn += self._split_by_part(stream.table, rows)
             if number % every == place:
                 yield turn
 
-    def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
+    def _split_by_part(self, table: int, numbers: Rows) -> Iterator[Block]:
         """Yield the rows of one table and lane by their parts."""
         if not len(numbers):
             return
         if self.lane_parts == 1:
-            yield self._block(table, (int(numbers[0]) >> LANE_BITS) % self.parts, numbers)
+            yield self._draw_block(table, (int(numbers[0]) >> LANE_BITS) % self.parts, numbers)
             return
         parts = numbers % self.parts
         for part in range(self.parts):
             mine = numbers[parts == part]
             if len(mine):
-                yield self._block(table, part, mine)
+                yield self._draw_block(table, part, mine)
 
-    def _block(self, table: int, part: int, numbers: Rows) -> Block:
+    def _draw_block(self, table: int, part: int, numbers: Rows) -> Block:
         stored = self.tables[table]
         names = {column.name for column in stored.columns}
         retags = [each for each in self._retags if each.table == table and each.tag in names]
@@ -316,7 +312,7 @@ class DatasetReader:
 
 
 def _derive_seed(dataset: Dataset, correction: Correction) -> int:
-    """Return the seed of corrected fields, which no user is likely to give."""
+    """Return the seed of corrected fields; no user is likely to choose it."""
     mixed = dataset.seed + correction.number * 0x9E37_79B9_7F4A_7C15
     return (mixed + MOST_ROWS * 2) % (MOST_ROWS * 4) - MOST_ROWS * 2
 

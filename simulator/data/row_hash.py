@@ -1,7 +1,8 @@
-"""Hashes of rows that a database computes in a query, and NumPy from the rows themselves.
+"""Hashes of rows that databases compute in queries, and NumPy computes from the rows themselves.
 
-The sum of a table's hashes differs if any value does, or if two values change places. Each column
-has a number that depends on its place; the hash of a row is no linear function of these numbers.
+The sum of a table's hashes differs if any value differs, or if two values change places. Each value
+becomes a number that depends on the place of its column; the hash of a row is not a linear function
+of its numbers.
 """
 
 import zlib
@@ -26,16 +27,16 @@ SEED = 0x1E3779B97F4A7C15
 """A seed of more than 32 bits."""
 PRIME, OTHER_PRIME = 2**31 - 1, 2**31 - 19
 WHOLE, LONG = 2**33 - 9, 2**32 - 5
-"""Moduli of integers; LONG is the second one where they have 64 bits. Values of 32 bits never share
-a number, and the sum of a thousand columns has 64 bits."""
+"""Moduli of integers; LONG is the second one for integers of 64 bits. Values of 32 bits never share
+a number, and the sum of a thousand columns fits into 64 bits."""
 COARSE, FINE = 2.0**20, 2.0**60
-"""Doubles become integers by both: the one has whole numbers, the other those near to zero."""
+"""Factors that turn doubles into integers: one keeps large numbers, the other those near zero."""
 LARGEST = 1e280
-"""Larger doubles count as this one where a product of doubles must not overflow."""
+"""Limit of doubles where a product must not overflow; larger ones count as this one."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
-"""Values that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
+"""With NUMBERS and TEXT, the values that a database hashes to prove that its functions match."""
 _KNOWN_TEXT = np.array([TEXT.encode()])
 _XORSHIFT = np.uint64(0xD6E8FEB86659FD93)
 
@@ -72,7 +73,7 @@ class RowHash(ABC):
 
     @property
     def unseen(self) -> str:
-        """Differences of floats that the hash does not show; empty: none."""
+        """Differences between floats that the hash does not show; empty: none."""
         return ""
 
     @abstractmethod
@@ -275,7 +276,7 @@ def _murmur(bits: Hashes) -> Hashes:
 
 @dataclass(frozen=True)
 class DuckDbHash(RowHash):
-    """DuckDB's `hash`, which its joins use: it may change from one version to another."""
+    """DuckDB's `hash`, which its joins use and which may change between versions."""
 
     @property
     def unseen(self) -> str:
@@ -335,10 +336,10 @@ def _xorshift_texts(texts: Array) -> Hashes:
 
 @dataclass(frozen=True)
 class RemainderHash(RowHash):
-    """The product of a weighted sum modulo two primes, for databases that only hash texts."""
+    """Multiplies remainders of a weighted sum by two primes: for databases that only hash texts."""
 
     saturates: bool = True
-    """An integer of a double is the nearest of 64 bits, not the remainder of the whole one."""
+    """True if the database rounds a large double to 64 bits, and does not compute its remainder."""
 
     def of(self, block: Block) -> Hashes:
         """Return the product of both remainders of the sum of all columns."""

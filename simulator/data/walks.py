@@ -1,14 +1,14 @@
-"""Random walks as a pure function of (key, tick): any tick is known without the previous ones.
+"""Random walks as a pure function of (key, tick): any tick can be drawn alone.
 
 A free walk is 0 at tick 0 and has steps of mean 0 and deviation 1. It is a tree of bridges. A node
-of a level spans eight places, and its two ends are known from the level above. Eight hashed normal
-draws lead from the left end; what they miss the right end by is spread evenly over the eight. If
-the ends are as far apart as eight independent steps would be, the eight steps are independent and
-normal again. A tick costs five nodes; ticks side by side share them. The ends of the highest level,
-every 32,768 ticks, are drawn independently: 3.8 days at an interval of 10 s.
+of a level spans eight places, and the level above gives its two ends. Eight hashed normal draws
+lead from the left end; the distance by which they miss the right end is spread evenly over them. If
+the ends are as far apart as eight independent steps, the eight steps are independent and normal
+again. A tick takes five nodes; neighbouring ticks share them. The ends of the highest level, every
+32,768 ticks, are drawn independently: 3.8 days at an interval of 10 s.
 
-All of it is integer arithmetic on a table of 4,096 quantiles, the rest products, sums and roundings
-of doubles: the same bits on every machine, in whatever blocks the rows are drawn.
+Free walks are integer arithmetic on a table of 4,096 quantiles; other walks add products, sums and
+roundings of doubles. So every machine draws the same bits, however rows are grouped into blocks.
 
 Moments, tested: mean 0 within 0.002, deviation 1 and kurtosis 3 within 1 %, correlation of
 neighbouring steps 0 within 0.01, variance over n ticks n within 5 % up to 2,000 ticks.
@@ -34,7 +34,7 @@ Doubles: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 
 FRACTION_BITS = 16
-"""A free walk is counted in units of 2**-16 of its deviation."""
+"""A free walk is a multiple of 2**-16 of its deviation."""
 
 _SPAN_BITS = 3
 _SPAN = 1 << _SPAN_BITS
@@ -45,17 +45,17 @@ _QUANTILE_BITS = 12
 _LEVEL_BITS = 4
 _FINE, _START = 14, 15  # draws that belong to no level
 _PASS_NODES = 16_384
-"""Nodes drawn at once: many for a call of NumPy, few for the cache."""
+"""Nodes drawn at once: enough to amortise NumPy calls, and small enough for the CPU cache."""
 
 LEAST_STEP = -5
 """Limit of a downward step in a free walk, so that a counter with mean step 5 never falls."""
 
 BEYOND = math.sqrt(0.5)
-"""Place to reflect a clamped walk: this many deviations beyond its clamps.
+"""Number of deviations beyond its clamps at which a clamped walk is reflected.
 
-Cut to its clamps, it is then on them as often as a walk that is clamped step by step: where that
-one has a density of d next to a clamp, it is on the clamp with probability sqrt(1/2) * deviation *
-d, by Spitzer's identity for P(no partial sum is positive).
+Cut to its clamps, it is then on them as often as a walk that is clamped step by step. Such a walk
+with density d next to a clamp is on the clamp with probability sqrt(1/2) * deviation * d, by
+Spitzer's identity for P(no partial sum is positive).
 """
 
 
@@ -63,18 +63,18 @@ class Distribution(StrEnum):
     """The movement of clamped walks."""
 
     UNPINNED = "unpinned"
-    """Reflected at both bounds, without drift: they never stick, and every value is as likely."""
+    """Reflected at both bounds, without drift: all values are equally likely, and none sticks."""
     DOCUMENTED = "documented"
-    """The document's code: with a drift, walks reach a clamp and then stay on it."""
+    """As in the document's code: walks with a drift reach a clamp and then stay on it."""
 
 
 class Precision(StrEnum):
     """The number of bits in a measured value."""
 
     GRID = "grid"
-    """Multiples of a power of two, about 13 bits, with sums that are exact in any order."""
+    """Multiples of a power of two, about 13 bits; sums are exact in any order."""
     FULL = "full"
-    """Doubles of which no bit is always 0; 49 bits of a value between 0 and 100 are drawn."""
+    """Doubles without constant bits; 49 bits of a value between 0 and 100 are drawn."""
 
 
 def free_walks(keys: Hashes, ticks: Rows) -> Free:
@@ -82,23 +82,23 @@ def free_walks(keys: Hashes, ticks: Rows) -> Free:
     found = np.empty((len(ticks), len(keys)), np.int32)
     step = max(1, _PASS_NODES // (len(ticks) // _SPAN + 1))
     for start in range(0, len(keys), step):
-        found[:, start : start + step] = _places(keys[start : start + step], ticks, 0)
+        found[:, start : start + step] = _draw_places(keys[start : start + step], ticks, 0)
     return found
 
 
-def _places(keys: Hashes, places: Rows, level: int) -> Free:
+def _draw_places(keys: Hashes, places: Rows, level: int) -> Free:
     """Return the walks at these places of a level, which are 8**level ticks apart."""
     if level == _LEVELS:
-        draws = _hashes(keys, places, level) >> np.uint64(64 - _QUANTILE_BITS)
-        ends: Free = _quantiles(level).take(draws.view(np.int64))
+        draws = _draw_hashes(keys, places, level) >> np.uint64(64 - _QUANTILE_BITS)
+        ends: Free = _make_quantiles(level).take(draws.view(np.int64))
         ends[places == 0] = 0
         return ends
     nodes, node_of = distinct(places >> _SPAN_BITS)
     borders, border_of = distinct(np.stack([nodes, nodes + 1], axis=1).ravel())
-    ends = _places(keys, borders, level + 1)
+    ends = _draw_places(keys, borders, level + 1)
     left, rise = ends[border_of[::2]], ends[border_of[1::2]]
     rise -= left
-    drawn, least = _partial_sums(keys, nodes, level)
+    drawn, least = _sum_draws(keys, nodes, level)
     rise -= drawn[_SPAN]
     if level == 0:
         _straighten(drawn, rise, least)
@@ -111,14 +111,14 @@ def _places(keys: Hashes, places: Rows, level: int) -> Free:
     return found
 
 
-def _partial_sums(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
+def _sum_draws(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
     """Return the sums of the first 0..8 draws of each node, and its least draw."""
     sums = np.zeros((_SPAN + 1, len(nodes), len(keys)), np.int32)
     least = np.zeros((len(nodes), len(keys)), np.int32)
-    quantiles, mask = _quantiles(level), np.uint64((1 << _QUANTILE_BITS) - 1)
+    quantiles, mask = _make_quantiles(level), np.uint64((1 << _QUANTILE_BITS) - 1)
     for word, lane in product(range(_SPAN // _LANES), range(_LANES)):
         if lane == 0:
-            hashes = _hashes(keys, nodes << 1 | word, level)
+            hashes = _draw_hashes(keys, nodes << 1 | word, level)
         shift = np.uint64(_LANE_BITS * lane + _LANE_BITS - _QUANTILE_BITS)
         drawn = quantiles.take(((hashes >> shift) & mask).view(np.int64))
         place = word * _LANES + lane
@@ -128,10 +128,10 @@ def _partial_sums(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
 
 
 def _straighten(drawn: Free, rise: Free, least: Free) -> None:
-    """Make nodes with a step below the least one straight lines: one in 400,000.
+    """Make straight lines of nodes with a step below the least one: one in 400,000.
 
-    Their own steps cannot be: no draw is further out than 3.7 deviations, so that eight ticks fall
-    by 33 at most.
+    The line itself is not too steep: no draw is beyond 3.7 deviations, so eight ticks fall by 33 at
+    most.
     """
     steep = least + (rise >> _SPAN_BITS) < LEAST_STEP << FRACTION_BITS
     if steep.any():
@@ -139,7 +139,7 @@ def _straighten(drawn: Free, rise: Free, least: Free) -> None:
         drawn[:, steep] = 0
 
 
-def _hashes(keys: Hashes, numbers: Rows, purpose: int) -> Hashes:
+def _draw_hashes(keys: Hashes, numbers: Rows, purpose: int) -> Hashes:
     return draw_each(keys, numbers << _LEVEL_BITS | purpose)
 
 
@@ -151,8 +151,8 @@ def distinct(ascending: Rows) -> tuple[Rows, Rows]:
 
 
 @cache
-def _quantiles(level: int) -> Free:
-    """Return normal quantiles of deviation sqrt(8**level), as likely as each other."""
+def _make_quantiles(level: int) -> Free:
+    """Return equally likely normal quantiles of deviation sqrt(8**level)."""
     count = 1 << _QUANTILE_BITS
     normal = NormalDist()
     found = [normal.inv_cdf((place + 0.5) / count) for place in range(count)]
@@ -188,7 +188,7 @@ class Clamped:
     low: float
     high: float
     start: float | None = None
-    """Start of the document's walk; None: anywhere between the bounds, as likely."""
+    """Start of the document's walk; None: uniform between the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Walks:
         distribution: Distribution,
         precision: Precision,
     ) -> None:
-        """Store the walks by name; table and name, with the seed, are the key of a walk's draws."""
+        """Store the walks by name; seed, table and name make the key of a walk's draws."""
         self._table = table
         self._walks = walks
         self._seed = seed
@@ -245,7 +245,7 @@ class Walks:
         """
         return {**self._draw_counters(ticks, series), **self._draw_gauges(ticks, series)}
 
-    def _keys(self, names: Iterable[str], series: Rows) -> Hashes:
+    def _make_keys(self, names: Iterable[str], series: Rows) -> Hashes:
         """Return a key for each walk: all series of the first name, then of the next."""
         keys = np.array([self._keys_of[name] for name in names], np.uint64)
         return draw_each(keys, series).T.ravel()
@@ -253,7 +253,7 @@ class Walks:
     def _draw_counters(self, ticks: Rows, series: Rows) -> dict[str, Whole]:
         if not self._counters:
             return {}
-        drawn = free_walks(self._keys(self._counters, series), ticks)
+        drawn = free_walks(self._make_keys(self._counters, series), ticks)
         cuts = zip(self._counters.items(), np.hsplit(drawn, len(self._counters)), strict=True)
         shift = ticks[:, None] << FRACTION_BITS
         return {name: (free + shift * walk.mean) >> FRACTION_BITS for (name, walk), free in cuts}
@@ -261,11 +261,11 @@ class Walks:
     def _draw_gauges(self, ticks: Rows, series: Rows) -> dict[str, Doubles]:
         if not self._gauges:
             return {}
-        keys = self._keys(self._gauges, series)
+        keys = self._make_keys(self._gauges, series)
         drawn = free_walks(keys, ticks).astype(np.float64)
         if self._precision is Precision.FULL:
-            drawn += fractions(_hashes(keys, ticks, _FINE))
-        starts = fractions(_hashes(keys, np.zeros(1, np.int64), _START))
+            drawn += fractions(_draw_hashes(keys, ticks, _FINE))
+        starts = fractions(_draw_hashes(keys, np.zeros(1, np.int64), _START))
         count = len(self._gauges)
         parts = zip(np.hsplit(drawn, count), np.hsplit(starts[0], count), strict=True)
         return {

@@ -21,19 +21,19 @@ class Arrow:
 
     def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
         """Store the columns of a table, and its time unit."""
-        self._columns = [(column, LevelCache(_texts)) for column in columns]
+        self._columns = [(column, LevelCache(_convert_texts)) for column in columns]
         self._unit = unit
 
     def encode(self, block: Block, rows_per_batch: int) -> list[Any]:
         """Return the block as tables of `rows_per_batch` rows (the last may have fewer)."""
         import pyarrow as pa  # noqa: PLC0415
 
-        arrays = [self._array(c, texts, block.data[c.name]) for c, texts in self._columns]
+        arrays = [self._make_array(c, texts, block.data[c.name]) for c, texts in self._columns]
         table = pa.table(arrays, names=[column.name for column, _ in self._columns])
         starts = range(0, len(block), rows_per_batch)
         return [table.slice(start, rows_per_batch) for start in starts]
 
-    def _array(self, column: Column, texts: LevelCache[Any], data: ColumnData) -> Any:
+    def _make_array(self, column: Column, texts: LevelCache[Any], data: ColumnData) -> Any:
         import pyarrow as pa  # noqa: PLC0415
 
         null = None if data.valid is None or data.valid.all() else ~data.valid
@@ -46,7 +46,7 @@ class Arrow:
         return pa.array(data.values(), instants, mask=null)
 
 
-def _texts(levels: Array) -> Any:
+def _convert_texts(levels: Array) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     return pa.array(levels, pa.binary()).cast(pa.string())

@@ -79,17 +79,17 @@ class Bson:
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
-        return cut(self._rows(block), batch_rows) if len(block) else []
+        return cut(self._lay_out(block), batch_rows) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the documents between each two edges, as parts of one buffer."""
-        return between(self._rows(block), edges)
+        return between(self._lay_out(block), edges)
 
-    def _rows(self, block: Block) -> LaidOut:
-        return lay_out(self._document(self._layout, block), len(block))
+    def _lay_out(self, block: Block) -> LaidOut:
+        return lay_out(self._write_document(self._layout, block), len(block))
 
-    def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
-        shares = [share for element in elements for share in self._element(element, block)]
+    def _write_document(self, elements: Sequence[Element], block: Block) -> list[Share]:
+        shares = [share for element in elements for share in self._write_element(element, block)]
         fixed = sum(share.width for share in shares if share.used is None)
         sizes = np.array(_LENGTH.itemsize + fixed + 1)
         for share in shares:
@@ -103,20 +103,22 @@ class Bson:
         length = np.atleast_1d(sizes).astype(_LENGTH)
         return [Share([length], None), *shares, Share([_END], None)]
 
-    def _element(self, element: Element, block: Block) -> list[Share]:
+    def _write_element(self, element: Element, block: Block) -> list[Share]:
         match element:
             case BsonField():
-                return [self._field(element, block)]
+                return [self._write_field(element, block)]
             case Constant(name, text):
                 content = text.encode()
                 length = (len(content) + 1).to_bytes(4, "little")
-                return [Share([literal(_head(_STRING, name) + length + content + b"\0")], None)]
+                return [
+                    Share([literal(_write_head(_STRING, name) + length + content + b"\0")], None)
+                ]
             case Embedded(name, elements, array):
-                head = Share([literal(_head(_ARRAY if array else _EMBEDDED, name))], None)
-                return [head, *self._document(elements, block)]
+                head = Share([literal(_write_head(_ARRAY if array else _EMBEDDED, name))], None)
+                return [head, *self._write_document(elements, block)]
         assert_never(element)
 
-    def _field(self, field: BsonField, block: Block) -> Share:
+    def _write_field(self, field: BsonField, block: Block) -> Share:
         data = block.data[field.column.name]
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
@@ -125,42 +127,42 @@ class Bson:
             (items,), used = self._levels[field](data.levels)
             share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
         else:
-            share = _share(field, self._time_unit, fill(data))
-        return share if null is None else _with_nulls(field, share, null)
+            share = _write_values(field, self._time_unit, fill(data))
+        return share if null is None else _put_nulls(field, share, null)
 
 
-def _head(kind: bytes, name: str) -> bytes:
+def _write_head(kind: bytes, name: str) -> bytes:
     return kind + name.encode() + b"\0"
 
 
 def _pack(field: BsonField, unit: TimeUnit, levels: Array) -> Share:
-    share = _share(field, unit, levels)
+    share = _write_values(field, unit, levels)
     return share._replace(arrays=[side_by_side(share.arrays, len(levels))])
 
 
-def _share(field: BsonField, unit: TimeUnit, values: Array) -> Share:
+def _write_values(field: BsonField, unit: TimeUnit, values: Array) -> Share:
     """Return the type, the name and the value of each row."""
     kind = field.column.type
     if kind is Type.TEXT:
-        return _text(field.name, values)
+        return _write_texts(field.name, values)
     if field.date:
-        return _number(_DATE, field.name, _dates(field.column, unit, values))
+        return _write_numbers(_DATE, field.name, _convert_dates(field.column, unit, values))
     if kind in FLOATS:
-        return _number(_DOUBLE, field.name, values.astype("<f8"))
+        return _write_numbers(_DOUBLE, field.name, values.astype("<f8"))
     if kind is Type.BOOL:
-        return _number(_BOOL, field.name, values.astype("u1"))
+        return _write_numbers(_BOOL, field.name, values.astype("u1"))
     if kind in (Type.INT16, Type.INT32):
-        return _number(_INT32, field.name, values.astype("<i4"))
-    return _number(_INT64, field.name, values.astype("<i8"))
+        return _write_numbers(_INT32, field.name, values.astype("<i4"))
+    return _write_numbers(_INT64, field.name, values.astype("<i8"))
 
 
-def _number(kind: bytes, name: str, values: Array) -> Share:
-    return Share([literal(_head(kind, name)), values], None)
+def _write_numbers(kind: bytes, name: str, values: Array) -> Share:
+    return Share([literal(_write_head(kind, name)), values], None)
 
 
-def _text(name: str, values: Array) -> Share:
+def _write_texts(name: str, values: Array) -> Share:
     """Return texts; the padding of a shorter text supplies its NUL."""
-    head = literal(_head(_STRING, name))
+    head = literal(_write_head(_STRING, name))
     lengths = np.strings.str_len(values)
     ended = values.astype(f"S{values.dtype.itemsize + 1}")
     share = Share([head, (lengths + 1).astype(_LENGTH), ended], None)
@@ -169,7 +171,7 @@ def _text(name: str, values: Array) -> Share:
     return share._replace(used=lengths + (share.width - values.dtype.itemsize))
 
 
-def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _convert_dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return instants in milliseconds, rounded towards the past."""
     if unit.per_second > _MILLISECONDS:
         return values // (unit.per_second // _MILLISECONDS)
@@ -184,11 +186,11 @@ def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray
     return values * factor
 
 
-def _with_nulls(field: BsonField, share: Share, null: NDArray[np.bool_]) -> Share:
+def _put_nulls(field: BsonField, share: Share, null: NDArray[np.bool_]) -> Share:
     """Return a share in which a NULL is an element of type null, or left out."""
     used = np.full(len(null), share.width) if share.used is None else share.used.copy()
     items = side_by_side(share.arrays, len(null))
     if field.null:
         octets(items)[null, 0] = _NULL[0]  # the name remains in its place
-    used[null] = len(_head(_NULL, field.name)) if field.null else 0
+    used[null] = len(_write_head(_NULL, field.name)) if field.null else 0
     return Share([items], used)

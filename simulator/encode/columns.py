@@ -67,43 +67,43 @@ class Columns:
         """Return the shares of all columns; the block has at least one row."""
         data = [block.data[writer.name] for writer in self._writers]
         shares: list[AnyShare] = []
-        for first, stop in _runs(data):
+        for first, stop in _find_runs(data):
             column, writer = data[first], self._writers[first]
             own: Sequence[AnyShare]
             if isinstance(column, Coded):
                 levels = [each.levels for each in data[first:stop] if isinstance(each, Coded)]
-                own = [_gather(self._of_levels(first, stop)(*levels), column.codes)]
+                own = [_gather(self._find_cache(first, stop)(*levels), column.codes)]
             else:
-                own = writer.write(_writable(column))
+                own = writer.write(_fill_nulls(column))
             if column.valid is not None and not column.valid.all():
-                own = _with_nulls(own, column.valid, writer.null)
+                own = _put_nulls(own, column.valid, writer.null)
             shares += own
         return shares
 
-    def _of_levels(self, first: int, stop: int) -> LevelCache[Share]:
+    def _find_cache(self, first: int, stop: int) -> LevelCache[Share]:
         """Return the cache of the shares that writers first..stop make of levels."""
         if (first, stop) not in self._levels:
             writers = self._writers[first:stop]
-            self._levels[first, stop] = LevelCache(partial(_together, writers))
+            self._levels[first, stop] = LevelCache(partial(_write_together, writers))
         return self._levels[first, stop]
 
 
-def _runs(data: Sequence[ColumnData]) -> Iterator[tuple[int, int]]:
+def _find_runs(data: Sequence[ColumnData]) -> Iterator[tuple[int, int]]:
     """Yield the columns as runs first..stop: one column, or neighbours with the same codes."""
     first = 0
     for stop in range(1, len(data) + 1):
-        if stop == len(data) or not _alike(data[stop - 1], data[stop]):
+        if stop == len(data) or not _share_codes(data[stop - 1], data[stop]):
             yield first, stop
             first = stop
 
 
-def _alike(one: ColumnData, other: ColumnData) -> bool:
+def _share_codes(one: ColumnData, other: ColumnData) -> bool:
     if not isinstance(one, Coded) or not isinstance(other, Coded):
         return False
     return one.codes is other.codes and one.valid is None and other.valid is None
 
 
-def _writable(column: Values | Texts) -> Array | Texts:
+def _fill_nulls(column: Values | Texts) -> Array | Texts:
     """Return the values, with writable ones in place of NULLs."""
     if isinstance(column, Values):
         return fill(column)
@@ -121,7 +121,7 @@ def fill(column: Values | Texts) -> Array:
     return np.where(column.valid, values, values.dtype.type())
 
 
-def _together(writers: Sequence[ColumnEncoder], *levels: Array) -> Share:
+def _write_together(writers: Sequence[ColumnEncoder], *levels: Array) -> Share:
     # Columns with the same codes may have levels that no code reaches.
     count = min(map(len, levels))
     shares = [
@@ -138,7 +138,7 @@ def _gather(levels: Share, codes: NDArray[np.int64]) -> Share:
     return levels if len(levels.arrays[0]) == 1 else levels.take(codes)
 
 
-def _with_nulls(
+def _put_nulls(
     shares: Sequence[AnyShare], valid: NDArray[np.bool_], null: bytes
 ) -> Sequence[AnyShare]:
     """Return the shares, with `null` in place of invalid values."""

@@ -75,7 +75,7 @@ class CqlRows:
             return []
         _refuse_unstorable(self._prepared, block)
         shares = [Share([self._before], None), *self._values.shares(block)]
-        order, starts = self._cut(block, batch_rows, self._most_rows(shares, len(block)))
+        order, starts = self._cut(block, batch_rows, self._limit_rows(shares, len(block)))
         firsts = starts
         if order is not None:
             shares, firsts = [share.take(order) for share in shares], order.take(starts)
@@ -85,7 +85,7 @@ class CqlRows:
         requests: list[list[MessageRows]] = [[] for _ in range(0, len(block), batch_rows)]
         for send, key, count, start, stop in zip(
             (starts // batch_rows).tolist(),
-            self._routing_keys(block, firsts, batch_rows),
+            self._make_routing_keys(block, firsts, batch_rows),
             np.diff(edges).tolist(),
             offsets,
             offsets[1:],
@@ -94,7 +94,7 @@ class CqlRows:
             requests[send].append(MessageRows(bytes(content[start:stop]), count, key))
         return requests
 
-    def _most_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
+    def _limit_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
         """Return the most rows of a message."""
         if self._prepared.most_bytes is None:
             return MOST_ROWS
@@ -108,7 +108,7 @@ class CqlRows:
         begins = np.arange(len(block)) % batch_rows % most_rows == 0
         partitions = None
         if self._prepared.grouped and batch_rows > 1:
-            partitions = _partitions([block.data[name] for name in self._prepared.partition])
+            partitions = _number_partitions([block.data[name] for name in self._prepared.partition])
         if partitions is None:
             return None, np.flatnonzero(begins)
         order = np.lexsort((partitions, np.arange(len(block)) // batch_rows))
@@ -116,14 +116,14 @@ class CqlRows:
         begins[1:] |= partitions[1:] != partitions[:-1]
         return order, np.flatnonzero(begins)
 
-    def _routing_keys(
+    def _make_routing_keys(
         self, block: Block, rows: NDArray[np.int64], batch_rows: int
     ) -> Sequence[bytes | None]:
         """Return the partition keys of these rows in the form that tokens are computed from."""
         names = self._prepared.partition
         if not names or not (self._prepared.grouped or batch_rows == 1):
             return [None] * len(rows)
-        columns = [self._key_part(name, block.data[name], rows) for name in names]
+        columns = [self._make_key_part(name, block.data[name], rows) for name in names]
         if len(columns) == 1:
             return columns[0]
         return [
@@ -131,7 +131,7 @@ class CqlRows:
             for parts in zip(*columns, strict=True)
         ]
 
-    def _key_part(self, name: str, data: ColumnData, rows: NDArray[np.int64]) -> list[bytes]:
+    def _make_key_part(self, name: str, data: ColumnData, rows: NDArray[np.int64]) -> list[bytes]:
         (column,) = (column for column in self._prepared.columns if column.name == name)
         values = (
             data.levels.take(data.codes.take(rows))
@@ -153,7 +153,7 @@ def milliseconds(unit: TimeUnit, values: Array) -> Array:
     return values * _MS_PER_S if unit is TimeUnit.SECOND else values
 
 
-def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
+def _number_partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
     """Return the number of each row's partition; None if all rows are in one."""
     total: NDArray[np.int64] | None = None
     for data in columns:

@@ -46,7 +46,7 @@ class LineDialect:
 
     def marker(self, table: Table) -> str | None:
         """Return the name of a field that is true in every row, if a line needs one."""
-        fields = _fields(table, self.tags(table))
+        fields = _list_fields(table, self.tags(table))
         if fields and not fields[0].nullable:
             return None
         return table.find_unused(EXISTS)
@@ -92,7 +92,7 @@ class LineProtocol:
         labels: Mapping[str, str] = NO_LABELS,
     ) -> None:
         """Store tags of every line in `labels`."""
-        slots = _slots(table, _head(name, labels), dialect)
+        slots = _make_slots(table, _write_head(name, labels), dialect)
         self._text = TextEncoder(slots, BARE, table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
@@ -116,35 +116,38 @@ class LineProtocol:
 
 def marker(table: Table) -> str:
     """Return the field that every row has in InfluxDB."""
-    return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
+    return INFLUXDB.marker(table) or _list_fields(table, table.tags)[0].name
 
 
-def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
+def _list_fields(table: Table, tags: Sequence[Column]) -> list[Column]:
     """Return all columns but tags and time, one that is never NULL first."""
     fields = [c for c in table.columns if c not in tags and c.role is not Role.TIME]
     return sorted(fields, key=lambda column: column.nullable)
 
 
-def _head(name: str, labels: Mapping[str, str]) -> bytes:
+def _write_head(name: str, labels: Mapping[str, str]) -> bytes:
     """Return the start of every line: the measurement, and tags that are the same in all lines."""
-    tags = (b",%b=%b" % (_key(key), tag_text(key, value.encode())) for key, value in labels.items())
+    tags = (
+        b",%b=%b" % (_escape_key(key), tag_text(key, value.encode()))
+        for key, value in labels.items()
+    )
     return b"".join((escape(name.encode(), b", "), *tags))
 
 
-def _slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
+def _make_slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
     """Return a line's slots; the text between two columns belongs to the second."""
     row: list[Slot] = []
     lead = head
     tags = dialect.tags(table)
     for tag in tags:
-        before = lead + b"," + _key(tag.name) + b"="
+        before = lead + b"," + _escape_key(tag.name) + b"="
         row.append(Slot(tag, dialect.tag(tag), before, b"", null=lead))
         lead = b""
     separator = b" "
     if marker := dialect.marker(table):
-        lead, separator = lead + b" " + _key(marker) + b"=t", b","
-    for field in _fields(table, tags):
-        before = lead + separator + _key(field.name) + b"="
+        lead, separator = lead + b" " + _escape_key(marker) + b"=t", b","
+    for field in _list_fields(table, tags):
+        before = lead + separator + _escape_key(field.name) + b"="
         style, after = dialect.field(field, table.time_unit)
         row.append(Slot(field, style, before, after, null=lead))
         lead, separator = b"", b","
@@ -152,7 +155,7 @@ def _slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
     return row
 
 
-def _key(name: str) -> bytes:
+def _escape_key(name: str) -> bytes:
     return escape(name.encode(), b",= ")
 
 

@@ -65,18 +65,17 @@ class _NativeColumn:
         self._nullable = column.nullable
         self._low = type_name.startswith(_LOW)
         own = type_name.removeprefix(_LOW).removesuffix(")") if self._low else type_name
-        self._head = _text(column.name) + _text(own)
-        self._low_head = _text(column.name) + _text(type_name) + _DICTIONARY_VERSION
-        self._texts = LevelCache(_text_shares)
-        self._keys = LevelCache(partial(_keys, nullable=column.nullable))
+        self._head = _write_text(column.name) + _write_text(own)
+        self._low_head = _write_text(column.name) + _write_text(type_name) + _DICTIONARY_VERSION
+        self._texts = LevelCache(_write_texts)
+        self._keys = LevelCache(partial(_write_dictionary, nullable=column.nullable))
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
-        """Return a function that returns the column's part of a payload."""
         # A dictionary with more keys than rows would be larger than the texts; the server then
         # builds the dictionary itself.
         if self._low and isinstance(data, Coded) and len(data.levels) <= batch_rows:
-            return self._dictionary(data)
-        values = self._plain(data, batch_rows)
+            return self._write_codes(data)
+        values = self._write_plain(data, batch_rows)
         if not self._nullable:
             return lambda start, stop: (self._head, *values(start, stop))
         valid = data.valid
@@ -84,16 +83,16 @@ class _NativeColumn:
         marks = np.ascontiguousarray(nulls).data
         return lambda start, stop: (self._head, marks[start:stop], *values(start, stop))
 
-    def _plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
+    def _write_plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
         if self._is_text:
-            shares = _shares(self._column, self._texts, data)
+            shares = _write_column(self._column, self._texts, data)
             texts = cut(lay_out(shares, len(data)), batch_rows)
             return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
         return lambda start, stop: (content[start * width : stop * width],)
 
-    def _dictionary(self, data: Coded) -> _Pieces:
+    def _write_codes(self, data: Coded) -> _Pieces:
         keys = self._keys(data.levels)
         codes = data.codes
         if self._nullable:
@@ -115,13 +114,13 @@ class _Keys(NamedTuple):
     dtype: np.dtype[np.unsignedinteger]
 
 
-def _keys(levels: Array, *, nullable: bool) -> _Keys:
+def _write_dictionary(levels: Array, *, nullable: bool) -> _Keys:
     texts = levels.tolist()
     if nullable:
         texts.insert(0, b"")  # the first key means NULL
     kind = next(i for i, dtype in enumerate(_INDEX_TYPES) if len(texts) <= np.iinfo(dtype).max + 1)
     head = (kind | _OWN_KEYS).to_bytes(8, "little") + len(texts).to_bytes(8, "little")
-    return _Keys(head + b"".join(map(_text, texts)), _INDEX_TYPES[kind])
+    return _Keys(head + b"".join(map(_write_text, texts)), _INDEX_TYPES[kind])
 
 
 class RowBinary:
@@ -131,7 +130,7 @@ class RowBinary:
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._columns = [(column, LevelCache(_shares_of(column))) for column in columns]
+        self._columns = [(column, LevelCache(_choose_writer(column))) for column in columns]
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
@@ -140,41 +139,42 @@ class RowBinary:
         shares: list[AnyShare] = []
         for column, levels in self._columns:
             data = block.data[column.name]
-            own = _shares(column, levels, data)
-            shares += _with_marks(own, data.valid) if column.nullable else own
+            own = _write_column(column, levels, data)
+            if not column.nullable:
+                shares += own
+            elif data.valid is None or data.valid.all():
+                shares += [Share([np.zeros(1, np.uint8)], None), *own]
+            else:
+                marks = Share([(~data.valid).view(np.uint8)], None)
+                shares += [marks, *(blank(share, data.valid) for share in own)]
         return cut(lay_out(shares, len(block)), batch_rows)
 
 
-def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
+def _choose_writer(column: Column) -> Callable[[Array], list[Share]]:
     if column.type is Type.TEXT:
-        return _text_shares
+        return _write_texts
     return lambda values: [Share([values], None)]
 
 
-def _with_marks(shares: Sequence[AnyShare], valid: NDArray[np.bool_] | None) -> list[AnyShare]:
-    """Return shares behind a byte that marks a NULL; a NULL has no other bytes."""
-    if valid is None or valid.all():
-        return [Share([np.zeros(1, np.uint8)], None), *shares]
-    return [Share([(~valid).view(np.uint8)], None), *(blank(share, valid) for share in shares)]
-
-
-def _shares(column: Column, levels: LevelCache[list[Share]], data: ColumnData) -> list[AnyShare]:
+def _write_column(
+    column: Column, levels: LevelCache[list[Share]], data: ColumnData
+) -> list[AnyShare]:
     if isinstance(data, Coded):
         return [share.take(data.codes) for share in levels(data.levels)]
     if isinstance(data, Texts):
         lengths = data.lengths if data.valid is None else np.where(data.valid, data.lengths, 0)
-        return [*_lengths(lengths), Spans(data.content, data.starts, lengths)]
-    return [*_shares_of(column)(data.array)]
+        return [*_write_lengths(lengths), Spans(data.content, data.starts, lengths)]
+    return [*_choose_writer(column)(data.array)]
 
 
-def _text_shares(values: Array) -> list[Share]:
+def _write_texts(values: Array) -> list[Share]:
     """Return each text after its length."""
     lengths = np.strings.str_len(values)
     fixed = lengths.min() == values.dtype.itemsize
-    return [*_lengths(lengths), Share([values], None if fixed else lengths)]
+    return [*_write_lengths(lengths), Share([values], None if fixed else lengths)]
 
 
-def _lengths(lengths: NDArray[np.int64]) -> list[Share]:
+def _write_lengths(lengths: NDArray[np.int64]) -> list[Share]:
     """Return lengths in LEB128, a share for each digit."""
     shares = []
     rest, written = lengths, np.ones(len(lengths), np.bool_)
@@ -195,6 +195,6 @@ def leb128(number: int) -> bytes:
     return bytes([*digits, number])
 
 
-def _text(text: str | bytes) -> bytes:
+def _write_text(text: str | bytes) -> bytes:
     content = text.encode() if isinstance(text, str) else text
     return leb128(len(content)) + content

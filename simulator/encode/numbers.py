@@ -43,9 +43,9 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
     days = seconds // _DAY_S
     arrays = [
         *([literal(style.quote)] if style.quote else []),
-        _dates(days),
+        _format_dates(days),
         literal(style.middle),
-        _times().take(seconds - days * _DAY_S),
+        _list_times().take(seconds - days * _DAY_S),
     ]
     if decimals:
         fractions = (values - seconds * 10**decimals).view(np.uint64)
@@ -54,7 +54,7 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
     return [*arrays, literal(end)] if end else arrays
 
 
-def _dates(days: NDArray[np.int64]) -> Array:
+def _format_dates(days: NDArray[np.int64]) -> Array:
     """Return dates such as 2026-11-21; the rows of a block usually share a few days."""
     first, last = int(days.min()), int(days.max())
     if first < _FIRST_DAY or last > _LAST_DAY:
@@ -71,7 +71,7 @@ def _render(days: NDArray[np.int64]) -> Array:
 
 
 @cache
-def _times() -> Array:
+def _list_times() -> Array:
     """Return every second of a day as hh:mm:ss; 0.7 MB."""
     colon = literal(b":")
     second = np.arange(_DAY_S)
@@ -96,16 +96,16 @@ def doubles(values: Array) -> Array:
     sizes = np.abs(wide[:-1])
     plain = (sizes >= _LEAST) & (sizes < _BOUND) | (sizes == 0)
     if plain.all():
-        return _texts(wide, b"0")
+        return _format(wide, b"0")
     others = np.array([repr(value) for value in wide[:-1][~plain].tolist()], np.bytes_)
     wide[:-1][~plain] = 0
-    texts = _texts(wide, b"\0")
+    texts = _format(wide, b"\0")
     texts = texts.astype(f"S{max(texts.dtype.itemsize, others.dtype.itemsize)}")
     texts[~plain] = others
     return texts
 
 
-def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
+def _format(wide: NDArray[np.float64], padding: bytes) -> Array:
     """Return all values but the last, which is the longest, as items of one width."""
     content = np.frombuffer(orjson.dumps(wide, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
     ends = np.flatnonzero(content == ord(","))
@@ -114,7 +114,7 @@ def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
     width = int(lengths.max(initial=1))
     items = view_items(content, width)[starts]
     if lengths.min(initial=width) < width:
-        used, unused = _masks(width, padding)
+        used, unused = _make_masks(width, padding)
         letters = octets(items).reshape(-1)
         letters &= octets(used.take(lengths)).reshape(-1)
         letters |= octets(unused.take(lengths)).reshape(-1)
@@ -123,7 +123,7 @@ def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
 
 
 @cache
-def _masks(width: int, padding: bytes) -> tuple[Array, Array]:
+def _make_masks(width: int, padding: bytes) -> tuple[Array, Array]:
     """Return, for each length, a mask that keeps that many bytes of an item, and the padding."""
     kept = np.arange(width) < np.arange(width + 1)[:, None]
     used = np.where(kept, 0xFF, 0).astype(np.uint8)

@@ -51,7 +51,7 @@ class Objects:
     def encode(self, block: Block, rows_per_batch: int) -> list[list[tuple[Any, ...]]]:
         """Return the block as batches of `rows_per_batch` rows (the last may have fewer)."""
         columns = [
-            self._column(column.type, levels, block.data[column.name])
+            self._make_column(column.type, levels, block.data[column.name])
             for column, levels in self._columns
         ]
         at_once = max(_ROWS_AT_ONCE // rows_per_batch, 1) * rows_per_batch
@@ -63,7 +63,7 @@ class Objects:
             batches += [rows[start : start + rows_per_batch] for start in starts]
         return batches
 
-    def _column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
+    def _make_column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
         """Return an array that converts to a list of the column's objects."""
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):

@@ -50,10 +50,10 @@ class Parameters:
         """Return the block as pieces of `rows_per_batch` rows each (the last may have fewer)."""
         if not len(block):
             return []
-        head = Share([self._nulls(block), self._types], None)
+        head = Share([self._mark_nulls(block), self._types], None)
         return cut(lay_out([head, *self._values.shares(block)], len(block)), rows_per_batch)
 
-    def _nulls(self, block: Block) -> Array:
+    def _mark_nulls(self, block: Block) -> Array:
         """Return the bits of each row, the first column in the lowest bit of the first byte."""
         width = -(-len(self._names) // 8)
         bits = np.zeros((len(block), width), np.uint8)
@@ -67,23 +67,23 @@ class Parameters:
 def _format(column: Column, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
     if isinstance(values, Texts):
         return [
-            Share([_prefix(values.lengths)], None),
+            Share([_encode_lengths(values.lengths)], None),
             Spans(values.content, values.starts, values.lengths),
         ]
     if column.type is Type.TEXT:
         lengths = np.strings.str_len(values)
         fixed = lengths.min() == values.dtype.itemsize
         used = None if fixed else lengths + _LENGTH.itemsize
-        return [Share([_prefix(lengths), values], used)]
+        return [Share([_encode_lengths(lengths), values], used)]
     if column.type is Type.TIMESTAMP:
         arrays = iso(values, unit, _INSTANTS)
         length = sum(array.dtype.itemsize for array in arrays)
-        return [Share([_prefix(np.array([length])), *arrays], None)]
+        return [Share([_encode_lengths(np.array([length])), *arrays], None)]
     if column.type is Type.BOOL:
         return [Share([values.astype(np.uint8)], None)]
     return [Share([values.astype(values.dtype.newbyteorder("<"))], None)]
 
 
-def _prefix(lengths: Array) -> Array:
+def _encode_lengths(lengths: Array) -> Array:
     """Return lengths of any size in the form of three bytes."""
     return (lengths.astype(np.int64) << 8 | _THREE_BYTES).astype(_LENGTH)

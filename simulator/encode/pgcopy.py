@@ -79,19 +79,19 @@ class PgCopy:
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._count = literal(len(columns).to_bytes(2, "big"))
-        self._values = Prefixed(columns, partial(_instants, time_unit))
+        self._values = Prefixed(columns, partial(_convert_instants, time_unit))
 
     def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
         """Return the block as streams of `rows_per_batch` rows each (the last may have fewer)."""
-        return cut(self._rows(block), rows_per_batch, STREAM) if len(block) else []
+        return cut(self._lay_out(block), rows_per_batch, STREAM) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the rows between each two edges without a header, as parts of one buffer."""
-        return between(self._rows(block), edges)
+        return between(self._lay_out(block), edges)
 
-    def _rows(self, block: Block) -> LaidOut:
+    def _lay_out(self, block: Block) -> LaidOut:
         return lay_out([Share([self._count], None), *self._values.shares(block)], len(block))
 
 
-def _instants(unit: TimeUnit, values: Array) -> Array:
+def _convert_instants(unit: TimeUnit, values: Array) -> Array:
     return microseconds(values, unit) - _EPOCH_US

@@ -90,8 +90,8 @@ class Points:
     ) -> tuple[Array, NDArray[np.bool_] | None]:
         """Return the points of each row, and which of their bytes are written."""
         known: dict[PointPiece, Written] = {}
-        written = [self._point(point, block, instead, known) for point in self._points]
-        rows, keep = _beside(written, len(block))
+        written = [self._write_point(point, block, instead, known) for point in self._points]
+        rows, keep = _join(written, len(block))
         return rows, None if keep is None else keep.view(np.bool_)
 
     def count_fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
@@ -105,7 +105,7 @@ class Points:
             )
         return found
 
-    def _point(
+    def _write_point(
         self,
         point: PointFormat,
         block: Block,
@@ -120,9 +120,9 @@ class Points:
                 pieces.append((literal(piece), None))
                 continue
             if piece not in known:
-                known[piece] = self._piece(piece, block, instead)
+                known[piece] = self._write_piece(piece, block, instead)
             pieces.append(known[piece])
-        rows, keep = _beside(pieces, count)
+        rows, keep = _join(pieces, count)
         valid = block.data[point.field.name].valid
         if valid is not None and not valid.all():
             if keep is None:
@@ -130,7 +130,9 @@ class Points:
             keep[~valid] = 0
         return rows, keep
 
-    def _piece(self, piece: PointPiece, block: Block, instead: Mapping[str, Array]) -> Written:
+    def _write_piece(
+        self, piece: PointPiece, block: Block, instead: Mapping[str, Array]
+    ) -> Written:
         if piece.column in instead:
             return piece.write(instead[piece.column])
         if piece not in self._written:
@@ -181,17 +183,17 @@ class MixedPoints:
             if limit_bytes is not None:
                 fitting = min(fitting, points.count_fitting(block.name, rows, limit_bytes))
         places, messages = finer(edges, fitting)
-        shares = [_between(*each, own) for each, own in zip(written, places, strict=True)]
-        bodies = (self._body(parts) for parts in zip(*shares, strict=True))
+        shares = [_split(*each, own) for each, own in zip(written, places, strict=True)]
+        bodies = (self._join_body(parts) for parts in zip(*shares, strict=True))
         return [list(islice(bodies, count)) for count in messages]
 
-    def _body(self, parts: Sequence[memoryview]) -> bytes:
+    def _join_body(self, parts: Sequence[memoryview]) -> bytes:
         filled = [part for part in parts if len(part)]
         filled[-1] = filled[-1][: len(filled[-1]) - len(self._payload.between)]
         return b"".join((self._payload.before, *filled, self._payload.after))
 
 
-def _between(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[memoryview]:
+def _split(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[memoryview]:
     """Return the bytes to write between each two edges, the first of which is 0."""
     if keep is None:
         content, ends = rows.view(np.uint8).data, edges * rows.dtype.itemsize
@@ -202,13 +204,13 @@ def _between(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[m
     return [content[start:end] for start, end in pairwise(ends.tolist())]
 
 
-def _beside(parts: Sequence[Written], count: int) -> Written:
+def _join(parts: Sequence[Written], count: int) -> Written:
     """Return items side by side, and which of their bytes are written."""
     rows = side_by_side([array for array, _ in parts], count)
     if all(keep is None for _, keep in parts):
         return rows, None
     keeps = [
-        literal(b"\1" * array.dtype.itemsize) if keep is None else _items(keep)
+        literal(b"\1" * array.dtype.itemsize) if keep is None else _view_rows(keep)
         for array, keep in parts
     ]
     return rows, octets(side_by_side(keeps, count))
@@ -227,7 +229,7 @@ def _cut(
     return frame_payloads(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
 
 
-def _items(keep: Array) -> Array:
+def _view_rows(keep: Array) -> Array:
     """Return a matrix of bytes as items, one for each row."""
     return np.ascontiguousarray(keep).view(f"V{keep.shape[1]}")[:, 0]
 
@@ -237,10 +239,10 @@ def as_text(kind: Type, after: bytes = b"") -> Writer:
 
     `after` follows each value.
     """
-    return partial(_text, kind, after)
+    return partial(_write_text, kind, after)
 
 
-def _text(kind: Type, after: bytes, values: Array) -> Written:
+def _write_text(kind: Type, after: bytes, values: Array) -> Written:
     """Return values as items of one width, padded by NUL."""
     if kind is Type.TEXT:
         arrays: list[Array] = [values.view(f"V{values.dtype.itemsize}")]

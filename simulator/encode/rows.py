@@ -116,8 +116,8 @@ def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     if len(whole) == len(shares):
         items = side_by_side([array for share in whole for array in share.arrays], count)
         return LaidOut(items.view(np.uint8), None, count)
-    pieces = _pieces(shares, count)
-    lengths = np.full(count, sum(_constant_width(piece) for piece in pieces))
+    pieces = _join_neighbours(shares, count)
+    lengths = np.full(count, sum(_find_constant_width(piece) for piece in pieces))
     for piece in pieces:
         if piece.used is not None:
             lengths += piece.used
@@ -127,7 +127,9 @@ def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     content = np.empty(total + slack, np.uint8)
     places = [ends - lengths]
     for piece in pieces[:-1]:
-        places.append(places[-1] + (_constant_width(piece) if piece.used is None else piece.used))
+        places.append(
+            places[-1] + (_find_constant_width(piece) if piece.used is None else piece.used)
+        )
     _put(pieces, places, content)
     return LaidOut(content[:total], ends, count)
 
@@ -153,12 +155,12 @@ def _is_packed(share: Share, count: int) -> bool:
     return share.used is None or share.least < share.used.max()
 
 
-def _constant_width(share: AnyShare) -> int:
+def _find_constant_width(share: AnyShare) -> int:
     """Return the bytes that a share takes in every row if its items have one length, else 0."""
     return share.width if isinstance(share, Share) and share.used is None else 0
 
 
-def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
+def _join_neighbours(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
     """Return shares of one array each: neighbours are joined where that keeps padding at the end.
 
     The widest run of one length stays alone: it overwrites the padding before it.
@@ -172,20 +174,20 @@ def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
             ends.append(share if isinstance(share, Spans) else None)
             groups.append([])
     ends.append(None)
-    fixed = [sum(map(_constant_width, group)) for group in groups]
+    fixed = [sum(map(_find_constant_width, group)) for group in groups]
     widest = fixed.index(max(fixed))
     pieces: list[AnyShare] = []
     for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
         if place == widest and any(groups[1:]) and len(group) > 1 and group[-1].used is not None:
-            pieces += [_piece(group[:-1], count), _piece(group[-1:], count)]
+            pieces += [_join(group[:-1], count), _join(group[-1:], count)]
         elif group:
-            pieces.append(_piece(group, count))
+            pieces.append(_join(group, count))
         if end is not None:
             pieces.append(end)
     return pieces
 
 
-def _piece(group: Sequence[Share], count: int) -> Share:
+def _join(group: Sequence[Share], count: int) -> Share:
     (first, *_), used = group[0]
     if len(group) == 1 and len(group[0].arrays) == 1 and len(first) == count:
         return Share([np.ascontiguousarray(first).view(f"V{first.dtype.itemsize}")], used)
@@ -203,7 +205,7 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
     of a row lies in the next one. A single piece needs no other: rows are written in their order.
     Where the pieces that follow are too short, only the bytes that are used are copied.
     """
-    fixed = [_constant_width(piece) for piece in pieces]
+    fixed = [_find_constant_width(piece) for piece in pieces]
     last = fixed.index(max(fixed))
     room = 0
     rooms = []

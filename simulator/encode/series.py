@@ -48,13 +48,16 @@ class SeriesLines:
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:
         """Store each field's metric, and labels of all series."""
         self._table = table
-        every = "".join(f",{_pair(name, value)}" for name, value in labels.items())
+        every = "".join(f",{_format_pair(name, value)}" for name, value in labels.items())
         self._fields = [
-            (column, f'{{"metric":{{{_pair("__name__", metrics[column.name])}{every}'.encode())
+            (
+                column,
+                f'{{"metric":{{{_format_pair("__name__", metrics[column.name])}{every}'.encode(),
+            )
             for column in table.columns
             if column.role not in (Role.TAG, Role.TIME)
         ]
-        self._tags = {tag.name: LevelCache(partial(_labels, tag.name)) for tag in table.tags}
+        self._tags = {tag.name: LevelCache(partial(_format_labels, tag.name)) for tag in table.tags}
         self._writers = {c.name: FieldWriter(as_text(c.type, b",")) for c, _ in self._fields}
 
     def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
@@ -67,8 +70,8 @@ class SeriesLines:
 
     def between(self, block: Block, edges: Rows, times: NDArray[np.int64]) -> list[bytes]:
         """Return the lines of the rows between each two edges, the first of which is 0."""
-        codes, labels = self._series(block)
-        runs = _runs(codes, len(labels), edges)
+        codes, labels = self._number_series(block)
+        runs = _order_lines(codes, len(labels), edges)
         instants = _INSTANTS(times)
         when_all = _Text(instants, None, runs)
         columns = []
@@ -89,12 +92,12 @@ class SeriesLines:
                     pieces += (heads[series], values, middle, when.line(line), b"]}\n")
         return [b"".join(pieces) for pieces in payloads]
 
-    def _series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
+    def _number_series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
         """Return each row's series (None: all rows have one), and the labels of each series."""
         codes: NDArray[np.int64] | None = None
         labels = [b""]
         for tag in self._table.tags:
-            own, names = self._tag(tag, block.data[tag.name])
+            own, names = self._number_tag(tag, block.data[tag.name])
             if len(names) == 1:
                 labels = [label + names[0] for label in labels]
                 continue
@@ -104,13 +107,13 @@ class SeriesLines:
             labels = [labels[before] + names[this] for before, this in pairs]
         return codes, labels
 
-    def _tag(self, tag: Column, data: ColumnData) -> tuple[NDArray[np.int64], list[bytes]]:
+    def _number_tag(self, tag: Column, data: ColumnData) -> tuple[NDArray[np.int64], list[bytes]]:
         """Return the rows' codes, and the labels of each code; a NULL has no label."""
         if isinstance(data, Coded):
             codes, names = data.codes, self._tags[tag.name](data.levels)
         else:
             levels, codes = np.unique(fill(data), return_inverse=True)
-            names = _labels(tag.name, levels)
+            names = _format_labels(tag.name, levels)
         if data.valid is not None and not data.valid.all():
             codes, names = np.where(data.valid, codes, len(names)), [*names, b""]
         return codes, names
@@ -147,7 +150,7 @@ class _Text:
 _INSTANTS = as_text(Type.INT64, b",")
 
 
-def _runs(codes: NDArray[np.int64] | None, series: int, edges: Rows) -> _Runs:
+def _order_lines(codes: NDArray[np.int64] | None, series: int, edges: Rows) -> _Runs:
     """Return the lines of the batches between edges, of rows in these series."""
     if codes is None:
         pieces = [
@@ -172,11 +175,11 @@ def _runs(codes: NDArray[np.int64] | None, series: int, edges: Rows) -> _Runs:
     return _Runs(order, starts, (first // pieces_of_a_send).tolist(), which.tolist())
 
 
-def _pair(name: str, value: str) -> str:
+def _format_pair(name: str, value: str) -> str:
     return f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(value, ensure_ascii=False)}"
 
 
-def _labels(tag: str, levels: Array) -> list[bytes]:
+def _format_labels(tag: str, levels: Array) -> list[bytes]:
     """Return a tag's values as labels."""
     texts = (v.decode() if isinstance(v, bytes) else str(v) for v in levels.tolist())
-    return [f",{_pair(tag, text)}".encode() for text in texts]
+    return [f",{_format_pair(tag, text)}".encode() for text in texts]

@@ -61,14 +61,14 @@ class Tablets:
         if not len(block):
             return []
         times = self._times(block.data[block.table.time.name].values())
-        order = _order([block.data[name] for name in self._tags], times, batch_rows)
+        order = _sort_rows([block.data[name] for name in self._tags], times, batch_rows)
         data = block.data
         if order is not None:
             times = times.take(order)
             data = {column.name: block.data[column.name].take(order) for column in self._columns}
         columns = [column.pieces(data[column.name], batch_rows) for column in self._columns]
         valid = [data[column.name].valid for column in self._columns]
-        nulls = [None if v is None or v.all() else _bitmaps(~v, batch_rows) for v in valid]
+        nulls = [None if v is None or v.all() else _make_bitmaps(~v, batch_rows) for v in valid]
         if any(bitmaps is not None for bitmaps in nulls):
             none = [b"\0"] * len(columns[0])
             columns += [none if bitmaps is None else bitmaps for bitmaps in nulls]
@@ -85,7 +85,7 @@ class _TabletColumn:
     def __init__(self, column: Column) -> None:
         self.name = column.name
         self._is_text = column.type is Type.TEXT or column.role is Role.TAG
-        self._pack = partial(_texts if self._is_text else _numbers, column.type)
+        self._pack = partial(_write_texts if self._is_text else _write_numbers, column.type)
         self._rendered = LevelCache(self._pack)
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
@@ -105,13 +105,13 @@ class _TabletColumn:
         return cut(lay_out([Share([items], used)], len(data)), batch_rows)
 
 
-def _texts(kind: Type, values: Array) -> Share:
+def _write_texts(kind: Type, values: Array) -> Share:
     """Return texts, each after its length; an integer tag becomes text."""
     share = text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
     return Share([side_by_side(share.arrays, len(values))], share.used)
 
 
-def _numbers(kind: Type, values: Array) -> Share:
+def _write_numbers(kind: Type, values: Array) -> Share:
     return Share([values.astype(_WIRE[kind])], None)
 
 
@@ -120,7 +120,7 @@ def _slice(values: Array, batch_rows: int) -> _Pieces:
     return [content[start : start + step] for start in range(0, len(content), step)]
 
 
-def _bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
+def _make_bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
     """Return for each tablet a flag and a bit per row, the lowest first, and spare bits."""
     width = batch_rows // 8 + 1
     whole = len(nulls) // batch_rows
@@ -139,9 +139,11 @@ def _bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
     return bitmaps
 
 
-def _order(tags: Sequence[ColumnData], times: Array, batch_rows: int) -> NDArray[np.int64] | None:
+def _sort_rows(
+    tags: Sequence[ColumnData], times: Array, batch_rows: int
+) -> NDArray[np.int64] | None:
     """Return the order by tablet, device and time; None if the rows already have it."""
-    codes = [_codes(tag) for tag in tags]
+    codes = [_number_values(tag) for tag in tags]
     codes = [code for code in codes if code[0] != code[-1] or (code != code[0]).any()]
     if batch_rows == 1 or (not codes and (times[1:] >= times[:-1]).all()):
         return None
@@ -149,7 +151,7 @@ def _order(tags: Sequence[ColumnData], times: Array, batch_rows: int) -> NDArray
     return np.lexsort((times, *codes, sends))
 
 
-def _codes(tag: ColumnData) -> NDArray[np.int64]:
+def _number_values(tag: ColumnData) -> NDArray[np.int64]:
     """Return numbers that are equal where a tag's values are equal."""
     codes = tag.codes if isinstance(tag, Coded) else np.unique(tag.array, return_inverse=True)[1]
     return codes if tag.valid is None else np.where(tag.valid, codes, -1)

@@ -153,16 +153,16 @@ def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | S
     """Return a slot of every row."""
     before = [Share([literal(slot.before)], None)] if slot.before else []
     after = [Share([literal(slot.after)], None)] if slot.after else []
-    return [*before, *_values(slot.column.type, values, unit, slot.style), *after]
+    return [*before, *_write_values(slot.column.type, values, unit, slot.style), *after]
 
 
-def _values(
+def _write_values(
     kind: Type, values: Array | Texts, unit: TimeUnit, style: ValueStyle
 ) -> list[Share | Spans]:
     if isinstance(values, Texts):
-        return _quote(_long_texts(values, style), style)
+        return _quote(_write_long_texts(values, style), style)
     if kind is Type.TEXT:
-        return _quote(_texts(values, style), style)
+        return _quote(_write_texts(values, style), style)
     if kind in FLOATS:
         texts = doubles(values)
         return [_pad(_keep_signs(values, texts) if style.quote == b"'" else texts)]
@@ -187,7 +187,7 @@ def _quote(texts: Share | Spans, style: ValueStyle) -> list[Share | Spans]:
     return [*quote, texts, *quote]
 
 
-def _texts(values: Array, style: ValueStyle) -> Share:
+def _write_texts(values: Array, style: ValueStyle) -> Share:
     content = values.tobytes()
     plain = len(content.translate(None, style.special)) == len(content)
     if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
@@ -195,7 +195,7 @@ def _texts(values: Array, style: ValueStyle) -> Share:
     return _pad(values)
 
 
-def _long_texts(values: Texts, style: ValueStyle) -> Spans:
+def _write_long_texts(values: Texts, style: ValueStyle) -> Spans:
     content = values.content.tobytes()
     if values.lengths.all() and len(content.translate(None, style.special)) == len(content):
         return Spans(values.content, values.starts, values.lengths)

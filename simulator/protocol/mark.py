@@ -109,10 +109,10 @@ _ENDED = {
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
     """Return whether two datasets are the same rows, wherever their file was read from."""
-    return one.origin == other.origin and _without_origin(one) == _without_origin(other)
+    return one.origin == other.origin and _drop_origin(one) == _drop_origin(other)
 
 
-def _without_origin(dataset: Dataset) -> Dataset:
+def _drop_origin(dataset: Dataset) -> Dataset:
     """Return a dataset without its origin: which rows are stored, and how."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)
@@ -124,9 +124,9 @@ def _without_origin(dataset: Dataset) -> Dataset:
 def encode(mark: Mark) -> list[int]:
     """Return a mark as integers below 2**48."""
     record = mark.model_dump(mode="json", exclude={"at_ms"}, exclude_defaults=True)
-    record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
+    record["dataset"]["ranges"] = _group_by_lane(mark.dataset.ranges)
     if mark.uncertain:
-        record["uncertain"] = _by_lane(mark.uncertain)
+        record["uncertain"] = _group_by_lane(mark.uncertain)
     compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
     packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
     body = bytes([_FORMAT]) + packed + compressor.flush()
@@ -146,15 +146,15 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
         unpacked = zlib.decompressobj(_RAW, zdict=_KNOWN).decompress(body[1:], _LONGEST_BYTES)
         record = json.loads(unpacked)
         ranges = record["dataset"].pop("ranges")
-        uncertain = merge(_in_lanes(record.pop("uncertain", ())))
+        uncertain = merge(_spread_over_lanes(record.pop("uncertain", ())))
         mark = Mark.model_validate({**record, "uncertain": uncertain, "at_ms": at_ms})
-        dataset = mark.dataset.with_ranges(_in_lanes(ranges))
+        dataset = mark.dataset.with_ranges(_spread_over_lanes(ranges))
         return mark.model_copy(update={"dataset": dataset})
     except (OverflowError, zlib.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"not a mark: {error}") from error
 
 
-def _by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
+def _group_by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
     """Return ranges as [first lane, lanes, start, stop]: most lanes have the same ones.
 
     A range with a stride or of another table than the first has these as [..., table, take, every].
@@ -173,7 +173,7 @@ def _by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
     return out
 
 
-def _in_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
+def _spread_over_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
     if sum(lanes for _, lanes, *_ in groups) > _MOST_LANES:
         raise ValueError("too many lanes")
     found = []
@@ -200,7 +200,7 @@ class Marks:
         parts: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         for mark, part, value in rows:
             parts[mark][part].add(value)
-        return cls(tuple(_mark_of(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
+        return cls(tuple(_read_mark(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
 
     def newest(self, tables: Iterable[str]) -> Mark | None:
         """Return the newest mark of any of these tables; None if a newer one is damaged."""
@@ -235,7 +235,7 @@ class Marks:
         return tuple(found)
 
 
-def _mark_of(parts: Mapping[int, set[int]], at_ms: int) -> Mark | None:
+def _read_mark(parts: Mapping[int, set[int]], at_ms: int) -> Mark | None:
     values: list[Any] = []
     for part in range(len(parts)):
         found = parts.get(part, set())

@@ -53,14 +53,14 @@ def contents_of(column: FileColumn) -> Iterator[Content]:
 
 def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> None:
     if column.nullable:
-        valid = _portions(content_path(folder, index, Content.VALID), _BYTE, rows)
+        valid = _read_portions(content_path(folder, index, Content.VALID), _BYTE, rows)
         _expect("a flag that is neither 0 nor 1", (part > 1 for part in valid))
-        valid = _portions(content_path(folder, index, Content.VALID), _BYTE, rows)
+        valid = _read_portions(content_path(folder, index, Content.VALID), _BYTE, rows)
         if all(bool(part.all()) for part in valid):
             raise ValueError("is described as having NULLs, and has none")
     if column.coded:
-        levels = _levels(content_path(folder, index, Content.LEVELS))
-        codes = _portions(content_path(folder, index, Content.CODES), _INT64, rows)
+        levels = _read_levels(content_path(folder, index, Content.LEVELS))
+        codes = _read_portions(content_path(folder, index, Content.CODES), _INT64, rows)
         _expect("a code without a text", ((p < 0) | (p >= len(levels)) for p in codes))
         if len({*levels}) < len(levels):
             raise ValueError("has two codes for one text")
@@ -72,8 +72,8 @@ def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> N
     else:
         kind = _BYTE if column.type is Type.BOOL else dtype_of(column.type)
         path = content_path(folder, index, Content.VALUES)
-        _expect(*_wrong_values(column.type, _portions(path, kind, rows)))
-        parts = _portions(path, kind, rows) if column.summable else iter(())
+        _expect(*_find_wrong_values(column.type, _read_portions(path, kind, rows)))
+        parts = _read_portions(path, kind, rows) if column.summable else iter(())
         largest = max(map(largest_of, parts), default=0.0)
         if column.summable and not is_summable(column.type, rows, largest):
             raise ValueError(f"has no sum that fits into {column.type}, as is described")
@@ -90,7 +90,7 @@ def is_summable(column_type: Type, rows: int, largest: float) -> bool:
     return column_type in FLOATS | INTEGERS and rows * largest < limit
 
 
-def _wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[str, Iterator[Any]]:
+def _find_wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[str, Iterator[Any]]:
     if column_type is Type.BOOL:
         return "a boolean that is neither 0 nor 1", (part > 1 for part in portions)
     if column_type is Type.TIMESTAMP:
@@ -101,11 +101,11 @@ def _wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[str, It
     return "", (np.zeros(0, np.bool_) for _ in portions)
 
 
-def _levels(path: Path) -> list[bytes]:
+def _read_levels(path: Path) -> list[bytes]:
     if path.stat().st_size > _PORTION * 2 * MAX_TEXT_BYTES:
         raise ValueError(f"{path.name}: is larger than any list of texts")
     with path.open("rb") as file:
-        shape, is_fortran, kind = _header(file)
+        shape, is_fortran, kind = _read_header(file)
         if len(shape) != 1 or is_fortran or kind.kind != "S" or not kind.itemsize:
             raise ValueError(f"{path.name}: is no list of texts")
         content = file.read()
@@ -115,7 +115,7 @@ def _levels(path: Path) -> list[bytes]:
     return found
 
 
-def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
         raise ValueError(f"is of version {version} of .npy, expected (1, 0)")
@@ -127,7 +127,7 @@ def _expect_long_texts(folder: Path, index: int, rows: int) -> None:
     path = content_path(folder, index, Content.BYTES)
     end = 0  # where the texts before this portion end
     with path.open("rb") as file:
-        portions = _portions(content_path(folder, index, Content.OFFSETS), _INT64, rows + 1)
+        portions = _read_portions(content_path(folder, index, Content.OFFSETS), _INT64, rows + 1)
         for number, offsets in enumerate(portions):
             if not number and offsets[0]:
                 raise ValueError("lacks the beginning of its texts")
@@ -159,7 +159,7 @@ def _expect_texts(content: bytes, ends: NDArray[np.int64]) -> None:
     _expect("a text with a NUL byte", iter([letters == 0]))
 
 
-def _portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Array]:
+def _read_portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Array]:
     """Yield the items of a file; ValueError unless it has exactly `items`."""
     size = path.stat().st_size if path.exists() else 0
     if size != items * kind.itemsize:

@@ -75,7 +75,7 @@ class NamedLines(Whole):
 
     def ends(self, content: Bytes) -> Places:
         """Return the ends of lines; of the second line, or before an action, for records of two."""
-        found = _line_ends(content, escapes=True) if self.quoted else _newlines(content)
+        found = _find_line_ends(content, escapes=True) if self.quoted else _find_newlines(content)
         if not self.action or not len(found):
             return found
         padded = np.concatenate((content, np.zeros(len(self.action), np.uint8)))
@@ -113,13 +113,13 @@ class Cells(Whole):
 
     def ends(self, content: Bytes) -> Places:
         """Return the ends of lines."""
-        return _line_ends(content, escapes=False) if self.quoted else _newlines(content)
+        return _find_line_ends(content, escapes=False) if self.quoted else _find_newlines(content)
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
         """Return UNKNOWN for a line with another number of cells."""
         between = content == self.delimiter[0]
         if self.quoted and (content == _QUOTE).any():
-            between &= ~_inside(content, escapes=False)
+            between &= ~_find_quoted(content, escapes=False)
         counts = np.concatenate(([0], np.cumsum(between)))
         right = counts[ends] - counts[starts] == self.columns - 1
         return np.where(right, 0, UNKNOWN)
@@ -178,19 +178,19 @@ class Tuples(Whole):
         return np.zeros(len(starts), np.int64)
 
 
-def _newlines(content: Bytes) -> Places:
+def _find_newlines(content: Bytes) -> Places:
     return np.flatnonzero(content == _NEWLINE) + 1
 
 
-def _line_ends(content: Bytes, *, escapes: bool) -> Places:
+def _find_line_ends(content: Bytes, *, escapes: bool) -> Places:
     """Return the ends of lines, without line feeds between quotes."""
     found = content == _NEWLINE
     if (content == _QUOTE).any():
-        found &= ~_inside(content, escapes=escapes)
+        found &= ~_find_quoted(content, escapes=escapes)
     return np.flatnonzero(found) + 1
 
 
-def _inside(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
+def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
     """Return a mask of the bytes between quotes; a quote after an escape does not count."""
     quotes = content == _QUOTE
     if escapes:
@@ -260,7 +260,7 @@ class PointLines(Cutter):
 
         while end := data.find(b"\n", at) + 1:
             table, series, place = self._parse(data, at, end)
-            if at > (found[-1][0] if found else 0) and self._begins(row, table, series, place):
+            if at > (found[-1][0] if found else 0) and self._begins_row(row, table, series, place):
                 close()
                 row = _Row()
             if place == UNKNOWN:
@@ -270,7 +270,7 @@ class PointLines(Cutter):
                 row.seen.append(place)
             at = end
         ended = last and at == len(data)
-        if at > (found[-1][0] if found else 0) and (ended or self._complete(row)):
+        if at > (found[-1][0] if found else 0) and (ended or self._is_complete(row)):
             close()
         ends, tables = zip(*found, strict=True) if found else ((), ())
         return np.array(ends, np.int64), np.array(tables, np.int64)
@@ -283,13 +283,13 @@ class PointLines(Cutter):
         table, name, *series = match.group("table", "field", "tags", "time")
         return table, tuple(series), self.fields.get(table, {}).get(name, UNKNOWN)
 
-    def _begins(self, row: _Row, table: bytes, series: tuple[bytes, ...], place: int) -> bool:
+    def _begins_row(self, row: _Row, table: bytes, series: tuple[bytes, ...], place: int) -> bool:
         """Return whether a line begins a row; a damaged line only after a complete row."""
         if place == UNKNOWN or not row.seen:
-            return self._complete(row)
+            return self._is_complete(row)
         return (row.table, row.series) != (table, series) or place <= row.seen[-1]
 
-    def _complete(self, row: _Row) -> bool:
+    def _is_complete(self, row: _Row) -> bool:
         """Return whether the last field of the row is there, after which no other can come."""
         return bool(row.seen) and row.seen[-1] == len(self.fields[row.table]) - 1
 
@@ -321,7 +321,7 @@ class Layout:
 def layout_of(form: RecordFormat, tables: Sequence[Table]) -> Layout:
     """Return the layout of a file of this format for rows of these tables."""
     known = FORMATS[form]
-    return Layout(_cutter(form, tables), len(tables), known.header(tables[0]), known.trailer)
+    return Layout(_make_cutter(form, tables), len(tables), known.header(tables[0]), known.trailer)
 
 
 def tables_in(
@@ -346,7 +346,7 @@ def tables_in(
     return places
 
 
-def _cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
+def _make_cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
     names = [table.name.encode() for table in tables]
     columns = len(tables[0].columns)
     cells = f"{columns} cells ({', '.join(column.name for column in tables[0].columns)})"
@@ -356,15 +356,15 @@ def _cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
                 name.replace(b",", b"\\,").replace(b" ", b"\\ ") + (b"," if table.tags else b" ")
                 for name, table in zip(names, tables, strict=True)
             ]
-            expected = f"a line of {_any(tables)} with tags, fields and time"
+            expected = f"a line of {_join_names(tables)} with tags, fields and time"
             return NamedLines(begins, b"0123456789", expected, quoted=True)
         case RecordFormat.ES_BULK:
             begins = [b'{"create":{"_index":"%s"}}\n{' % name for name in names]
-            expected = f"an action and a document of {_any(tables)}"
+            expected = f"an action and a document of {_join_names(tables)}"
             return NamedLines(begins, b"}", expected, action=b'{"create":{')
         case RecordFormat.SPLUNK:
             begins = [b'{"index":"%s",' % index(name.decode()).encode() for name in names]
-            return NamedLines(begins, b"}", f"an event of {_any(tables)}")
+            return NamedLines(begins, b"}", f"an event of {_join_names(tables)}")
         case RecordFormat.CSV:
             return Cells(b",", columns, quoted=True, expected=cells)
         case RecordFormat.TSV | RecordFormat.PGCOPY:
@@ -377,5 +377,5 @@ def _cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
             return point_lines(form, tables)
 
 
-def _any(tables: Sequence[Table]) -> str:
+def _join_names(tables: Sequence[Table]) -> str:
     return " or ".join(table.name for table in tables)

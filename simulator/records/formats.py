@@ -91,7 +91,7 @@ class _Parquet(FileFormat):
         for blocks in turns:
             for block in blocks:
                 (rows,) = arrow.encode(block, len(block))
-                plain = rows.cast(_plain(rows.schema))
+                plain = rows.cast(_drop_dictionaries(rows.schema))
                 writer = writer or parquet.ParquetWriter(sink, plain.schema)
                 writer.write_table(plain)
             yield from sink.take()
@@ -135,7 +135,7 @@ def _no_rows(_table: Table) -> Encode:
     return lambda _block, _places: ()
 
 
-def _plain(schema: Any) -> Any:
+def _drop_dictionaries(schema: Any) -> Any:
     """Return the schema with texts in place of dictionaries, which differ by row group."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -143,13 +143,13 @@ def _plain(schema: Any) -> Any:
     return pa.schema(zip(schema.names, kinds, strict=True))
 
 
-def _lines(table: Table) -> Encode:
+def _encode_lines(table: Table) -> Encode:
     from simulator.encode.lineprotocol import LineProtocol  # noqa: PLC0415
 
     return LineProtocol(table, table.name).between
 
 
-def _documents(table: Table) -> Encode:
+def _encode_documents(table: Table) -> Encode:
     from simulator.encode.ndjson import check_finite, documents  # noqa: PLC0415
 
     text = documents(table.columns, table.time_unit, None, table.name)
@@ -162,11 +162,11 @@ def _documents(table: Table) -> Encode:
     return encode
 
 
-def _text(form: text.TextFormat) -> Callable[[Table], Encode]:
+def _encode_text(form: text.TextFormat) -> Callable[[Table], Encode]:
     return lambda table: text.TextEncoder.of(table.columns, table.time_unit, form).between
 
 
-def _names(form: text.TextFormat) -> Callable[[Table], bytes]:
+def _write_names(form: text.TextFormat) -> Callable[[Table], bytes]:
     """Return the function that writes the names of the columns as the first line."""
 
     def header(table: Table) -> bytes:
@@ -180,29 +180,29 @@ def _copy(table: Table) -> Encode:
     return pgcopy.PgCopy(table.columns, table.time_unit).between
 
 
-def _bson(table: Table) -> Encode:
+def _encode_bson(table: Table) -> Encode:
     from simulator.encode.bson import Bson  # noqa: PLC0415
     from simulator.modules.mongodb.query import DocumentFormat, TableDocuments  # noqa: PLC0415
 
     return Bson(TableDocuments(table, DocumentFormat.FLAT).elements, table.time_unit).between
 
 
-def _opentsdb(table: Table) -> Encode:
+def _encode_opentsdb(table: Table) -> Encode:
     from simulator.modules.opentsdb import session  # noqa: PLC0415
 
     check = session.make_checks(table, table.name)
     points = session.json_points("", table, table.name, Frame(b"", b"\n", b"\n"))
-    return _points(points, check.times, table)
+    return _encode_points(points, check.times, table)
 
 
-def _graphite(table: Table) -> Encode:
+def _encode_graphite(table: Table) -> Encode:
     from simulator.modules.graphite import session, wire  # noqa: PLC0415
 
     check = session.make_checks(table, table.name)
-    return _points(wire.lines(table, table.name), check.times, table)
+    return _encode_points(wire.lines(table, table.name), check.times, table)
 
 
-def _points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
+def _encode_points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
     """Return the function that writes a line for each field of each row, a block at once."""
 
     def encode(block: Block, _places: Rows) -> Sequence[Buffer]:
@@ -212,7 +212,7 @@ def _points(points: Points, times: Callable[[Block], Rows], table: Table) -> Enc
     return encode
 
 
-def _splunk(table: Table) -> Encode:
+def _encode_splunk(table: Table) -> Encode:
     from simulator.modules.splunk import wire  # noqa: PLC0415
 
     wire.check_names(table)
@@ -228,17 +228,23 @@ def _splunk(table: Table) -> Encode:
 FORMATS = {
     each.name: each
     for each in (
-        FileFormat("influx", "InfluxDB line protocol", _lines, names_tables=True),
+        FileFormat("influx", "InfluxDB line protocol", _encode_lines, names_tables=True),
         FileFormat(
-            "es-bulk", "Elasticsearch _bulk, two lines a row", _documents, names_tables=True
+            "es-bulk", "Elasticsearch _bulk, two lines a row", _encode_documents, names_tables=True
         ),
         FileFormat(
-            "csv", "RFC 4180, with the columns' names", _text(text.CSV), header=_names(text.CSV)
+            "csv",
+            "RFC 4180, with the columns' names",
+            _encode_text(text.CSV),
+            header=_write_names(text.CSV),
         ),
         FileFormat(
-            "tsv", "as pgcopy, with the columns' names", _text(text.TSV), header=_names(text.TSV)
+            "tsv",
+            "as pgcopy, with the columns' names",
+            _encode_text(text.TSV),
+            header=_write_names(text.TSV),
         ),
-        FileFormat("pgcopy", "PostgreSQL COPY, text", _text(text.TSV)),
+        FileFormat("pgcopy", "PostgreSQL COPY, text", _encode_text(text.TSV)),
         FileFormat(
             "pgcopy-binary",
             "PostgreSQL COPY, binary",
@@ -250,19 +256,21 @@ FORMATS = {
         FileFormat(
             "opentsdb",
             "a line of JSON for each point",
-            _opentsdb,
+            _encode_opentsdb,
             names_tables=True,
             mixed_rows=_WHOLE_BLOCKS,
         ),
         FileFormat(
             "graphite",
             "a line `path value time` for each point",
-            _graphite,
+            _encode_graphite,
             names_tables=True,
             mixed_rows=_WHOLE_BLOCKS,
         ),
-        FileFormat("splunk", "events of the HTTP Event Collector", _splunk, names_tables=True),
-        FileFormat("bson", "MongoDB documents, one after the other", _bson, is_text=False),
+        FileFormat(
+            "splunk", "events of the HTTP Event Collector", _encode_splunk, names_tables=True
+        ),
+        FileFormat("bson", "MongoDB documents, one after the other", _encode_bson, is_text=False),
         _Parquet(
             "parquet",
             "Apache Parquet",

@@ -91,7 +91,7 @@ def is_prepared(folder: Path) -> bool:
 
 def describe(folder: Path, params: FileParams) -> PreparedFile:
     """Return the description of a folder with complete arrays."""
-    size_bytes, sha256 = _content(folder)
+    size_bytes, sha256 = _digest(folder)
     return PreparedFile(params=params, size_bytes=size_bytes, sha256=sha256)
 
 
@@ -101,7 +101,7 @@ def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
         _expect_own(folder / NAME)
         with (folder / NAME).open("rb") as source:
             found = PreparedFile.model_validate_json(source.read(_MOST_BYTES))
-        content = _content(folder)
+        content = _digest(folder)
     except ValidationError as error:
         raise ConfigError(
             f"--data: {shown}/{NAME}: is not a description of `prepare`: {first_problem(error)}"
@@ -118,12 +118,12 @@ def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
         )
     try:
         expect_as_described(folder, found.params)
-        _expect_key(_here(folder, found.params))
+        _expect_key(_locate(folder, found.params))
     except (ValueError, OSError) as error:
         raise ConfigError(
             f"--data: {shown}: is not as {NAME} describes it: {error}; prepare the file again"
         ) from error
-    return found.model_copy(update={"params": _here(folder, found.params)})
+    return found.model_copy(update={"params": _locate(folder, found.params)})
 
 
 def _expect_key(params: FileParams) -> None:
@@ -131,12 +131,12 @@ def _expect_key(params: FileParams) -> None:
         raise ValueError("tags and time are described as different in every row, and are not")
 
 
-def _here(folder: Path, params: FileParams) -> FileParams:
+def _locate(folder: Path, params: FileParams) -> FileParams:
     """Return the same rows, located in this folder whatever their description names."""
     return params.model_copy(update={"folder": str(folder), "files": (), "kept": True, "claim": ""})
 
 
-def _content(folder: Path) -> tuple[int, str]:
+def _digest(folder: Path) -> tuple[int, str]:
     """Return the size of the arrays, and their digest."""
     size_bytes, sha256 = 0, hashlib.sha256()
     for path in sorted(folder.glob("[0-9]*.*")):

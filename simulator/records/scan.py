@@ -53,13 +53,13 @@ class ScanFindings:
             size_bytes=self.size_bytes,
             sha256=self.sha256,
             rows=self.rows,
-            edges={count: self._edges(count) for count in workers},
+            edges={count: self._find_edges(count) for count in workers},
             skipped=self.skipped,
             skipped_rows=self.skipped_rows,
             tables=tables,
         )
 
-    def _edges(self, workers: int) -> tuple[Edge, ...]:
+    def _find_edges(self, workers: int) -> tuple[Edge, ...]:
         """Return where the part of each worker begins, and where the last one ends."""
         places = [*accumulate(share(len(self.index) - 1, workers), initial=0)]
         return tuple(map(tuple, self.index[places].tolist()))
@@ -185,7 +185,7 @@ def scan(  # noqa: PLR0913
 
     def chunks() -> Iterator[bytes]:
         nonlocal size
-        for chunk in _chunks(handle, size):
+        for chunk in _read_chunks(handle, size):
             digest.update(chunk)
             size += len(chunk)
             yield chunk
@@ -217,7 +217,7 @@ def scan_part(  # noqa: PLR0913
     found = _Scan(name, layout, batch_rows, None, skip=skip, at=start)
 
     def chunks() -> Iterator[bytes]:
-        for chunk in _chunks(handle, start, stop):
+        for chunk in _read_chunks(handle, start, stop):
             tick()
             yield chunk
 
@@ -225,7 +225,7 @@ def scan_part(  # noqa: PLR0913
     return found.finish(stop - start, "")
 
 
-def _chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[bytes]:
+def _read_chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[bytes]:
     """Yield the bytes of a file from a place on, up to `stop` or its end."""
     while chunk := os.pread(handle, min(_CHUNK_BYTES, stop - at), at):
         at += len(chunk)

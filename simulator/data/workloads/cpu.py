@@ -85,15 +85,14 @@ class Cpu(Hosts):
         """Precision that the parameter selects; integers have no fraction."""
         return None if self.params.usage is UsageType.INTEGERS else self.params.precision
 
-    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
+    def _draw_fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         walks = self._walks.only({column.name for column in table.fields})
         walked = self._draw_walks(walks, ticks, hosts)
         if self.params.usage is UsageType.DOUBLES:
-            return {name: self._percentage(values) for name, values in walked.items()}
+            return {name: self._encode_percentage(values) for name, values in walked.items()}
         return {n: Coded(values.astype(np.int64), WHOLE_PERCENTS) for n, values in walked.items()}
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the queries that are always the same."""
         (cpu,) = tables
         return {"lastpoint": ask_newest_rows(cpu), "count-cpu": count_rows(cpu)}
 
@@ -102,5 +101,5 @@ class Cpu(Hosts):
     ) -> dict[str, QueryType]:
         """Return TSBS's types under its names, and the type of one host."""
         (cpu,) = tables
-        drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
+        drawn = self._make_queries(cpu, aligned=aligned, until_ms=until_ms)
         return {**drawn.of_tsbs(), "single-lastpoint": drawn.single_lastpoint()}

@@ -132,16 +132,17 @@ class _Panel:
         )
 
 
-def _all(function: Function, *columns: str) -> tuple[Aggregate, ...]:
+def _aggregate(function: Function, *columns: str) -> tuple[Aggregate, ...]:
     return tuple(Aggregate(function, column) for column in columns)
 
 
 _mean, _highest, _last = (
-    partial(_all, function) for function in (Function.AVG, Function.MAX, Function.LAST)
+    partial(_aggregate, function) for function in (Function.AVG, Function.MAX, Function.LAST)
 )
 _PANELS: Mapping[str, _Panel] = {
     "availability": _Panel(
-        "status", (*_all(Function.SUM, "service_up"), *_all(Function.COUNT, "service_up"))
+        "status",
+        tuple(Aggregate(function, "service_up") for function in (Function.SUM, Function.COUNT)),
     ),
     "cpu-num": _Panel("system", _highest("n_cpus"), bucket=MINUTE_MS, newest=1),
     "cpu-utilization": _Panel("cpu", _mean("usage_user"), _HOST, MINUTE_MS),
@@ -210,26 +211,27 @@ class Dashboard(Telemetry):
             Measurement(STATUS, (Column("service_up", Type.INT64, Role.FIELD),), {}),
         )
 
-    def _draw_host_tags(self) -> dict[str, Array]:
+    @cached_property
+    def _host_tags(self) -> dict[str, Array]:
         hosts = self._members.all
         clusters, places = -(-hosts // CLUSTER_HOSTS), (hosts - 1) % CLUSTER_HOSTS
         places[hosts == 0] = CLUSTER_HOSTS
         names = {"hostname": _NAMES.take(places), _CLUSTER: texts([*map(str, clusters.tolist())])}
-        return {**super()._draw_host_tags(), **names}
+        return {**super()._host_tags, **names}
 
     def _derive(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
     ) -> Mapping[str, ColumnData]:
         match table:
             case "system":
-                loads = {name: self._load(name, hosts, free) for name, free in walked.items()}
+                loads = {name: self._make_load(name, hosts, free) for name, free in walked.items()}
                 return {"n_cpus": Coded(hosts, self._processors), **loads}
             case "status":
                 keys = draw(key_of(self.seed, f"{STATUS}.service_up"), self._members.all)
                 return {"service_up": Coded(scale(draw_from(keys[hosts], ticks), 2), _UP)}
         return super()._derive(table, ticks, hosts, walked)
 
-    def _load(self, name: str, hosts: Rows, free: Array) -> ColumnData:
+    def _make_load(self, name: str, hosts: Rows, free: Array) -> ColumnData:
         """Turn an unbounded walk of deviation 1 into a load."""
         bounds, starts = (
             self._members.numbers(f"{SYSTEM}.{name}.{what}", 1 << _BITS) / (1 << _BITS)
@@ -244,23 +246,21 @@ class Dashboard(Telemetry):
             moved = np.clip(reflect(moved + highest, -beyond, highest + beyond), 0, highest)
         if self.params.precision is Precision.FULL:
             return Values(moved)
-        return Coded((moved * 64).astype(np.int64), _loads())
+        return Coded((moved * 64).astype(np.int64), _list_loads())
 
     @cached_property
     def _processors(self) -> Array:
         return np.array(PROCESSORS).take(self._members.numbers(f"{SYSTEM}.n_cpus", len(PROCESSORS)))
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the number of rows of each table."""
         return count_queries({table.base: table for table in tables})
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's panels."""
         first = self.params.scale_offset
         clusters = whole_clusters(first, self.params.scale)
-        windows = self._windows(aligned=aligned, until_ms=until_ms)
+        windows = self._make_windows(aligned=aligned, until_ms=until_ms)
         named = {table.base: table for table in tables}
 
         def make_type(name: str, panel: _Panel) -> QueryType:
@@ -290,5 +290,5 @@ class Dashboard(Telemetry):
 
 
 @cache
-def _loads() -> Array:
+def _list_loads() -> Array:
     return np.arange(MOST_LOAD * 64 + 1) / 64

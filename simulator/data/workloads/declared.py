@@ -1,9 +1,9 @@
-"""Tables that a user declares: columns, distributions and cardinalities, without any code.
+"""Tables that a user declares without code: columns, distributions and cardinalities.
 
 Row n of a table belongs to series n mod `series`; its time is n div `series` intervals after the
-start. In a table with a skew each row draws its series, and rows are evenly spread over time. A
-value is a pure function of seed, column and row: 64 random bits choose one of up to 65,536 values
-that share the distribution evenly (its quantiles), or are scaled.
+start. In a table with a skew, each row draws its series, and rows are evenly spread over time. A
+value is a pure function of seed, column and row: 64 random bits either are scaled or choose one of
+up to 65,536 quantiles of the distribution.
 """
 
 import hashlib
@@ -111,7 +111,7 @@ class Declared(Workload):
     def __init__(self, params: DeclaredParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         self._declared = {each.name: each for each in params.tables}
-        self.tables = tuple(map(_table, params.tables))
+        self.tables = tuple(map(_make_table, params.tables))
         self._drawing = lru_cache(maxsize=None)(self._make_drawing)
         self._choosing = lru_cache(maxsize=None)(self._make_choice)
 
@@ -125,10 +125,9 @@ class Declared(Workload):
         return Precision.GRID if has_steps else Precision.FULL
 
     def size(self, table: Table) -> int:
-        """Return the number of rows."""
-        return self._rows_of(self._declared[table.name])
+        return self._count_rows(self._declared[table.name])
 
-    def _rows_of(self, declared: DeclaredTable) -> int:
+    def _count_rows(self, declared: DeclaredTable) -> int:
         duration_ms = self.params.duration_ms
         if declared.skew:
             return -(-duration_ms * declared.series // declared.interval_ms)
@@ -137,20 +136,17 @@ class Declared(Workload):
     def _make_choice(self, table: str, name: str) -> Choose:
         """Return the choice of a series for each row of a table; `name` makes its key."""
         declared = self._declared[table]
-        key, rows = key_of(self.seed, name), self._rows_of(declared)
+        key, rows = key_of(self.seed, name), self._count_rows(declared)
         return choice(key, declared.series, skew=declared.skew, rows=rows)
 
     def series(self, table: Table) -> int:
-        """Return the number of series, if they take turns."""
         declared = self._declared[table.name]
         return 0 if declared.skew else declared.series
 
     def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
         return self.start_ms + self.params.duration_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the columns of these rows."""
         declared = self._declared[table.name]
         if declared.skew:
             series = self._choosing(table.name, table.name)(rows)
@@ -172,8 +168,8 @@ class Declared(Workload):
         one = next(each for each in declared.columns if each.name == column)
         key = key_of(self.seed, f"{table}.{column}")
         if one.role is Role.TAG:
-            return _of_series(one, key, declared.series)
-        drawing = _of_rows(one, key, self._rows_of(declared))
+            return _make_tag_drawing(one, key, declared.series)
+        drawing = _make_field_drawing(one, key, self._count_rows(declared))
         null_key = key_of(self.seed, f"{table}.{column}.null")
 
         def draw_some(rows: Rows, series: Rows) -> ColumnData:
@@ -187,11 +183,11 @@ class Declared(Workload):
         return draw_some if one.nulls else drawing
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return queries that fit any table; with several, each begins with the table's name."""
+        """Return queries that fit any table; with several, each name begins with the table's."""
         found: dict[str, Query] = {}
         for table in tables:
             begin = f"{table.base}-" if len(tables) > 1 else ""
-            found |= {f"{begin}{name}": query for name, query in _queries(table).items()}
+            found |= {f"{begin}{name}": query for name, query in _list_queries(table).items()}
         return found
 
     def random_types(
@@ -202,27 +198,27 @@ class Declared(Workload):
         for name, query in self.queries(tables).items():
             if isinstance(query, NewestQuery):
                 one = f"{name.removesuffix(_PER_SERIES)}{_OF_ONE}"
-                found[one] = self._newest_of_one(one, query)
+                found[one] = self._ask_one(one, query)
         return found
 
-    def _newest_of_one(self, name: str, query: NewestQuery) -> QueryType:
-        """Return the type that asks a query about one series; instance 0 as of the last row."""
+    def _ask_one(self, name: str, query: NewestQuery) -> QueryType:
+        """Return the type that asks about one series; instance 0 asks about the last row's."""
         declared = self._declared[query.table.base]
         one = next(each for each in declared.columns if each.how == "series")
-        rows = self._rows_of(declared)
+        rows = self._count_rows(declared)
 
         def instance(number: int) -> Query:
             row = np.array([(rows - 1 - number) % rows])
             chosen = self._choosing(declared.name, name)(row)
-            (found,) = _names(one.pattern, chosen, declared.series).tolist()
+            (found,) = _format_names(one.pattern, chosen, declared.series).tolist()
             return replace(query, selection=Selection((OneOf(one.name, (found.decode(),)),)))
 
         return QueryType(instance)
 
 
-def _table(declared: DeclaredTable) -> Table:
+def _make_table(declared: DeclaredTable) -> Table:
     time = Column(declared.time, Type.TIMESTAMP, Role.TIME)
-    columns = (time, *map(_column, declared.columns))
+    columns = (time, *map(_make_column, declared.columns))
     names = [each.name for each in declared.columns if each.how == "series"]
     return Table(
         declared.name,
@@ -234,8 +230,8 @@ def _table(declared: DeclaredTable) -> Table:
     )
 
 
-def _column(one: DrawnColumn) -> Column:
-    ends = np.abs(_levels(one)) if one.type in FLOATS and one.how != "uniform" else None
+def _make_column(one: DrawnColumn) -> Column:
+    ends = np.abs(_make_levels(one)) if one.type in FLOATS and one.how != "uniform" else None
     largest = max(abs(one.low), abs(one.high)) if ends is None else float(ends.max(initial=0))
     on_grid = bool(one.step) and one.step % _FINEST == 0 and largest <= _LARGEST
     return Column(
@@ -244,11 +240,11 @@ def _column(one: DrawnColumn) -> Column:
         one.role,
         nullable=one.nulls > 0,
         exact=one.type not in FLOATS or on_grid,
-        max_characters=_longest(one) if one.type is Type.TEXT else None,
+        max_characters=_find_longest(one) if one.type is Type.TEXT else None,
     )
 
 
-def _longest(one: DrawnColumn) -> int | None:
+def _find_longest(one: DrawnColumn) -> int | None:
     match one.how:
         case "text":
             return int(one.high)
@@ -258,41 +254,41 @@ def _longest(one: DrawnColumn) -> int | None:
             return None
 
 
-def _of_series(one: DrawnColumn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
+def _make_tag_drawing(
+    one: DrawnColumn, key: int, series: int
+) -> Callable[[Rows, Rows], ColumnData]:
     """Return the function that draws a tag: a value for each series."""
     if one.how == "series":
-        levels = _names(one.pattern, np.arange(series), series)
+        levels = _format_names(one.pattern, np.arange(series), series)
         return lambda _, numbers: Coded(numbers, levels)
-    levels = _levels(one)
+    levels = _make_levels(one)
     of_series = choice(key, len(levels), one.weights, one.skew)(np.arange(series))
     return lambda _, numbers: Coded(of_series[numbers], levels)
 
 
-def _of_rows(one: DrawnColumn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnData]:
+def _make_field_drawing(
+    one: DrawnColumn, key: int, rows: int
+) -> Callable[[Rows, Rows], ColumnData]:
     """Return the function that draws a field: a value for each row."""
     if one.how == "bool":
         return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
     if one.how == "uniform" and one.type in INTEGERS:
         bound, dtype = int(one.high) - int(one.low) + 1, dtype_of(one.type)
         return lambda rows, _: Values((below(key, rows, bound) + int(one.low)).astype(dtype))
-    if one.how == "uniform" and not _has_levels(one):
+    if one.how == "uniform" and (not one.step or (one.high - one.low) / one.step > MOST_VALUES):
         width, dtype = one.high - one.low, dtype_of(one.type)
         return lambda rows, _: Values((fractions(draw(key, rows)) * width + one.low).astype(dtype))
-    levels = _levels(one)
+    levels = _make_levels(one)
     choose = choice(key, len(levels), one.weights, one.skew, rows)
     return lambda rows, _: Coded(choose(rows), levels)
 
 
-def _has_levels(one: DrawnColumn) -> bool:
-    return bool(one.step) and (one.high - one.low) / one.step <= MOST_VALUES
-
-
-def _levels(one: DrawnColumn) -> Array:
+def _make_levels(one: DrawnColumn) -> Array:
     """Return the different values of a column, each as frequent as its weight."""
     if one.how == "numbered":
-        return _names(one.pattern, np.arange(one.count), one.count)
+        return _format_names(one.pattern, np.arange(one.count), one.count)
     if one.how == "text":
-        return _texts(one)
+        return _draw_texts(one)
     if one.how == "values":
         texts = one.type is Type.TEXT
         return np.array([str(v).encode() if texts else v for v in one.values], dtype_of(one.type))
@@ -313,7 +309,7 @@ def _levels(one: DrawnColumn) -> Array:
     return found.astype(dtype_of(one.type))
 
 
-def _names(pattern: str, numbers: Rows, count: int) -> Array:
+def _format_names(pattern: str, numbers: Rows, count: int) -> Array:
     """Return the names with these numbers, of `count` names."""
     digits = len(str(count - 1))
     before, _, after = pattern.encode().partition(b"{}")
@@ -322,7 +318,7 @@ def _names(pattern: str, numbers: Rows, count: int) -> Array:
     return found
 
 
-def _texts(one: DrawnColumn) -> Array:
+def _draw_texts(one: DrawnColumn) -> Array:
     """Return different texts of random letters, of lengths from `low` to `high`."""
     key, width = key_of(one.count, f"text.{one.name}"), max(int(one.high), 1)
     places = np.arange(one.count * width)
@@ -332,7 +328,7 @@ def _texts(one: DrawnColumn) -> Array:
     return np.unique(letters.reshape(-1).view(f"S{width}"))
 
 
-def _queries(table: Table) -> Mapping[str, Query]:
+def _list_queries(table: Table) -> Mapping[str, Query]:
     asked: dict[str, Query] = {"count": count_rows(table)}
     numbers = [c.name for c in table.fields if c.type in INTEGERS | FLOATS]
     tags = [tag.name for tag in table.tags]

@@ -65,7 +65,6 @@ class Devops(Telemetry):
     params: DevopsParams
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return fixed queries over all of the data."""
         named = {table.base: table for table in tables}
         cpu = named["cpu"]
         means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
@@ -81,7 +80,7 @@ class Devops(Telemetry):
     ) -> dict[str, QueryType]:
         """Return the types of the document and of TSBS."""
         (cpu,) = (table for table in tables if table.base == "cpu")
-        hosts = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
+        hosts = self._make_queries(cpu, aligned=aligned, until_ms=until_ms)
         return {
             **{name: hosts.highest(name, 1, *each) for name, each in _HIGHEST.items()},
             "groupby": hosts.means("groupby", 1, _GROUPBY_HOURS),

@@ -237,7 +237,6 @@ class File(Workload):
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
     def size(self, table: Table) -> int:
-        """Return the number of the file's rows."""
         return self.params.rows
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
@@ -252,29 +251,29 @@ class File(Workload):
             for low in range(0, len(item), _COUNTED_ROWS)
         )
         return sum(
-            int(np.count_nonzero(~self._items(place, Content.VALID, np.dtype(np.bool_), rows)))
+            int(np.count_nonzero(~self._read_items(place, Content.VALID, np.dtype(np.bool_), rows)))
             for rows in portions
             for place in nullable
         )
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return these rows of the file; their numbers are ascending."""
         return {
-            column.name: self._column(self._places[column.name], rows) for column in table.columns
+            column.name: self._read_column(self._places[column.name], rows)
+            for column in table.columns
         }
 
-    def _column(self, index: int, rows: Rows) -> ColumnData:
+    def _read_column(self, index: int, rows: Rows) -> ColumnData:
         column, valid = self.params.columns[index], None
         if column.nullable:
-            valid = self._items(index, Content.VALID, np.dtype(np.bool_), rows)
+            valid = self._read_items(index, Content.VALID, np.dtype(np.bool_), rows)
         if column.coded:
-            codes = self._items(index, Content.CODES, np.dtype(np.int64), rows)
+            codes = self._read_items(index, Content.CODES, np.dtype(np.int64), rows)
             return Coded(codes, self._levels(index), valid)
         if column.type is Type.TEXT:
-            return self._texts(index, rows, valid)
-        return Values(self._items(index, Content.VALUES, dtype_of(column.type), rows), valid)
+            return self._read_texts(index, rows, valid)
+        return Values(self._read_items(index, Content.VALUES, dtype_of(column.type), rows), valid)
 
-    def _items(
+    def _read_items(
         self, index: int, content: Content, dtype: np.dtype[np.generic], rows: Rows
     ) -> Array:
         def read(run: Rows) -> Array:
@@ -282,13 +281,13 @@ class File(Workload):
             span = self._read(index, content, dtype, first, last + 1)
             return span if len(span) == len(run) else span[run - first]
 
-        runs = _runs(rows)
+        runs = _split_runs(rows)
         return read(rows) if len(runs) == 1 else np.concatenate([read(run) for run in runs])
 
-    def _texts(self, index: int, rows: Rows, valid: NDArray[np.bool_] | None) -> Texts:
+    def _read_texts(self, index: int, rows: Rows, valid: NDArray[np.bool_] | None) -> Texts:
         contents, starts, lengths = [], [], []
         base = 0
-        for run in _runs(rows):
+        for run in _split_runs(rows):
             first, last = int(run[0]), int(run[-1])
             offsets = self._read(index, Content.OFFSETS, np.dtype(np.int64), first, last + 2)
             begin, end = int(offsets[0]), int(offsets[-1])
@@ -324,7 +323,7 @@ class File(Workload):
         return asked
 
 
-def _runs(rows: Rows) -> list[Rows]:
+def _split_runs(rows: Rows) -> list[Rows]:
     """Cut rows that are far apart, such as every eighth batch of a file, into runs to be read."""
     span = int(rows[-1]) - int(rows[0]) + 1
     breaks = np.flatnonzero(np.diff(rows) > 1) + 1 if span > len(rows) else np.empty(0, np.int64)

@@ -79,13 +79,11 @@ class Iot(Workload):
         self._names = lru_cache(maxsize=4)(self._draw_names)
 
     def last_ms(self, rows: int) -> int:
-        """Return a time that none of the first rows of a lane is after."""
         rising = min(rows, self.params.restart_rows or rows)
         return self.start_ms + 8 * rising * self.params.tick_ms + rows // max(rising, 1)
 
     @property
     def time_rises(self) -> bool:
-        """Unless time starts again."""
         return not self.params.restart_rows
 
     @property
@@ -94,11 +92,10 @@ class Iot(Workload):
         return min(self.params.restart_rows * self.params.tick_ms or LANE_ROWS, LANE_ROWS)
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the events of these rows, which are of one lane."""
         lane = int(rows[0]) >> LANE_BITS
         sequence = rows & (LANE_ROWS - 1)
         asked = {column.name for column in table.columns}
-        found: dict[str, ColumnData] = {"timestamp": Values(self._timestamps(rows, sequence))}
+        found: dict[str, ColumnData] = {"timestamp": Values(self._draw_timestamps(rows, sequence))}
         if "device_id" in asked:
             devices = below(self._device_key, rows, self.params.devices)
             found["device_id"] = Coded(devices, self._names(lane))
@@ -109,7 +106,7 @@ class Iot(Workload):
             found["temperature"] = Coded(temperatures, TEMPERATURES)
         return found
 
-    def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
+    def _draw_timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
         """Return rising instants, 5..10 ticks (of 60 ms) apart, 7.5 on average.
 
         floor(7.5 n) has steps of 7 or 8; a draw of 0, 1 or 2 changes them by -2..2. These are the
@@ -146,7 +143,6 @@ class Iot(Workload):
         return letters.reshape(-1).view(f"S{8 + width}")
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the five queries of the reference."""
         (events,) = tables
         highest = Aggregate(Function.MAX, "temperature")
         mean = Aggregate(Function.AVG, "temperature")

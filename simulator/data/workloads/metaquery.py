@@ -132,11 +132,9 @@ class Metaquery(Workload):
 
     @property
     def precision(self) -> Precision:
-        """Precision that the parameter selects."""
         return self.params.precision
 
     def size(self, table: Table) -> int:
-        """Return the number of points."""
         return self.params.points
 
     def series(self, table: Table) -> int:
@@ -144,14 +142,12 @@ class Metaquery(Workload):
         return 0
 
     def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
         return self.start_ms + self.params.duration_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows."""
-        return {column.name: self._column(column, rows) for column in table.columns}
+        return {column.name: self._draw_column(column, rows) for column in table.columns}
 
-    def _column(self, column: Column, rows: Rows) -> ColumnData:
+    def _draw_column(self, column: Column, rows: Rows) -> ColumnData:
         if column.role is Role.TIME:
             return Values(rows * self.params.step_ms + self.start_ms)
         key = key_of(self.seed, f"{_TABLE}.{column.name}")
@@ -160,7 +156,6 @@ class Metaquery(Workload):
         return random_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's time; None if most rows are."""
         step, points = self.params.step_ms, self.params.points
         chosen = selection.places(lambda t: -((self.start_ms - t) // step), points)
         return None if 2 * len(chosen) > points else np.arange(chosen.start, chosen.stop)
@@ -170,7 +165,6 @@ class Metaquery(Workload):
         return texts([_TAG % number for number in range(self.params.scale)])
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the queries that are always the same."""
         (table,) = tables
         return {
             "tag-values": AggregateQuery(table, (Aggregate(Function.COUNT),), by=_TAGS[:1]),
@@ -181,7 +175,6 @@ class Metaquery(Workload):
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's types."""
         (table,) = tables
         end = self.start_ms + self.params.points * self.params.step_ms
         until = end if until_ms is None else min(end, until_ms)

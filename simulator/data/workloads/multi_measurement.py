@@ -101,11 +101,9 @@ class MultiMeasurement(Workload):
 
     @property
     def precision(self) -> Precision:
-        """Precision that the parameter selects."""
         return self.params.precision
 
     def size(self, table: Table) -> int:
-        """Return the number of points of a table."""
         return POINTS
 
     def series(self, table: Table) -> int:
@@ -113,14 +111,12 @@ class MultiMeasurement(Workload):
         return 0
 
     def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
         return self.start_ms + self.params.duration_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows."""
-        return {column.name: self._column(table, column, rows) for column in table.columns}
+        return {column.name: self._draw_column(table, column, rows) for column in table.columns}
 
-    def _column(self, table: Table, column: Column, rows: Rows) -> ColumnData:
+    def _draw_column(self, table: Table, column: Column, rows: Rows) -> ColumnData:
         key = key_of(self.seed, f"{table.name}.{column.name}")
         if column.role is Role.TIME:
             section = self.params.section_ms
@@ -128,7 +124,6 @@ class MultiMeasurement(Workload):
         return random_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the sections that the selection's time touches."""
         section = self.params.section_ms
         first = 0 if selection.since is None else (selection.since - self.start_ms) // section
         stop = POINTS
@@ -145,7 +140,7 @@ class MultiMeasurement(Workload):
     ) -> dict[str, QueryType]:
         """Return the document's type, and types that can be asked in its place."""
 
-        def drawn(name: str, query: Callable[[Table], Query]) -> QueryType:
+        def make_type(name: str, query: Callable[[Table], Query]) -> QueryType:
             parameters = RandomParameters(self.seed, name)
 
             def instance(number: int) -> Query:
@@ -160,9 +155,9 @@ class MultiMeasurement(Workload):
                 "it reads two tables at once, which the language of queries does not express;"
                 " measurement-rows reads one"
             ),
-            "measurement-rows": drawn(
+            "measurement-rows": make_type(
                 "measurement-rows",
                 lambda table: RowsQuery(table, tuple(c.name for c in table.columns), everything),
             ),
-            "count-measurement": drawn("count-measurement", count_rows),
+            "count-measurement": make_type("count-measurement", count_rows),
         }

@@ -77,25 +77,22 @@ class _Nosql(Workload):
         return min(max(seconds, 0) * self.params.rows_per_second, LANE_ROWS)
 
     def last_ms(self, rows: int) -> int:
-        """Return the time of the last of the first rows of a lane."""
         return (self._start_s + max(rows - 1, 0) // self.params.rows_per_second) * 1000
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return these rows, which are of one lane."""
-        return {column.name: Values(self._column(column, rows)) for column in table.columns}
+        return {column.name: Values(self._draw_column(column, rows)) for column in table.columns}
 
-    def _column(self, column: Column, rows: Rows) -> NDArray[np.generic]:
+    def _draw_column(self, column: Column, rows: Rows) -> NDArray[np.generic]:
         if column.role is Role.TIME:
             seconds = (rows & (LANE_ROWS - 1)) // self.params.rows_per_second
             return (seconds + self._start_s).astype(np.int32)
         key = key_of(self.seed, f"{self.name}.{column.name}")
         if column.type is Type.TEXT:
-            return _texts(key, rows)
+            return _draw_texts(key, rows)
         numbers = below(key, rows, _BOUNDS[column.type])
         return numbers.astype(np.int16 if column.type is Type.INT16 else np.int32)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the number of rows, and statistics of the first integers."""
         (table,) = tables
         functions = (Function.MIN, Function.MAX, Function.AVG)
         numbers = [column.name for column in table.fields if column.type in _BOUNDS][:2]
@@ -157,16 +154,16 @@ class Large(_Nosql):
     )
 
 
-def _texts(key: int, rows: Rows) -> NDArray[np.generic]:
+def _draw_texts(key: int, rows: Rows) -> NDArray[np.generic]:
     """Return a text of random letters for each row."""
     draws = np.arange(TEXT_LETTERS // _LETTERS_A_DRAW)
     pairs = draw_each(draw(key, draws), rows).view(np.uint16)
-    letters: NDArray[np.generic] = _pairs().take(pairs).view(f"S{TEXT_LETTERS}")
+    letters: NDArray[np.generic] = _list_pairs().take(pairs).view(f"S{TEXT_LETTERS}")
     return letters.ravel()
 
 
 @cache
-def _pairs() -> NDArray[np.uint16]:
+def _list_pairs() -> NDArray[np.uint16]:
     """Return the two letters for each 16-bit value."""
     numbers = np.arange(1 << 16) * len(LETTERS) ** 2 >> 16
     both = np.stack(np.divmod(numbers, len(LETTERS)), axis=1)

@@ -1,8 +1,8 @@
 """One-minute bars of stocks over years, as in Quasar's "Benchmarking timeseries ingress".
 
 One table, `bars`: time, symbol, open, high, low, close, volume. The document describes its file as
-110 MiB of CSV, years of one-minute bars of a Dow Jones stock, of floats and integers with enough
-variability for compression to be neither useless nor too easy. What it leaves open, we decided:
+110 MiB of CSV with years of one-minute bars of a Dow Jones stock: floats and integers that compress
+neither badly nor too easily. What it leaves open, we decided:
 
 - A bar for each minute of trading only: 390 a day, Monday to Friday. All minutes of the day would
   fill 110 MiB within four years, and two thirds of them would be bars without trades. Trading days
@@ -129,58 +129,56 @@ class Ohlcv(Workload):
 
     def __init__(self, params: OhlcvParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
-        self._levels = self._walks("level", Clamped(0, 60, 2_000, 18_000))
-        self._moves = self._walks("move", Drifting(0))
+        self._levels = self._make_walks("level", Clamped(0, 60, 2_000, 18_000))
+        self._moves = self._make_walks("move", Drifting(0))
         # Workdays since Monday, 1969-12-29: the first one that begins at the start or later.
-        self._first_day = _workdays_before(-((OPENING_MS - start_ms) // DAY_MS))
+        self._first_day = _count_workdays(-((OPENING_MS - start_ms) // DAY_MS))
 
-    def _walks(self, name: str, walk: Clamped | Drifting) -> Walks:
+    def _make_walks(self, name: str, walk: Clamped | Drifting) -> Walks:
         walks = {name: walk}
         return Walks(BARS.name, walks, self.seed, Distribution.UNPINNED, Precision.GRID)
 
     def size(self, table: Table) -> int:
-        """Return the number of bars."""
         return self.params.bars * self.params.symbols
 
     def series(self, table: Table) -> int:
-        """Return the number of stocks."""
         return self.params.symbols
 
     def last_ms(self, rows: int) -> int:
-        """Return the time of the last bar."""
-        return int(self._times(np.array([self.params.bars - 1]))[0])
+        return int(self._find_times(np.array([self.params.bars - 1]))[0])
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the bars of these rows, ascending."""
         ticks, symbols = np.divmod(rows, self.params.symbols)
         asked = {column.name for column in table.columns}
-        found: dict[str, ColumnData] = {"time": Values(self._times(ticks))}
+        found: dict[str, ColumnData] = {"time": Values(self._find_times(ticks))}
         if "symbol" in asked:
             found["symbol"] = Coded(symbols, self._symbols)
-        found |= {name: Coded(cents, PRICES) for name, cents in self._prices(rows, asked).items()}
+        found |= {
+            name: Coded(cents, PRICES) for name, cents in self._draw_prices(rows, asked).items()
+        }
         if "volume" in asked:
-            found["volume"] = Values(self._volumes(rows, ticks % MINUTES))
+            found["volume"] = Values(self._draw_volumes(rows, ticks % MINUTES))
         return {column.name: found[column.name] for column in table.columns}
 
-    def _times(self, ticks: Rows) -> Rows:
+    def _find_times(self, ticks: Rows) -> Rows:
         days = ticks // MINUTES
-        return self._opening_ms(days) + (ticks - days * MINUTES) * MINUTE_MS
+        return self._find_openings(days) + (ticks - days * MINUTES) * MINUTE_MS
 
-    def _opening_ms(self, days: Rows) -> Rows:
+    def _find_openings(self, days: Rows) -> Rows:
         """Return when these trading days begin."""
         weeks, days_of_week = np.divmod(days + self._first_day, _WORKDAYS)
         dates = weeks * _WEEK + days_of_week - _THURSDAY
         openings: Rows = dates * DAY_MS + OPENING_MS
         return openings
 
-    def _prices(self, rows: Rows, asked: set[str]) -> dict[str, Rows]:
-        """Return those prices that are asked for, in cents."""
+    def _draw_prices(self, rows: Rows, asked: set[str]) -> dict[str, Rows]:
+        """Return the prices among the columns that are asked for, in cents."""
         if not asked & {"open", "high", "low", "close"}:
             return {}
         if asked & {"open", "high", "low"}:
-            opened, close = self._ends(rows)
+            opened, close = self._draw_ends(rows)
         else:
-            opened = close = self._closes(rows)
+            opened = close = self._draw_closes(rows)
         found = {"open": opened, "close": close}
         if "high" in asked:
             found["high"] = np.maximum(opened, close) + self._draw("high", rows, 5)
@@ -188,19 +186,19 @@ class Ohlcv(Workload):
             found["low"] = np.minimum(opened, close) - self._draw("low", rows, 5)
         return {name: cents for name, cents in found.items() if name in asked}
 
-    def _ends(self, rows: Rows) -> tuple[Rows, Rows]:
+    def _draw_ends(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return the first and the last price of each bar."""
         symbols = self.params.symbols
         if len(rows) and rows[-1] - rows[0] + 1 == len(rows):  # one pass over neighbours
             needed = np.arange(max(int(rows[0]) - symbols, 0), int(rows[-1]) + 1)
         else:
             needed = np.union1d(rows, np.maximum(rows - symbols, rows % symbols))
-        closes = self._closes(needed)
+        closes = self._draw_closes(needed)
         before = np.searchsorted(needed, np.maximum(rows - symbols, rows % symbols))
         close = closes[np.searchsorted(needed, rows)]
         return closes[before] + self._draw("open", rows, 3) - 1, close
 
-    def _closes(self, rows: Rows) -> Rows:
+    def _draw_closes(self, rows: Rows) -> Rows:
         ticks, symbols = np.divmod(rows, self.params.symbols)
         levels = walks_at(self._levels, ticks // MINUTES, symbols)["level"]
         moves = walks_at(self._moves, ticks, symbols)["move"]
@@ -209,13 +207,13 @@ class Ohlcv(Workload):
         cents %= 2 * (HIGHEST - LOWEST)
         return LOWEST + np.minimum(cents, 2 * (HIGHEST - LOWEST) - cents)
 
-    def _volumes(self, rows: Rows, minutes: Rows) -> Rows:
+    def _draw_volumes(self, rows: Rows, minutes: Rows) -> Rows:
         """Return log-normal volumes, in proportion to the usual one of the minute."""
         bits = draw(key_of(self.seed, "volume"), rows)
-        volumes = _log_normal().take((bits >> np.uint64(64 - _QUANTILE_BITS)).view(np.int64))
+        volumes = _list_volumes().take((bits >> np.uint64(64 - _QUANTILE_BITS)).view(np.int64))
         within = ((bits & np.uint64(0xFFFF)) * (volumes >> 8).view(np.uint64)) >> np.uint64(16)
         volumes = volumes + within.view(np.int64)
-        volumes *= _shape().take(minutes)
+        volumes *= _list_shares().take(minutes)
         volumes >>= _SHAPE_BITS
         return volumes
 
@@ -227,20 +225,20 @@ class Ohlcv(Workload):
         return np.array([(_SYMBOL % n).encode() for n in range(self.params.symbols)])
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the bars of the selection's stocks and times; None if most bars are."""
         bars = self.params.bars
-        chosen = selection.places(self._ticks_before, bars)
+        chosen = selection.places(self._count_before, bars)
         return select_rows({"symbol": self._symbols}, selection, chosen, bars)
 
-    def _ticks_before(self, instant_ms: int) -> int:
+    def _count_before(self, instant_ms: int) -> int:
         """Return how many bars of a stock begin before an instant."""
         date, time_ms = divmod(instant_ms, DAY_MS)
-        days = _workdays_before(date) - self._first_day
-        minutes = -((OPENING_MS - time_ms) // MINUTE_MS) if _is_workday(date) else 0
+        days = _count_workdays(date) - self._first_day
+        minutes = (
+            -((OPENING_MS - time_ms) // MINUTE_MS) if (date + _THURSDAY) % _WEEK < _WORKDAYS else 0
+        )
         return days * MINUTES + min(max(minutes, 0), MINUTES)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return fixed queries over all bars."""
         (bars,) = tables
         of_close = tuple(Aggregate(f, "close") for f in (Function.MIN, Function.MAX, Function.AVG))
         return {
@@ -260,15 +258,15 @@ class Ohlcv(Workload):
         (bars,) = tables
         month = _MONTH_DAYS, DAY_MS
         return {
-            "1-symbol-1-day": self._window(bars, "1-symbol-1-day", 1, HOUR_MS, until_ms),
-            "1-symbol-1-month": self._window(bars, "1-symbol-1-month", *month, until_ms),
+            "1-symbol-1-day": self._make_type(bars, "1-symbol-1-day", 1, HOUR_MS, until_ms),
+            "1-symbol-1-month": self._make_type(bars, "1-symbol-1-month", *month, until_ms),
         }
 
-    def _window(
+    def _make_type(
         self, bars: Table, name: str, days: int, bucket_ms: int, until_ms: int | None
     ) -> QueryType:
-        """Return the type of queries for the larger bars of some days from a random trading day."""
-        midnights = self._opening_ms(np.arange(self.params.days)) - OPENING_MS
+        """Return the type that asks for larger bars of some days, from a random trading day on."""
+        midnights = self._find_openings(np.arange(self.params.days)) - OPENING_MS
         if until_ms is not None:
             midnights = midnights[midnights < until_ms]
         if not len(midnights):
@@ -300,27 +298,23 @@ _BAR = (
 """A larger bar, aggregated from its minutes."""
 
 
-def _workdays_before(date: int) -> int:
-    """Return the workdays from Monday, 1969-12-29, until a day counted from 1970-01-01."""
+def _count_workdays(date: int) -> int:
+    """Return how many workdays lie from Monday, 1969-12-29, to a day counted from 1970-01-01."""
     weeks, day = divmod(date + _THURSDAY, _WEEK)
     return weeks * _WORKDAYS + min(day, _WORKDAYS)
 
 
-def _is_workday(date: int) -> bool:
-    return (date + _THURSDAY) % _WEEK < _WORKDAYS
-
-
 @cache
-def _log_normal() -> NDArray[np.int64]:
-    """Return the quantiles of volumes, as likely as each other."""
+def _list_volumes() -> NDArray[np.int64]:
+    """Return equally likely quantiles of volumes."""
     count, normal = 1 << _QUANTILE_BITS, NormalDist()
     quantiles = (normal.inv_cdf((place + 0.5) / count) for place in range(count))
     return np.array([round(_VOLUME_MEDIAN * math.exp(_VOLUME_SPREAD * q)) for q in quantiles])
 
 
 @cache
-def _shape() -> NDArray[np.int64]:
-    """Return the share of each minute of a day in its volume, 1 in the mean, in 1/256."""
+def _list_shares() -> NDArray[np.int64]:
+    """Return the share of each minute in the volume of a day, in 1/256; the mean is 1."""
     minutes = np.arange(MINUTES)
     from_middle = np.abs(2 * minutes - MINUTES + 1)
     return (1 << _SHAPE_BITS) // 2 + (3 << _SHAPE_BITS - 1) * from_middle**2 // MINUTES**2

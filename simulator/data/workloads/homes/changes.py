@@ -51,33 +51,33 @@ class HomeChanges:
         if into >= WITHIN_MS:
             return earlier + self.homes
         turn = into * self.homes // WITHIN_MS
-        offsets = self._offsets(np.array([earlier + turn]), np.array([turn]))
+        offsets = self._draw_offsets(np.array([earlier + turn]), np.array([turn]))
         return earlier + turn + int(offsets[0] < into)
 
     def seen_ms(self, rows: Rows) -> Rows:
         """Return when the changes of these rows are seen, counted from the start."""
         strata, turns = np.divmod(rows, self.homes)
-        times = (strata - 1) * EVERY_MS + FIRST_MS + self._offsets(rows, turns)
+        times = (strata - 1) * EVERY_MS + FIRST_MS + self._draw_offsets(rows, turns)
         times[strata == 0] = 0
         return times // self.interval_ms * self.interval_ms
 
     def homes_at(self, rows: Rows) -> Rows:
         """Return the homes of these changes."""
         strata, turns = np.divmod(rows, self.homes)
-        return (turns + self._shifts(strata)) * (_PRIME % self.homes) % self.homes
+        return (turns + self._draw_shifts(strata)) * (_PRIME % self.homes) % self.homes
 
     def rows_of_homes(self, homes: Rows, first: int, stop: int) -> Rows:
         """Return the rows of these homes from `first` to `stop`, ascending."""
         strata = np.arange(first // self.homes, -(-stop // self.homes))[:, None]
         turns = (
-            homes * pow(_PRIME, -1, self.homes) - self._shifts(strata.ravel())[:, None]
+            homes * pow(_PRIME, -1, self.homes) - self._draw_shifts(strata.ravel())[:, None]
         ) % self.homes
         rows = np.sort((strata * self.homes + turns).ravel())
         return rows[(rows >= first) & (rows < stop)]
 
-    def _offsets(self, rows: Rows, turns: Rows) -> Rows:
+    def _draw_offsets(self, rows: Rows, turns: Rows) -> Rows:
         """Return the time of each change since its stratum began: they rise with the turn."""
         return (turns * WITHIN_MS + below(self.time_key, rows, WITHIN_MS)) // self.homes
 
-    def _shifts(self, strata: Rows) -> Rows:
+    def _draw_shifts(self, strata: Rows) -> Rows:
         return below(self.turn_key, strata, self.homes)

@@ -3,7 +3,7 @@
 Numbers and names come from the document's code.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,7 +47,7 @@ class Sensors:
     places: Rows | None = None
     """The number of the window or radiator in its room, or of the door in its home."""
     before: int = 0
-    """Sensors of this kind in homes before these."""
+    """Number of sensors of this kind in earlier homes."""
 
     def __len__(self) -> int:
         return len(self.homes)
@@ -60,7 +60,7 @@ class Sensors:
         return Sensors(self.homes[before:], self.numbers[before:], rooms, places, before)
 
     def tags(self, place_tag: str | None) -> dict[str, Array]:
-        """Return the text of each series: tag -> one text per series."""
+        """Return tag -> the text of each series."""
         found = {"sensor_id": ids(self.numbers), "home_id": ids(self.homes)}
         if self.rooms is not None:
             found["room_id"] = _DIGIT.take(self.rooms)
@@ -84,7 +84,7 @@ def sensors_of(seed: int, homes: int) -> dict[str, Sensors]:
     all_homes = np.arange(homes)
     rooms = LEAST_ROOMS + below(key_of(seed, "rooms"), all_homes, ROOMS)
     doors = 1 + below(key_of(seed, "doors"), all_homes, MOST_DOORS)
-    room_home, room = _each(rooms)
+    room_home, room = _number_items(rooms)
     windows = below(key_of(seed, "windows"), room_home << _PLACE_BITS | room, MOST_WINDOWS) + 1
 
     of_room = 2 * windows + len(OF_A_ROOM)
@@ -96,7 +96,7 @@ def sensors_of(seed: int, homes: int) -> dict[str, Sensors]:
     first_of_room = 1 + before_room + before_home[room_home]
     first_of_home = 1 + in_rooms + before_home
 
-    window_room, window = _each(windows)
+    window_room, window = _number_items(windows)
     of_window = first_of_room[window_room] + 2 * window
     place = room_home[window_room], room[window_room] + 1, window + 1
     found = {
@@ -115,13 +115,13 @@ def sensors_of(seed: int, homes: int) -> dict[str, Sensors]:
     found["water_leakage_room"] = Sensors(
         leak_home, first_leak[leak_home] + leak, drawn % rooms[leak_home] + 1
     )
-    door_home, door = _each(doors)
+    door_home, door = _number_items(doors)
     found["door_state"] = Sensors(door_home, first_leak[door_home] + LEAKS + door, None, door)
     return found
 
 
-def _each(counts: Rows) -> tuple[Rows, Rows]:
-    """Return for each counted item its owner, and its number there from 0."""
+def _number_items(counts: Rows) -> tuple[Rows, Rows]:
+    """Return the owner of each counted item, and the item's number from 0 within the owner."""
     owners = np.repeat(np.arange(len(counts)), counts)
     return owners, np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
 
@@ -174,60 +174,61 @@ def kinds(*, exact: bool) -> tuple[HomeTable, ...]:
         name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk
     ) -> HomeTable:
         walks["battery_voltage"] = _BATTERY
-        numbers = (_number(each, exact=exact) for each in walks)
+        numbers = (_make_double(each, exact=exact) for each in walks)
         return HomeTable(name, (*drawn, *numbers), walks, name.endswith("_room"), place_tag)
 
     return (
-        measure("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
+        measure(
+            "air_condition_room",
+            temperature=_make_walk(15, 28, 15),
+            humidity=_make_walk(25, 60, 40),
+        ),
         measure(
             "air_quality_room",
-            co2_level=_walk(200, 3000, 300),
+            co2_level=_make_walk(200, 3000, 300),
             co_level=UpDown(0.001, 0.0001, 0, 10, start=0),
         ),
-        measure("light_level_room", level=_walk(1e-5, 1e5, 10_000)),
-        measure("window_state_room", _contact("state"), place_tag="window"),
-        measure("radiator_valve_room", place_tag="radiator", opening_level=_walk(0, 100, 0)),
-        measure("air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)),
+        measure("light_level_room", level=_make_walk(1e-5, 1e5, 10_000)),
+        measure("window_state_room", _make_double("state"), place_tag="window"),
+        measure("radiator_valve_room", place_tag="radiator", opening_level=_make_walk(0, 100, 0)),
+        measure(
+            "air_condition_outdoor",
+            temperature=_make_walk(-20, 28, 0),
+            humidity=_make_walk(5, 95, 80),
+        ),
         measure(
             "weather_outdoor",
             pressure=Clamped(0, 10, 900, 1200, start=1000),
-            wind_speed=_walk(0, 60, 0),
-            wind_direction=_walk(0, 359, 90),
-            precipitation=_walk(5, 95, 80),
+            wind_speed=_make_walk(0, 60, 0),
+            wind_direction=_make_walk(0, 359, 90),
+            precipitation=_make_walk(5, 95, 80),
         ),
-        HomeTable("home_state", (_integer("state"), _text("state_string", HOME_STATES))),
-        HomeTable(CONFIG, (_long_text("config_string", LONGEST_KIB << 10),)),
+        HomeTable(
+            "home_state",
+            (
+                Column("state", Type.INT64, Role.FIELD),
+                _make_text("state_string", max(map(len, HOME_STATES))),
+            ),
+        ),
+        HomeTable(CONFIG, (_make_text("config_string", LONGEST_KIB << 10),)),
         measure(
             "camera_detection",
-            _text("object_type", OBJECTS),
-            _text("object_kind", sum(OBJECTS.values(), ())),
+            _make_text("object_type", max(map(len, OBJECTS))),
+            _make_text("object_kind", max(map(len, sum(OBJECTS.values(), ())))),
         ),
-        measure("water_level", level=_walk(0, 8000, 5000)),
-        measure("water_leakage_room", _contact("leakage")),
-        measure("door_state", _contact("state"), place_tag="door_id"),
+        measure("water_level", level=_make_walk(0, 8000, 5000)),
+        measure("water_leakage_room", _make_double("leakage")),
+        measure("door_state", _make_double("state"), place_tag="door_id"),
     )
 
 
-def _walk(low: float, high: float, start: float) -> Clamped:
+def _make_walk(low: float, high: float, start: float) -> Clamped:
     return Clamped(0, 1, low, high, start)
 
 
-def _contact(name: str) -> Column:
-    """Return a field that is 0 or 1."""
-    return _number(name, exact=True)
-
-
-def _number(name: str, *, exact: bool) -> Column:
+def _make_double(name: str, *, exact: bool = True) -> Column:
     return Column(name, Type.FLOAT64, Role.FIELD, exact=exact)
 
 
-def _integer(name: str) -> Column:
-    return Column(name, Type.INT64, Role.FIELD)
-
-
-def _text(name: str, values: Iterable[str]) -> Column:
-    return _long_text(name, max(map(len, values)))
-
-
-def _long_text(name: str, most: int) -> Column:
+def _make_text(name: str, most: int) -> Column:
     return Column(name, Type.TEXT, Role.FIELD, max_characters=most)

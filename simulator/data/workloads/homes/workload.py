@@ -84,6 +84,8 @@ SENSORS_PER_HOME = 55.5
 """Mean number of sensors."""
 _MOST_LEVELS = 1 << 15
 _CONTACT = np.array([0.0, 1.0])
+_STATES, _STATE_TEXTS = np.arange(len(HOME_STATES)), texts(HOME_STATES)
+_TYPES, _KINDS = texts(tuple(OBJECTS)), texts(sum(OBJECTS.values(), ()))
 _KIND_BOUND = 12  # 1, 4 and 6 divide it
 
 
@@ -140,7 +142,9 @@ class Homes(FleetWorkload):
             time_key=key_of(seed, "home_config.time"),
             turn_key=key_of(seed, "home_config.turn"),
         )
-        self._tags = lru_cache(maxsize=None)(self._draw_tags)
+        self._tags = lru_cache(maxsize=None)(
+            lambda table: self._sensors[table].tags(self._kinds[table].place_tag)
+        )
 
     @cached_property
     def _sensors(self) -> Mapping[str, Sensors]:
@@ -149,7 +153,6 @@ class Homes(FleetWorkload):
         return {name: sensors.since(first) for name, sensors in found.items()}
 
     def size(self, table: Table) -> int:
-        """Return the number of rows of a table."""
         if table.name == CONFIG:
             return self._changes.rows
         return self.params.ticks * len(self._sensors[table.name])
@@ -159,19 +162,18 @@ class Homes(FleetWorkload):
         return 1 if table.name == CONFIG else len(self._sensors[table.name])
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows, ascending."""
         asked = {column.name for column in table.fields}
         if table.name == CONFIG:
             series, since_start = self._changes.homes_at(rows), self._changes.seen_ms(rows)
-            fields = self._configurations(rows) if asked else {}
+            fields = self._draw_configurations(rows) if asked else {}
         else:
             ticks, series = np.divmod(rows, len(self._sensors[table.name]))
             since_start = ticks * self.params.interval_ms
             numbers = series + self._sensors[table.name].before
             walked = walks_at(self._walks[table.name].only(asked), ticks, numbers)
-            fields = {name: self._number(table.name, name, v) for name, v in walked.items()}
+            fields = {name: self._put_on_grid(table.name, name, v) for name, v in walked.items()}
             if asked - fields.keys():
-                fields |= self._draw(table.name, ticks, numbers)
+                fields |= self._draw_fields(table.name, ticks, numbers)
         levels = self._tags(table.name)
         return {
             table.time.name: Values(since_start + self.start_ms),
@@ -180,7 +182,6 @@ class Homes(FleetWorkload):
         }
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's homes, rooms, sensors and times; None if most are."""
         params, tags = self.params, self._tags(table.name)
         if table.name != CONFIG:
             return select_fleet_rows(
@@ -193,7 +194,7 @@ class Homes(FleetWorkload):
             return None if 2 * len(seen) > changes.rows else np.arange(seen.start, seen.stop)
         return changes.rows_of_homes(homes, seen.start, seen.stop)
 
-    def _number(self, table: str, name: str, values: Array) -> ColumnData:
+    def _put_on_grid(self, table: str, name: str, values: Array) -> ColumnData:
         """Return a walk, on its grid if the precision requires it, coded if that has few levels."""
         if self.params.precision is Precision.FULL:
             return Values(values)
@@ -203,42 +204,37 @@ class Homes(FleetWorkload):
         first, last = ceil(walk.low * unit), floor(walk.high * unit)
         steps = np.clip(np.floor(values * unit).astype(np.int64), first, last)
         if last - first < _MOST_LEVELS:
-            return Coded(steps - first, _grid(first, last, unit))
+            return Coded(steps - first, _make_grid(first, last, unit))
         return Values(steps / unit)
 
-    def _draw(self, table: str, ticks: Rows, series: Rows) -> dict[str, ColumnData]:
+    def _draw_fields(self, table: str, ticks: Rows, series: Rows) -> dict[str, ColumnData]:
         """Return the fields that are drawn at each tick."""
         hashes = draw_from(draw(key_of(self.seed, f"{table}.drawn"), series), ticks)
         match table:
             case "home_state":
                 states = scale(hashes, len(HOME_STATES))
                 return {
-                    "state": Coded(states, _whole(len(HOME_STATES))),
-                    "state_string": Coded(states, _texts(HOME_STATES)),
+                    "state": Coded(states, _STATES),
+                    "state_string": Coded(states, _STATE_TEXTS),
                 }
             case "camera_detection":
                 return _detect(hashes)
         contact = self._kinds[table].columns[0].name
         return {contact: Coded(scale(hashes, 2), _CONTACT)}
 
-    def _configurations(self, rows: Rows) -> dict[str, ColumnData]:
+    def _draw_configurations(self, rows: Rows) -> dict[str, ColumnData]:
         sizes = below(key_of(self.seed, "config.size"), rows, LONGEST_KIB - SHORTEST_KIB + 1)
         lengths = (SHORTEST_KIB + sizes) << 10
         key = key_of(self.seed, "config.text")
-        return {"config_string": random_texts(key, rows, lengths, _config_letters())}
-
-    def _draw_tags(self, table: str) -> dict[str, Array]:
-        return self._sensors[table].tags(self._kinds[table].place_tag)
+        return {"config_string": random_texts(key, rows, lengths, letters_of(CONFIG_LETTERS))}
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return fixed queries over all of the data."""
         return list_fixed_queries({table.base: table for table in tables})
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the document's query types."""
-        windows = self._windows(aligned=aligned, until_ms=until_ms)
+        windows = self._make_windows(aligned=aligned, until_ms=until_ms)
         named = {table.base: table for table in tables}
         return list_drawn_types(named, windows, self.params.scale, self.params.scale_offset)
 
@@ -248,28 +244,12 @@ def _detect(hashes: Hashes) -> dict[str, ColumnData]:
     counts = np.array([len(each) for each in OBJECTS.values()])
     types, places = np.divmod(scale(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)
     of_type = np.cumsum(counts) - counts
-    names = tuple(kind for each in OBJECTS.values() for kind in each)
     return {
-        "object_type": Coded(types, _texts(tuple(OBJECTS))),
-        "object_kind": Coded(of_type[types] + places % counts[types], _texts(names)),
+        "object_type": Coded(types, _TYPES),
+        "object_kind": Coded(of_type[types] + places % counts[types], _KINDS),
     }
 
 
 @cache
-def _grid(first: int, last: int, unit: int) -> Array:
+def _make_grid(first: int, last: int, unit: int) -> Array:
     return np.arange(first, last + 1) / unit
-
-
-@cache
-def _whole(count: int) -> Array:
-    return np.arange(count)
-
-
-@cache
-def _texts(values: tuple[str, ...]) -> Array:
-    return texts(values)
-
-
-@cache
-def _config_letters() -> Array:
-    return letters_of(CONFIG_LETTERS)

@@ -61,11 +61,9 @@ class FleetWorkload(Workload):
 
     @property
     def precision(self) -> Precision | None:
-        """Precision that the parameter selects."""
         return self.params.precision
 
     def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
         return self.start_ms + self.params.duration_ms
 
     @property
@@ -73,7 +71,7 @@ class FleetWorkload(Workload):
         """Points of a member that are sent."""
         return self.params.ticks
 
-    def _windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
+    def _make_windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
         """Return the windows of the fleet's data, of which none passes `until_ms`."""
         until = self.start_ms + self._ticks * self.params.interval_ms
         until = until if until_ms is None else min(until, until_ms)
@@ -186,11 +184,11 @@ def random_shares(key: int, rows: Rows, precision: Precision) -> ColumnData:
     """Return a random number from 0 to 1 for each row: a multiple of 1/8192, or a full double."""
     if precision is Precision.FULL:
         return Values(fractions(draw(key, rows)))
-    return Coded(below(key, rows, SHARE_LEVELS), _share_levels())
+    return Coded(below(key, rows, SHARE_LEVELS), _list_shares())
 
 
 @cache
-def _share_levels() -> Array:
+def _list_shares() -> Array:
     return np.arange(SHARE_LEVELS) / SHARE_LEVELS
 
 

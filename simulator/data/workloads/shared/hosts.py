@@ -93,14 +93,12 @@ class Hosts(FleetWorkload):
         self._members = Members(seed, params.scale, params.scale_offset)
 
     def size(self, table: Table) -> int:
-        """Return the number of rows of a table."""
         return self.params.ticks * self.params.scale
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows, ascending."""
         ticks, hosts = np.divmod(rows, self.params.scale)
-        levels = self._tags(table.name)
-        fields = self._fields(table, ticks, hosts)
+        levels = self._find_tags(table.name)
+        fields = self._draw_fields(table, ticks, hosts)
         return {
             table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
             **{tag.name: Coded(hosts, levels[tag.name]) for tag in table.tags},
@@ -108,41 +106,34 @@ class Hosts(FleetWorkload):
         }
 
     def series(self, table: Table) -> int:
-        """Return the number of hosts, each of which has one series in every table."""
         return self.params.scale
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's hosts and times; None if most rows are."""
-        tags, params = self._tags(table.name), self.params
+        tags, params = self._find_tags(table.name), self.params
         return select_fleet_rows(tags, selection, params.ticks, self.start_ms, params.interval_ms)
 
-    def _queries_of(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
-        windows = self._windows(aligned=aligned, until_ms=until_ms)
+    def _make_queries(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
+        windows = self._make_windows(aligned=aligned, until_ms=until_ms)
         return HostQueries(cpu, windows, self.params.scale, self.params.scale_offset)
 
     def _draw_walks(self, walks: Walks, ticks: Rows, hosts: Rows) -> dict[str, Array]:
-        """Return the walks of these hosts; the numbers of the hosts select them."""
         return walks_at(walks, ticks, hosts + self.params.scale_offset)
 
     @abstractmethod
-    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
+    def _draw_fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         """Return the table's fields, and perhaps others; `hosts` are places in the fleet."""
 
-    def _tags(self, table: str) -> dict[str, Array]:
+    def _find_tags(self, table: str) -> dict[str, Array]:
         """Return tag -> the text of each host."""
         return self._host_tags
 
-    def _percentage(self, values: Array) -> ColumnData:
-        """Return a share in percent with the fleet's precision."""
+    def _encode_percentage(self, values: Array) -> ColumnData:
         if self.params.precision is Precision.FULL:
             return Values(values)
         return Coded((values * 64).astype(np.int64), PERCENTS)
 
     @cached_property
     def _host_tags(self) -> dict[str, Array]:
-        return self._draw_host_tags()
-
-    def _draw_host_tags(self) -> dict[str, Array]:
         members, names = self._members, list(DATACENTERS)
         region = members.numbers("region", len(names))
         letters = np.array([len(DATACENTERS[name]) for name in names])[region]
@@ -165,7 +156,7 @@ def table_of_hosts(
     group: str = "",
     common: HostTags = NUMBERED,
 ) -> Table:
-    """Return a table with the tags of every host, some additional tags, and these fields."""
+    """Return a table of these fields, with the tags of every host and `tags` of its own."""
     lengths = {**common.lengths, **{tag: longest(values) for tag, values in tags.items()}}
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),

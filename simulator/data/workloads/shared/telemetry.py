@@ -48,7 +48,7 @@ class Measurement:
     """Fields that are made of a walk of another name -> that walk."""
 
 
-def _measurement(
+def _make_measurement(
     name: str, walks: Mapping[str, Walk], tags: Mapping[str, Tag], *, before: tuple[str, ...] = ()
 ) -> Measurement:
     """Return a measurement of integers: fields that are no walks, then the walks."""
@@ -56,7 +56,7 @@ def _measurement(
     return Measurement(name, columns, walks, tags)
 
 
-def _each(names: str, walk: Walk) -> dict[str, Walk]:
+def _repeat(names: str, walk: Walk) -> dict[str, Walk]:
     return dict.fromkeys(names.split(), walk)
 
 
@@ -78,23 +78,23 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
     usage = doubles(" ".join(USAGES))
     return (
         Measurement("cpu", usage, dict.fromkeys(USAGES, USAGE)),
-        _measurement(
+        _make_measurement(
             "diskio",
-            _each("reads writes", _FAST)
-            | _each("read_bytes write_bytes", Counter(100))
-            | _each("read_time write_time io_time", _SLOW),
+            _repeat("reads writes", _FAST)
+            | _repeat("read_bytes write_bytes", Counter(100))
+            | _repeat("read_time write_time io_time", _SLOW),
             {"serial": DrawnTag("%03d-%03d-%03d", (1000, 1000, 1000))},
         ),
         Measurement(
             "disk",
-            _integer_columns("total free used used_percent inodes_total inodes_free inodes_used"),
+            _make_integers("total free used used_percent inodes_total inodes_free inodes_used"),
             {"free": Clamped(50, 1, 0, DISK_BYTES, start=DISK_BYTES // 2)},
             {"path": DrawnTag("/dev/sda%d", (10,)), "fstype": ("ext3", "ext4", "btrfs")},
             dict.fromkeys(("used", "used_percent", "inodes_free", "inodes_used"), "free"),
         ),
-        _measurement(
+        _make_measurement(
             "kernel",
-            _each(
+            _repeat(
                 "interrupts context_switches processes_forked disk_pages_in disk_pages_out", _SLOW
             ),
             {},
@@ -102,21 +102,21 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
         ),
         Measurement(
             "mem",
-            _integer_columns("total available used free cached buffered")
+            _make_integers("total available used free cached buffered")
             + doubles("used_percent available_percent buffered_percent"),
-            _each("used cached buffered", _SHARE),
+            _repeat("used cached buffered", _SHARE),
             sources={
                 **dict.fromkeys(("available", "free", "used_percent", "available_percent"), "used"),
                 "buffered_percent": "buffered",
             },
         ),
-        _measurement(
+        _make_measurement(
             "net",
-            _each("bytes_sent bytes_recv packets_sent packets_recv", _FAST)
-            | _each("err_in err_out drop_in drop_out", _SLOW),
+            _repeat("bytes_sent bytes_recv packets_sent packets_recv", _FAST)
+            | _repeat("err_in err_out drop_in drop_out", _SLOW),
             {"interface": DrawnTag("eth%d", (4,))},
         ),
-        _measurement(
+        _make_measurement(
             "nginx",
             {
                 "accepts": _SLOW,
@@ -129,36 +129,36 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
             },
             {"port": _PORT, "server": DrawnTag("nginx_%d", (100_000,))},
         ),
-        _measurement(
+        _make_measurement(
             "postgresql",
-            _each(
+            _repeat(
                 "numbackends xact_commit xact_rollback blks_read blks_hit tup_returned tup_fetched"
                 " tup_inserted tup_updated tup_deleted conflicts temp_files",
                 _THOUSAND,
             )
             | {"temp_bytes": Clamped(1024, 1, 0, 1 << 30, start=0)}
-            | _each("deadlocks blk_read_time blk_write_time", _THOUSAND),
+            | _repeat("deadlocks blk_read_time blk_write_time", _THOUSAND),
             {},
         ),
-        _measurement(
+        _make_measurement(
             "redis",
-            _each("total_connections_received", _SLOW)
-            | _each("expired_keys evicted_keys keyspace_hits keyspace_misses", _FAST)
-            | _each(
+            _repeat("total_connections_received", _SLOW)
+            | _repeat("expired_keys evicted_keys keyspace_hits keyspace_misses", _FAST)
+            | _repeat(
                 "instantaneous_ops_per_sec instantaneous_input_kbps instantaneous_output_kbps",
                 Drifting(1),
             )
-            | _each("connected_clients", _TEN_THOUSAND)
-            | _each("used_memory used_memory_rss used_memory_peak used_memory_lua", _MEMORY)
-            | _each("rdb_changes_since_last_save", _TEN_THOUSAND)
-            | _each(
+            | _repeat("connected_clients", _TEN_THOUSAND)
+            | _repeat("used_memory used_memory_rss used_memory_peak used_memory_lua", _MEMORY)
+            | _repeat("rdb_changes_since_last_save", _TEN_THOUSAND)
+            | _repeat(
                 "sync_full sync_partial_ok sync_partial_err pubsub_channels pubsub_patterns"
                 " latest_fork_usec connected_slaves master_repl_offset repl_backlog_active"
                 " repl_backlog_size repl_backlog_histlen",
                 _THOUSAND,
             )
-            | _each("mem_fragmentation_ratio", _HUNDRED)
-            | _each(
+            | _repeat("mem_fragmentation_ratio", _HUNDRED)
+            | _repeat(
                 "used_cpu_sys used_cpu_user used_cpu_sys_children used_cpu_user_children",
                 _THOUSAND,
             ),
@@ -168,7 +168,7 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
     )
 
 
-def _integer_columns(names: str) -> tuple[Column, ...]:
+def _make_integers(names: str) -> tuple[Column, ...]:
     return tuple(Column(name, Type.INT64, Role.FIELD) for name in names.split())
 
 
@@ -200,10 +200,10 @@ class Telemetry(Hosts):
         """Return the measurements in the document's order; `exact`: doubles are on a grid."""
         return measurements(exact=exact)
 
-    def _tags(self, table: str) -> dict[str, Array]:
-        return {**super()._tags(table), **self._own_tags(table)}
+    def _find_tags(self, table: str) -> dict[str, Array]:
+        return {**super()._find_tags(table), **self._own_tags(table)}
 
-    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
+    def _draw_fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         sources = self._measurements[table.name].sources
         asked = {sources.get(column.name, column.name) for column in table.fields}
         walked = self._draw_walks(self._walks[table.name].only(asked), ticks, hosts)
@@ -215,22 +215,22 @@ class Telemetry(Hosts):
         """Return the fields that are these walks, or made of them."""
         match table:
             case "cpu":
-                return {name: self._percentage(values) for name, values in walked.items()}
+                return {name: self._encode_percentage(values) for name, values in walked.items()}
             case "disk":
-                return self._disk(hosts, walked)
+                return self._derive_disk(hosts, walked)
             case "mem" if self.params.precision is Precision.GRID:
-                return self._coarse_memory(hosts, walked)
+                return self._derive_coarse_memory(hosts, walked)
             case "mem":
-                return self._memory(hosts, walked)
+                return self._derive_memory(hosts, walked)
         walks = self._measurements[table].walks
-        fields = {name: _integers(walks[name], values) for name, values in walked.items()}
+        fields = {name: _cut(walks[name], values) for name, values in walked.items()}
         if table == "kernel":
             fields["boot_time"] = Coded(hosts, self._boot_times)
         if table == "redis":
             fields["uptime_in_seconds"] = Values(ticks * self.params.interval_ms // 1000)
         return fields
 
-    def _disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
+    def _derive_disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
         total, inodes = self._disk_totals
         fields: dict[str, ColumnData] = {
             "total": Coded(hosts, total),
@@ -242,13 +242,13 @@ class Telemetry(Hosts):
             fields |= {
                 "free": Values(free),
                 "used": Values(used),
-                "used_percent": Coded(100 * used // DISK_BYTES, _whole_numbers(100)),
+                "used_percent": Coded(100 * used // DISK_BYTES, _list_whole_numbers(100)),
                 "inodes_free": Values(free // INODE_BYTES),
                 "inodes_used": Values(used // INODE_BYTES),
             }
         return fields
 
-    def _memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
+    def _derive_memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
         total = self._memory_totals.take(hosts)
         parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
         fields: dict[str, ColumnData] = {
@@ -263,7 +263,9 @@ class Telemetry(Hosts):
             fields["buffered_percent"] = Values(100 * shares["buffered"])
         return fields
 
-    def _coarse_memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
+    def _derive_coarse_memory(
+        self, hosts: Rows, shares: Mapping[str, Array]
+    ) -> dict[str, ColumnData]:
         total = self._memory_totals.take(hosts) >> _MEBIBYTE_BITS
         parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
         if "used" in parts:
@@ -295,14 +297,14 @@ class Telemetry(Hosts):
         return np.full(hosts, DISK_BYTES), np.full(hosts, DISK_BYTES // INODE_BYTES)
 
 
-def _integers(walk: Walk, values: Array) -> ColumnData:
+def _cut(walk: Walk, values: Array) -> ColumnData:
     """Return a walk cut to integers, coded if it has few different ones."""
     cut = values.astype(np.int64, copy=False)
     if isinstance(walk, Clamped) and walk.high <= _MOST_LEVELS:
-        return Coded(cut, _whole_numbers(int(walk.high)))
+        return Coded(cut, _list_whole_numbers(int(walk.high)))
     return Values(cut)
 
 
 @cache
-def _whole_numbers(highest: int) -> Array:
+def _list_whole_numbers(highest: int) -> Array:
     return np.arange(highest + 1)

@@ -42,7 +42,7 @@ _NUMBER_BITS = 37
 
 
 @cache
-def _orders() -> NDArray[np.int8]:
+def _list_orders() -> NDArray[np.int8]:
     """Return all orders of a batch, as likely as each other: which points are sent, and when.
 
     The points that are sent are three groups of three. In each group one is late, except that
@@ -84,12 +84,12 @@ class Deliveries:
         """Return the tick and the member of each of these rows, ascending."""
         sends, places = np.divmod(rows, SENT)
         found, send_of = distinct(sends)
-        rounds, members = self._rounds(found)
+        rounds, members = self._find_rounds(found)
         batches = self._find_made(members, rounds - self._first[members])
-        orders = below(self._key("order"), number_pairs(members, batches), len(_orders()))
+        orders = below(self._make_key("order"), number_pairs(members, batches), len(_list_orders()))
         batches += self._joined[members]
         ticks = batches[send_of] * POINTS
-        ticks += _orders()[orders[send_of], places]
+        ticks += _list_orders()[orders[send_of], places]
         return ticks, members[send_of]
 
     def candidates(self, members: Rows, first: int, stop: int) -> Rows | None:
@@ -110,7 +110,7 @@ class Deliveries:
             return None
         places = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         rounds = np.repeat(self._first[members] + low, counts) + places
-        sends = np.sort(self._sends(rounds, np.repeat(members, counts)))
+        sends = np.sort(self._number_sends(rounds, np.repeat(members, counts)))
         return (sends[:, None] * SENT + np.arange(SENT)).ravel()
 
     def _find_made(self, members: Rows, ranks: Rows) -> Rows:
@@ -118,7 +118,9 @@ class Deliveries:
         made = self._present[members]
         turns, places = np.divmod(ranks, _TURNS)
         drawn = below(
-            self._key("late"), number_pairs(members, turns), (_TURNS - _MOST_LATE) * len(_DELAYS)
+            self._make_key("late"),
+            number_pairs(members, turns),
+            (_TURNS - _MOST_LATE) * len(_DELAYS),
         )
         late, delay = drawn // len(_DELAYS), _DELAYS[drawn % len(_DELAYS)]
         sent_at = late + delay
@@ -126,11 +128,11 @@ class Deliveries:
         ranks = ranks + (whole & (late <= places) & (places < sent_at))
         ranks -= np.where(whole & (places == sent_at), delay, 0)
         strata, places = np.divmod(ranks, _STRATUM - 1)
-        missing = below(self._key("missing"), number_pairs(members, strata), _STRATUM)
+        missing = below(self._make_key("missing"), number_pairs(members, strata), _STRATUM)
         whole = (strata + 1) * _STRATUM <= made
         return ranks + np.where(whole, strata + (places >= missing), made // _STRATUM)
 
-    def _key(self, purpose: str) -> int:
+    def _make_key(self, purpose: str) -> int:
         return key_of(self.seed, f"{self.table}.batch.{purpose}")
 
     @cached_property
@@ -164,7 +166,7 @@ class Deliveries:
         before = np.cumsum(np.diff(starts) * members[:-1])
         return starts, members, np.concatenate([[0], before])
 
-    def _rounds(self, sends: Rows) -> tuple[Rows, Rows]:
+    def _find_rounds(self, sends: Rows) -> tuple[Rows, Rows]:
         """Return the round and the member of each send."""
         starts, members, before = self._stages
         stage = np.searchsorted(before, sends, "right") - 1
@@ -172,7 +174,7 @@ class Deliveries:
         rounds += starts[stage]
         return rounds, sending
 
-    def _sends(self, rounds: Rows, sending: Rows) -> Rows:
+    def _number_sends(self, rounds: Rows, sending: Rows) -> Rows:
         """Return the number of each send, given by its round and member."""
         starts, members, before = self._stages
         stage = np.searchsorted(starts, rounds, "right") - 1
@@ -203,9 +205,9 @@ class Absent:
     def _count(self, item: RowRange) -> int:
         starts = np.arange(item.start, item.stop, item.every or item.stop or 1)
         stops = np.minimum(starts + (item.take or item.stop), item.stop)
-        return int((self._before(stops) - self._before(starts)).sum())
+        return int((self._count_before(stops) - self._count_before(starts)).sum())
 
-    def _before(self, rows: Rows) -> Rows:
+    def _count_before(self, rows: Rows) -> Rows:
         """Return how many NULLs are in the rows before each of these."""
         strata, places = np.divmod(rows, self.every)
         drawn = below(self.key, strata, self.every * len(self.columns)) % self.every

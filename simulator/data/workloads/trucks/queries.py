@@ -65,11 +65,13 @@ _LONG_DRIVES = {"long-driving-sessions": (4, 22), "long-daily-sessions": (24, 60
 
 def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
     """Return the queries that are always the same."""
-    days = derive("days", _count_drives(_periods(readings, "velocity"), DAY_MS))
+    days = derive("days", _count_drives(_average_periods(readings, "velocity"), DAY_MS))
     driving = Condition("avg_velocity", Operator.MORE, 5)
-    sessions = spells("sessions", _periods(readings, "velocity"), driving)
+    sessions = spells("sessions", _average_periods(readings, "velocity"), driving)
     broken = Condition(f"avg_{STATUS}", Operator.AT_LEAST, 1)
-    breakdowns = spells("breakdowns", _periods(diagnostics, STATUS, ("name", "model")), broken)
+    breakdowns = spells(
+        "breakdowns", _average_periods(diagnostics, STATUS, ("name", "model")), broken
+    )
     return {
         "avg-load": AggregateQuery(
             diagnostics,
@@ -89,11 +91,11 @@ def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             sessions, (Aggregate(Function.AVG, sessions.length),), by=("name",), bucket=DAY_MS
         ),
         "daily-activity": AggregateQuery(
-            _periods(diagnostics, STATUS, ("name", "fleet", "model")),
+            _average_periods(diagnostics, STATUS, ("name", "fleet", "model")),
             (_COUNT,),
             by=("fleet", "model"),
             bucket=DAY_MS,
-            selection=_where(f"avg_{STATUS}", Operator.LESS, 1),
+            selection=_compare(f"avg_{STATUS}", Operator.LESS, 1),
         ),
         "breakdown-frequency": AggregateQuery(breakdowns, (_COUNT,), by=("model",)),
         **count_queries({table.base: table for table in (readings, diagnostics)}),
@@ -118,18 +120,18 @@ def list_drawn_types(
     low = RowsQuery(
         derive("newest", NewestQuery(diagnostics, ("name",), (FUEL,))),
         ("name", fuel),
-        _where(fuel, Operator.LESS, _LOW_FUEL),
+        _compare(fuel, Operator.LESS, _LOW_FUEL),
     )
     high = RowsQuery(
         derive("newest", NewestQuery(diagnostics, ("name",), (LOAD, "load_capacity"))),
         ("name", load, capacity),
-        _where(load, Operator.MORE, _HIGH_LOAD, capacity),
+        _compare(load, Operator.MORE, _HIGH_LOAD, capacity),
     )
     mean = (Aggregate(Function.AVG, "velocity"),)
     slow = RowsQuery(
         derive("trucks", AggregateQuery(readings, mean, ("name",))),
         ("name",),
-        _where("avg_velocity", Operator.LESS, 1),
+        _compare("avg_velocity", Operator.LESS, 1),
     )
     seed = windows.seed
     types = {
@@ -142,17 +144,19 @@ def list_drawn_types(
         ),
     }
     for name, (hours, periods) in _LONG_DRIVES.items():
-        drives = derive("trucks", _count_drives(_periods(readings, "velocity")))
-        long = RowsQuery(drives, ("name", "count"), _where("count", Operator.MORE, periods))
+        drives = derive("trucks", _count_drives(_average_periods(readings, "velocity")))
+        long = RowsQuery(drives, ("name", "count"), _compare("count", Operator.MORE, periods))
         types[name] = windows.make_type(name, long, hours, _PERIOD_MS, choose_fleet)
     return types
 
 
-def _where(column: str, operator: Operator, value: float, divisor: str | None = None) -> Selection:
+def _compare(
+    column: str, operator: Operator, value: float, divisor: str | None = None
+) -> Selection:
     return Selection(compared=(Condition(column, operator, value, divisor),))
 
 
-def _periods(table: Table, column: str, by: tuple[str, ...] = ("name",)) -> DerivedTable:
+def _average_periods(table: Table, column: str, by: tuple[str, ...] = ("name",)) -> DerivedTable:
     """Return the mean of a column in each period."""
     means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS)
     return derive("periods", means)
@@ -160,5 +164,5 @@ def _periods(table: Table, column: str, by: tuple[str, ...] = ("name",)) -> Deri
 
 def _count_drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
     """Return the number of periods in which a truck drove."""
-    drove = _where("avg_velocity", Operator.MORE, 1)
+    drove = _compare("avg_velocity", Operator.MORE, 1)
     return AggregateQuery(periods, (_COUNT,), ("name",), bucket, drove)

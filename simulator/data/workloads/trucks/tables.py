@@ -36,7 +36,7 @@ TANK = 10_000
 """Steps of the walk of `fuel_state` from a full tank to an empty one."""
 
 
-def _uniform(step: float, low: float, high: float, start: float | None = None) -> Clamped:
+def _make_walk(step: float, low: float, high: float, start: float | None = None) -> Clamped:
     """Return a walk; its steps have the deviation of uniform steps from -step to step."""
     return Clamped(0, step / math.sqrt(3), low, high, start)
 
@@ -73,13 +73,13 @@ FIELDS: Mapping[str, Mapping[str, GridField | None]] = {
 """Table -> field -> its grid; None: an integer."""
 WALKS: Mapping[str, Mapping[str, Walk]] = {
     "readings": {
-        "latitude": _uniform(0.005, -90, 90),
-        "longitude": _uniform(0.005, -180, 180),
-        "elevation": _uniform(10, 0, 5000),
-        "velocity": _uniform(10, 0, 100, start=0),
-        "heading": _uniform(5, 0, 360),
-        "grade": _uniform(5, 0, 100, start=0),
-        "fuel_consumption": _uniform(5, 0, 50, start=25),
+        "latitude": _make_walk(0.005, -90, 90),
+        "longitude": _make_walk(0.005, -180, 180),
+        "elevation": _make_walk(10, 0, 5000),
+        "velocity": _make_walk(10, 0, 100, start=0),
+        "heading": _make_walk(5, 0, 360),
+        "grade": _make_walk(5, 0, 100, start=0),
+        "fuel_consumption": _make_walk(5, 0, 50, start=25),
     },
     "diagnostics": {FUEL: Drifting(5), STATUS: Clamped(0, 1, 0, 5, start=0)},
 }

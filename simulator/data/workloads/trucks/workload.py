@@ -146,7 +146,7 @@ class Trucks(FleetWorkload):
             name: Walks(name, walks, seed, params.distribution, params.precision)
             for name, walks in WALKS.items()
         }
-        self._absent = {table.name: self._absences(table) for table in self.tables}
+        self._absent = {table.name: self._make_absences(table) for table in self.tables}
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int:
         """Return how many values are NULL in these rows: all fields, all tags, or both."""
@@ -155,7 +155,6 @@ class Trucks(FleetWorkload):
         return sum(each.count(listed) for each in absences if names.issuperset(each.columns))
 
     def size(self, table: Table) -> int:
-        """Return the number of rows of a table."""
         return self._sends[table.name].rows
 
     def series(self, table: Table) -> int:
@@ -163,20 +162,18 @@ class Trucks(FleetWorkload):
         return 0
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows, ascending."""
         ticks, trucks = self._sends[table.name].points(rows)
         valid: dict[str, Array] = {}
         for absent in self._absent[table.name]:
             valid |= absent.present(rows)
-        fields = self._fields(table, ticks, trucks)
+        fields = self._draw_fields(table, ticks, trucks)
         return {
             table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
             **{t.name: Coded(trucks, self._tags[t.name], valid.get(t.name)) for t in table.tags},
-            **{f.name: self._field(table, f.name, fields, valid) for f in table.fields},
+            **{f.name: self._encode_field(table, f.name, fields, valid) for f in table.fields},
         }
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's trucks and times, and some more; None if most."""
         start, interval = self.start_ms, self.params.interval_ms
         ticks = selection.places(lambda t: -((start - t) // interval), self._ticks)
         members = select_members(self._tags, selection)
@@ -187,19 +184,17 @@ class Trucks(FleetWorkload):
         return self.params.batches * POINTS
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the queries that are always the same."""
         readings, diagnostics = tables
         return list_fixed_queries(readings, diagnostics)
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return the types of TSBS under its names."""
-        windows = self._windows(aligned=aligned, until_ms=until_ms)
+        windows = self._make_windows(aligned=aligned, until_ms=until_ms)
         readings, diagnostics = tables
         return list_drawn_types(readings, diagnostics, windows, self.params.scale)
 
-    def _absences(self, table: Table) -> list[Absent]:
+    def _make_absences(self, table: Table) -> list[Absent]:
         """Return the NULLs of the table's fields, and of its tags."""
         found = []
         for columns, rows in ((table.fields, _NULL_FIELD_ROWS), (table.tags, _NULL_TAG_ROWS)):
@@ -209,7 +204,7 @@ class Trucks(FleetWorkload):
                 found.append(Absent(key, rows, names))
         return found
 
-    def _field(
+    def _encode_field(
         self, table: Table, name: str, fields: dict[str, Array], valid: dict[str, Array]
     ) -> ColumnData:
         """Return a field with the precision of the fleet."""
@@ -223,13 +218,13 @@ class Trucks(FleetWorkload):
         codes = ((values - levels[0]) * grid.steps).astype(np.int64)
         return Coded(codes, levels, present)
 
-    def _fields(self, table: Table, ticks: Rows, trucks: Rows) -> dict[str, Array]:
+    def _draw_fields(self, table: Table, ticks: Rows, trucks: Rows) -> dict[str, Array]:
         asked = {column.name for column in table.fields}
         found = self._draw_walks(table.name, asked & WALKS[table.name].keys(), ticks, trucks)
         if FUEL in found:
-            found[FUEL] = self._fuel(found[FUEL], trucks)
+            found[FUEL] = self._derive_fuel(found[FUEL], trucks)
         if LOAD in asked:
-            found[LOAD] = self._load(ticks, trucks)
+            found[LOAD] = self._draw_load(ticks, trucks)
         return found
 
     def _draw_walks(
@@ -247,7 +242,7 @@ class Trucks(FleetWorkload):
                 found[name][rows] = values
         return found
 
-    def _fuel(self, used: Array, trucks: Rows) -> Array:
+    def _derive_fuel(self, used: Array, trucks: Rows) -> Array:
         """Return the share of fuel left; an empty tank is full again."""
         shares: Array = used / TANK
         if self.params.distribution is Distribution.UNPINNED:
@@ -255,7 +250,7 @@ class Trucks(FleetWorkload):
         left: Array = 1 - (shares - np.floor(shares))
         return left
 
-    def _load(self, ticks: Rows, trucks: Rows) -> Array:
+    def _draw_load(self, ticks: Rows, trucks: Rows) -> Array:
         """Return the load, which changes once in each stratum of ticks."""
         strata, places = np.divmod(ticks, _LOAD_TICKS)
         changes = below(
