@@ -79,7 +79,7 @@ class Dataset(Frozen):
     table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    """Corrections in order, including those of rows deleted later."""
+    """Corrections in order; their rows may be deleted by now."""
     retags: tuple[Retag, ...] = ()
     """Updates of tags in order."""
     late: Late | None = None

@@ -170,7 +170,7 @@ class LateOrder:
 
     @cached_property
     def _ranks(self) -> NDArray[np.int64]:
-        """Return the late rows sent in groups, given by the numbers of their places there."""
+        """Rank of each place among the punctual places of a pattern; ~rank if it is late."""
         is_late = np.zeros((_PATTERNS, self.late.of), np.bool_)
         np.put_along_axis(is_late, self._lates, values=True, axis=1)
         found: NDArray[np.int64] = np.where(

@@ -16,7 +16,7 @@ from simulator.frozen import Frozen
 
 LANE_BITS = 40
 LANE_ROWS = 1 << LANE_BITS
-"""In a workload without an end, each worker has a lane: row lane * LANE_ROWS + sequence."""
+"""Rows of a lane: a worker of a workload without an end writes rows lane * LANE_ROWS + sequence."""
 MOST_ROWS = 1 << 62
 """Limit of row numbers; they fit into 64 bits with room for arithmetic."""
 

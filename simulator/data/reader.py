@@ -200,7 +200,7 @@ class DatasetReader:
         return self._draw(self._workload, table, place, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
-        """Return a time in ms since 1970 at or before that of each row; None if times may fall."""
+        """Return a time in ms since 1970 that no row is before; None if times may fall."""
         times: list[int] = []
         for item in ranges if self.time_rises else ():
             begins = self.time_at(item, 0)

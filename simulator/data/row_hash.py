@@ -36,7 +36,7 @@ LARGEST = 1e280
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
-"""With NUMBERS and TEXT, the values that a database hashes to prove that its functions match."""
+"""The values that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
 _KNOWN_TEXT = np.array([TEXT.encode()])
 _XORSHIFT = np.uint64(0xD6E8FEB86659FD93)
 

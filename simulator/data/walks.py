@@ -65,7 +65,7 @@ class Distribution(StrEnum):
     UNPINNED = "unpinned"
     """Reflected at both bounds, without drift: all values are equally likely, and none sticks."""
     DOCUMENTED = "documented"
-    """As in the document's code: walks with a drift reach a clamp and then stay on it."""
+    """Moved by the document's code: walks with a drift reach a clamp and then stay on it."""
 
 
 class Precision(StrEnum):

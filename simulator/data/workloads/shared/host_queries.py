@@ -1,4 +1,4 @@
-"""Queries of a fleet of hosts over its table `cpu`: those of TSBS under its names, and similar.
+"""Queries of a fleet of hosts over its table `cpu`: queries of TSBS, under its names, and others.
 
 `single-groupby-F-H-T` is the maximum of the first F fields of H random hosts by minute in T random
 hours, `cpu-max-all-H` the maximum of all fields by hour in 8 hours (`cpu-max-all-32-24`: 32 hosts,

@@ -156,7 +156,7 @@ def table_of_hosts(
     group: str = "",
     common: HostTags = NUMBERED,
 ) -> Table:
-    """Return a table of these fields, with the tags of every host and `tags` of its own."""
+    """Return a table of these fields, with the tags of every host and additional `tags`."""
     lengths = {**common.lengths, **{tag: longest(values) for tag, values in tags.items()}}
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),
