@@ -24,14 +24,14 @@ class Arrow:
         self._columns = [(column, LevelCache(_convert_texts)) for column in columns]
         self._unit = unit
 
-    def encode(self, block: Block, rows_per_batch: int) -> list[Any]:
-        """Return the block as tables of `rows_per_batch` rows (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[Any]:
+        """Return the block as tables of `batch_rows` rows (the last may have fewer)."""
         import pyarrow as pa  # noqa: PLC0415
 
         arrays = [self._make_array(c, texts, block.data[c.name]) for c, texts in self._columns]
         table = pa.table(arrays, names=[column.name for column, _ in self._columns])
-        starts = range(0, len(block), rows_per_batch)
-        return [table.slice(start, rows_per_batch) for start in starts]
+        starts = range(0, len(block), batch_rows)
+        return [table.slice(start, batch_rows) for start in starts]
 
     def _make_array(self, column: Column, texts: LevelCache[Any], data: ColumnData) -> Any:
         import pyarrow as pa  # noqa: PLC0415

@@ -1,7 +1,6 @@
-"""The columns of a block as shares of its rows; levels are written once, and then gathered.
+"""The columns of a block as shares of its rows; levels are written once and then gathered.
 
-A row takes one gather for neighbouring columns that have the same codes array, such as the tags of
-a fleet.
+Neighbouring columns with the same array of codes, such as the tags of a fleet, take one gather.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +24,7 @@ LIMIT = 16
 class LevelCache(Generic[T]):
     """Caches `render(*levels)` by the identity of each argument; keeps the `LIMIT` most recent.
 
-    It also keeps the levels, so that no other object gets the same id.
+    It keeps the levels too, so that no other object gets their id.
     """
 
     def __init__(self, render: Callable[..., T]) -> None:
@@ -51,9 +50,9 @@ class ColumnEncoder:
 
     name: str
     write: Callable[[Array | Texts], Sequence[AnyShare]]
-    """Returns its values as shares."""
+    """Function that returns values as shares."""
     null: bytes
-    """Replaces all of its shares where the value is NULL."""
+    """Bytes in place of a NULL's shares."""
 
 
 class Columns:
@@ -81,7 +80,7 @@ class Columns:
         return shares
 
     def _find_cache(self, first: int, stop: int) -> LevelCache[Share]:
-        """Return the cache of the shares that writers first..stop make of levels."""
+        """Return the cache of shares of levels, written by writers first..stop."""
         if (first, stop) not in self._levels:
             writers = self._writers[first:stop]
             self._levels[first, stop] = LevelCache(partial(_write_together, writers))
@@ -104,7 +103,7 @@ def _share_codes(one: ColumnData, other: ColumnData) -> bool:
 
 
 def _fill_nulls(column: Values | Texts) -> Array | Texts:
-    """Return the values, with writable ones in place of NULLs."""
+    """Return the values with writable values in place of NULLs."""
     if isinstance(column, Values):
         return fill(column)
     if column.valid is None:
@@ -114,7 +113,7 @@ def _fill_nulls(column: Values | Texts) -> Array | Texts:
 
 
 def fill(column: Values | Texts) -> Array:
-    """Return the values, with 0 or an empty text for NULLs, where the array holds anything."""
+    """Return the values with 0 or an empty text in place of NULLs."""
     values = column.array
     if column.valid is None or column.valid.all():
         return values

@@ -34,7 +34,7 @@ class MessageRows(NamedTuple):
     content: bytes
     rows: int
     routing_key: bytes | None
-    """The partition key, with which the driver selects a replica; None: any node."""
+    """Partition key by which the driver selects a replica; None: any node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class CqlInsert:
     key: tuple[str, ...]
     """Columns of the primary key that the client sends."""
     partition: tuple[str, ...]
-    """The first of these columns, which select the node."""
+    """The first columns of the key, which select the node."""
     grouped: bool
     """True if a message has only rows of one partition."""
     most_bytes: int | None = None
@@ -95,7 +95,6 @@ class CqlRows:
         return requests
 
     def _limit_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
-        """Return the most rows of a message."""
         if self._prepared.most_bytes is None:
             return MOST_ROWS
         written = sum(share.size_bytes(rows) for share in shares)
@@ -104,7 +103,7 @@ class CqlRows:
     def _cut(
         self, block: Block, batch_rows: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Return the new order of the rows, if any, and where each request begins in it."""
+        """Return a new order of the rows or None, and where each request begins in it."""
         begins = np.arange(len(block)) % batch_rows % most_rows == 0
         partitions = None
         if self._prepared.grouped and batch_rows > 1:
@@ -119,7 +118,7 @@ class CqlRows:
     def _make_routing_keys(
         self, block: Block, rows: NDArray[np.int64], batch_rows: int
     ) -> Sequence[bytes | None]:
-        """Return the partition keys of these rows in the form that tokens are computed from."""
+        """Return the partition keys of these rows, in the form from which tokens are computed."""
         names = self._prepared.partition
         if not names or not (self._prepared.grouped or batch_rows == 1):
             return [None] * len(rows)

@@ -20,11 +20,10 @@ from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
 EXISTS = "exists"
-"""A field that is true in every row: a line needs a field, and all others may be NULL."""
+"""A field that is true in every row: a line needs a field, and all other fields may be NULL."""
 
 _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
-"""1677-09-21 to 2262-04-11: the range of nanoseconds in 64 bits without values that InfluxDB
-reserves."""
+"""1677-09-21 to 2262-04-11: nanoseconds in 64 bits, without the values that InfluxDB reserves."""
 
 PLAIN = ValueStyle(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
@@ -38,10 +37,10 @@ Check: TypeAlias = Callable[[ColumnData], None]
 
 
 class LineDialect:
-    """InfluxDB's line protocol; a database with another dialect overrides what differs."""
+    """InfluxDB's line protocol; databases with other dialects override methods."""
 
     def tags(self, table: Table) -> Sequence[Column]:
-        """Return the columns that are tags; all others but time are fields."""
+        """Return the columns that are tags; other columns, except the time, are fields."""
         return table.tags
 
     def marker(self, table: Table) -> str | None:
@@ -67,10 +66,16 @@ class LineDialect:
         if column.role is Role.TIME:
             return partial(_check_instants, column.name, 10**9 // table.time_unit.per_second)
         if column.type is Type.TEXT and column.role is Role.TAG:
-            return none_is(_is_empty, f"column {column.name}: a tag cannot be an empty text")
+            return none_is(
+                lambda texts: np.strings.str_len(texts) == 0,
+                f"column {column.name}: a tag cannot be an empty text",
+            )
         if column.type in FLOATS:
-            return none_is(_is_no_number, f"column {column.name}: cannot be infinite or NaN")
-        return _allow_anything
+            return none_is(
+                lambda numbers: np.asarray(~np.isfinite(numbers)),
+                f"column {column.name}: cannot be infinite or NaN",
+            )
+        return lambda _data: None
 
 
 INFLUXDB = LineDialect()
@@ -99,19 +104,16 @@ class LineProtocol:
     def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        They are parts of one buffer, so that a client next to a busy server copies nothing.
+        They are parts of one buffer: a client next to a busy server copies nothing.
         """
-        self._check(block)
-        return self._text.windows(block, batch_rows)
+        edges = np.append(np.arange(0, len(block), batch_rows), len(block))
+        return self.between(block, edges) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the lines of the rows between each two edges, for payloads of several tables."""
-        self._check(block)
-        return self._text.between(block, edges)
-
-    def _check(self, block: Block) -> None:
         for name, check in self._checks:
             check(block.data[name])
+        return self._text.between(block, edges)
 
 
 def marker(table: Table) -> str:
@@ -120,13 +122,13 @@ def marker(table: Table) -> str:
 
 
 def _list_fields(table: Table, tags: Sequence[Column]) -> list[Column]:
-    """Return all columns but tags and time, one that is never NULL first."""
+    """Return all columns except tags and time; columns that are never NULL come first."""
     fields = [c for c in table.columns if c not in tags and c.role is not Role.TIME]
     return sorted(fields, key=lambda column: column.nullable)
 
 
 def _write_head(name: str, labels: Mapping[str, str]) -> bytes:
-    """Return the start of every line: the measurement, and tags that are the same in all lines."""
+    """Return the start of every line: the measurement and the labels."""
     tags = (
         b",%b=%b" % (_escape_key(key), tag_text(key, value.encode()))
         for key, value in labels.items()
@@ -178,18 +180,6 @@ def tag_text(column: str, text: bytes) -> bytes:
         return escape(text, b",= ")
     shown = text.decode(errors="replace")
     raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}")
-
-
-def _allow_anything(data: ColumnData) -> None:
-    pass
-
-
-def _is_empty(texts: Array) -> Array:
-    return np.asarray(np.strings.str_len(texts) == 0)
-
-
-def _is_no_number(numbers: Array) -> Array:
-    return np.asarray(~np.isfinite(numbers))
 
 
 def _check_instants(name: str, unit_ns: int, data: ColumnData) -> None:

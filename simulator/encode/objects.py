@@ -15,7 +15,7 @@ from simulator.encode.columns import LevelCache, fill
 from simulator.encode.numbers import microseconds
 
 _ROWS_AT_ONCE = 1000
-"""Rows at once: their references fit into the cache of a core."""
+"""Rows converted at once: their references fit into the cache of a core."""
 
 
 class InstantType(StrEnum):
@@ -45,22 +45,22 @@ class Objects:
         self._time_unit = time_unit
         self._instant = instant
         self._columns = [
-            (column, LevelCache(partial(self._objects, column.type))) for column in columns
+            (column, LevelCache(partial(self._make_objects, column.type))) for column in columns
         ]
 
-    def encode(self, block: Block, rows_per_batch: int) -> list[list[tuple[Any, ...]]]:
-        """Return the block as batches of `rows_per_batch` rows (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[list[tuple[Any, ...]]]:
+        """Return the block as batches of `batch_rows` rows (the last may have fewer)."""
         columns = [
             self._make_column(column.type, levels, block.data[column.name])
             for column, levels in self._columns
         ]
-        at_once = max(_ROWS_AT_ONCE // rows_per_batch, 1) * rows_per_batch
+        at_once = max(_ROWS_AT_ONCE // batch_rows, 1) * batch_rows
         batches = []
         for first in range(0, len(block), at_once):
             parts = (column[first : first + at_once].tolist() for column in columns)
             rows = list(zip(*parts, strict=True))
-            starts = range(0, len(rows), rows_per_batch)
-            batches += [rows[start : start + rows_per_batch] for start in starts]
+            starts = range(0, len(rows), batch_rows)
+            batches += [rows[start : start + batch_rows] for start in starts]
         return batches
 
     def _make_column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
@@ -71,9 +71,9 @@ class Objects:
         elif isinstance(data, Texts):
             objects = _box([text.decode() for text in data.to_list()])
         elif null is None:
-            return data.array if self._is_plain(kind) else self._objects(kind, data.array)
+            return data.array if self._is_plain(kind) else self._make_objects(kind, data.array)
         else:
-            objects = self._objects(kind, fill(data))
+            objects = self._make_objects(kind, fill(data))
         if null is not None:
             objects[null] = None
         return objects
@@ -83,20 +83,16 @@ class Objects:
         is_instant = kind is Type.TIMESTAMP and self._instant is not InstantType.INTEGER
         return kind is not Type.TEXT and not is_instant
 
-    def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
-        return _box(self._list(kind, values))
-
-    def _list(self, kind: Type, values: Array) -> list[Any]:
+    def _make_objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
         if self._is_plain(kind):
-            plain: list[Any] = values.tolist()
-            return plain
+            return _box(values.tolist())
         if kind is Type.TEXT:
-            return [text.decode() for text in values.tolist()]
+            return _box([text.decode() for text in values.tolist()])
         moments = microseconds(values, self._time_unit).astype("datetime64[us]")
         naive: list[datetime] = moments.tolist()
         if self._instant is InstantType.NAIVE:
-            return naive
-        return [moment.replace(tzinfo=UTC) for moment in naive]
+            return _box(naive)
+        return _box([moment.replace(tzinfo=UTC) for moment in naive])
 
 
 def _box(listed: list[Any]) -> NDArray[np.object_]:

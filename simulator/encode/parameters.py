@@ -46,12 +46,12 @@ class Parameters:
             [ColumnEncoder(each.name, partial(_format, each, time_unit), b"") for each in columns]
         )
 
-    def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
-        """Return the block as pieces of `rows_per_batch` rows each (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as pieces of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
         head = Share([self._mark_nulls(block), self._types], None)
-        return cut(lay_out([head, *self._values.shares(block)], len(block)), rows_per_batch)
+        return cut(lay_out([head, *self._values.shares(block)], len(block)), batch_rows)
 
     def _mark_nulls(self, block: Block) -> Array:
         """Return the bits of each row, the first column in the lowest bit of the first byte."""

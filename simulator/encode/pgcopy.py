@@ -81,9 +81,9 @@ class PgCopy:
         self._count = literal(len(columns).to_bytes(2, "big"))
         self._values = Prefixed(columns, partial(_convert_instants, time_unit))
 
-    def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
-        """Return the block as streams of `rows_per_batch` rows each (the last may have fewer)."""
-        return cut(self._lay_out(block), rows_per_batch, STREAM) if len(block) else []
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as streams of `batch_rows` rows each (the last may have fewer)."""
+        return cut(self._lay_out(block), batch_rows, STREAM) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the rows between each two edges without a header, as parts of one buffer."""

@@ -22,7 +22,7 @@ from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
-"""Values as items of bytes, and which bytes are written: a matrix of 0 and 1, or None for all."""
+"""Values as items of bytes, and a matrix with 1 for each byte to write; None: all bytes."""
 Writer: TypeAlias = Callable[[Array], Written]
 
 
@@ -66,8 +66,8 @@ class Points:
     ) -> list[list[bytes]]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        A payload is split into messages below `limit_bytes` and `limit_rows`. `instead` has values
-        that replace a column's own, such as times in another unit.
+        Payloads are split into messages within `limit_bytes` and `limit_rows`. `instead` has values
+        that replace those in the block, such as times in another unit.
         """
         count = len(block)
         if not count:
@@ -88,14 +88,14 @@ class Points:
     def rows(
         self, block: Block, instead: Mapping[str, Array]
     ) -> tuple[Array, NDArray[np.bool_] | None]:
-        """Return the points of each row, and which of their bytes are written."""
+        """Return the points of each row, and a mask of the bytes to write; None: all bytes."""
         known: dict[PointPiece, Written] = {}
         written = [self._write_point(point, block, instead, known) for point in self._points]
         rows, keep = _join(written, len(block))
         return rows, None if keep is None else keep.view(np.bool_)
 
     def count_fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
-        """Return how many of a table's rows fit into a message; UnstorableError if none does."""
+        """Return how many rows of a table fit into a message; UnstorableError if none does."""
         width = rows.dtype.itemsize
         found = (limit_bytes - len(self._payload.before) - len(self._payload.after)) // width
         if found < 1:
@@ -147,7 +147,7 @@ class FieldWriter:
         self._write, self._levels = write, LevelCache(write)
 
     def write(self, data: ColumnData) -> Written:
-        """Return the values as they are written; the bytes of a NULL are arbitrary."""
+        """Return the written values; the bytes of a NULL are arbitrary."""
         if not isinstance(data, Coded):
             return self._write(fill(data))
         items, keep = self._levels(data.levels)
@@ -155,7 +155,7 @@ class FieldWriter:
 
 
 class MixedPoints:
-    """Encodes blocks of several tables as payloads that each have points of all of them."""
+    """Encodes blocks of several tables as payloads with points of all tables."""
 
     def __init__(self, tables: Sequence[Points], payload: Frame) -> None:
         """Store the encoder of each table; all have this frame."""
@@ -205,7 +205,7 @@ def _split(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[mem
 
 
 def _join(parts: Sequence[Written], count: int) -> Written:
-    """Return items side by side, and which of their bytes are written."""
+    """Return items side by side, and the matrix of their bytes to write."""
     rows = side_by_side([array for array, _ in parts], count)
     if all(keep is None for _, keep in parts):
         return rows, None
@@ -216,16 +216,14 @@ def _join(parts: Sequence[Written], count: int) -> Written:
     return rows, octets(side_by_side(keeps, count))
 
 
-def _cut(
-    rows: Array, keep: NDArray[np.bool_] | None, rows_per_batch: int, frame: Frame
-) -> list[bytes]:
-    """Return the bytes to write as payloads of `rows_per_batch` rows."""
-    starts = range(0, len(rows), rows_per_batch)
+def _cut(rows: Array, keep: NDArray[np.bool_] | None, batch_rows: int, frame: Frame) -> list[bytes]:
+    """Return the bytes to write as payloads of `batch_rows` rows."""
+    starts = range(0, len(rows), batch_rows)
     if keep is None:
         width = rows.dtype.itemsize
-        sizes = [min(rows_per_batch, len(rows) - start) * width for start in starts]
+        sizes = [min(batch_rows, len(rows) - start) * width for start in starts]
         return frame_payloads(rows.view(np.uint8).data, [0, *accumulate(sizes)], frame)
-    sizes = [int(np.count_nonzero(keep[start : start + rows_per_batch])) for start in starts]
+    sizes = [int(np.count_nonzero(keep[start : start + batch_rows])) for start in starts]
     return frame_payloads(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
 
 

@@ -25,11 +25,11 @@ BARE = Frame(b"", b"", b"")
 
 
 class Share(NamedTuple):
-    """The bytes of a column, or of a constant, in every row; items are padded to the longest."""
+    """The bytes of a column or constant in every row; items are padded to the longest."""
 
     arrays: list[Array]
     used: NDArray[np.int64] | None
-    """The number of bytes of each item that are written; None: all of them."""
+    """Number of written bytes of each item; None: all bytes."""
 
     @property
     def width(self) -> int:
@@ -41,7 +41,7 @@ class Share(NamedTuple):
         return rows * self.width if self.used is None else int(self.used.sum())
 
     def take(self, rows: NDArray[np.int64]) -> "Share":
-        """Return the share of these rows, by their index; items that all rows share remain."""
+        """Return the share of the rows with these indices; items that all rows share stay."""
         arrays = [array if len(array) == 1 else array.take(rows) for array in self.arrays]
         return Share(arrays, None if self.used is None else self.used.take(rows))
 
@@ -52,7 +52,7 @@ class Share(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """A share with items in one buffer, of different lengths."""
+    """A share with items of different lengths in one buffer."""
 
     content: NDArray[np.uint8]
     starts: Offsets
@@ -94,23 +94,23 @@ class LaidOut(NamedTuple):
     rows: int
 
     def offsets(self, rows: NDArray[np.int64]) -> Offsets:
-        """Return where these rows start; row `rows` starts where the last one ends."""
+        """Return where these rows start; row `self.rows` starts where the last row ends."""
         if self.ends is None:
             return rows * (len(self.content) // self.rows)
         return np.where(rows == 0, 0, self.ends[rows - 1])
 
-    def edges(self, rows_per_batch: int) -> list[int]:
-        """Return where each batch starts, and where the last one ends."""
-        starts = np.arange(0, self.rows, rows_per_batch)
+    def edges(self, batch_rows: int) -> list[int]:
+        """Return where each batch starts, and where the last batch ends."""
+        starts = np.arange(0, self.rows, batch_rows)
         return [*self.offsets(starts).tolist(), len(self.content)]
 
 
 def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     """Return `count` rows made of these shares.
 
-    Rows of one length take one strided copy per share. Otherwise each share is copied to its place
-    in every row: 10 ns for a share with items of different lengths; shares of one length in between
-    are copied with it.
+    If all rows have one length, each share takes one strided copy. Otherwise each share is copied
+    to its place in every row: 10 ns for an item of a share with different lengths, together with
+    neighbouring shares of one length.
     """
     whole = [share for share in shares if isinstance(share, Share) and share.used is None]
     if len(whole) == len(shares):
@@ -135,7 +135,7 @@ def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
 
 
 def pack(shares: Sequence[Share], count: int) -> Share:
-    """Return the shares as one, which has a single array; `used` is None if no item is shorter."""
+    """Return the shares as one share of a single array; `used` is None if no item is shorter."""
     if len(shares) == 1 and _is_packed(shares[0], count):
         return shares[0]
     laid = lay_out(shares, count)
@@ -156,14 +156,14 @@ def _is_packed(share: Share, count: int) -> bool:
 
 
 def _find_constant_width(share: AnyShare) -> int:
-    """Return the bytes that a share takes in every row if its items have one length, else 0."""
+    """Return the number of bytes of each item if all have one length, else 0."""
     return share.width if isinstance(share, Share) and share.used is None else 0
 
 
 def _join_neighbours(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
-    """Return shares of one array each: neighbours are joined where that keeps padding at the end.
+    """Return shares of one array each; neighbours are joined if padding stays at the end.
 
-    The widest run of one length stays alone: it overwrites the padding before it.
+    The widest run of one length stays separate, because it overwrites the padding before it.
     """
     groups: list[list[Share]] = [[]]
     ends: list[Spans | None] = []
@@ -199,11 +199,11 @@ def _join(group: Sequence[Share], count: int) -> Share:
 
 
 def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
-    """Copy the pieces to their places in such an order that each overwrites the padding before it.
+    """Copy the pieces to their places; each overwrites the padding of the piece before it.
 
-    The order starts after the widest piece of one length and goes round, as the padding at the end
-    of a row lies in the next one. A single piece needs no other: rows are written in their order.
-    Where the pieces that follow are too short, only the bytes that are used are copied.
+    The order starts after the widest piece of one length and wraps around, because padding at the
+    end of a row lies in the next row. A single piece overwrites its own padding, row by row. If
+    the pieces that follow are too short, only used bytes are copied.
     """
     fixed = [_find_constant_width(piece) for piece in pieces]
     last = fixed.index(max(fixed))
@@ -227,9 +227,9 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
             copy(items.view(np.uint8), starts, used, content, places[place])
 
 
-def cut(rows: LaidOut, rows_per_batch: int, frame: Frame = BARE) -> list[bytes]:
-    """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`."""
-    return frame_payloads(rows.content.data, rows.edges(rows_per_batch), frame)
+def cut(rows: LaidOut, batch_rows: int, frame: Frame = BARE) -> list[bytes]:
+    """Return the rows as payloads of `batch_rows` rows; every row ends with `frame.between`."""
+    return frame_payloads(rows.content.data, rows.edges(batch_rows), frame)
 
 
 def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
@@ -249,8 +249,8 @@ def between(rows: LaidOut, edges: Rows) -> list[memoryview]:
 def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]:
     """Split batches of several tables into messages of at most `most_rows` rows.
 
-    Return where the share of each table in each message begins, and the last one ends; and how many
-    messages each batch has. The rows of a batch are in the order of the tables.
+    Return for each table where its share of each message begins and the last share ends, and the
+    number of messages of each batch. The rows of a batch are in the order of the tables.
     """
     places = np.stack(edges)
     starts, counts = places[:, :-1], np.diff(places)

@@ -1,8 +1,8 @@
 """Blocks as series: all points of a field with the same tags are one line of JSON.
 
 https://docs.victoriametrics.com/#json-line-format: `{"metric": {...}, "values": [...],
-"timestamps": [...]}`. Names are written once for each line, so that a batch of a few series is half
-as long as in line protocol, and the server takes it faster.
+"timestamps": [...]}`. Names are written once per line, so a batch of a few series is half as long
+as in line protocol, and the server takes it faster.
 """
 
 import json
@@ -93,7 +93,7 @@ class SeriesLines:
         return [b"".join(pieces) for pieces in payloads]
 
     def _number_series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
-        """Return each row's series (None: all rows have one), and the labels of each series."""
+        """Return the series of each row (None: there is one), and the labels of each series."""
         codes: NDArray[np.int64] | None = None
         labels = [b""]
         for tag in self._table.tags:
@@ -108,7 +108,7 @@ class SeriesLines:
         return codes, labels
 
     def _number_tag(self, tag: Column, data: ColumnData) -> tuple[NDArray[np.int64], list[bytes]]:
-        """Return the rows' codes, and the labels of each code; a NULL has no label."""
+        """Return the code of each row, and the label of each code; a NULL has none."""
         if isinstance(data, Coded):
             codes, names = data.codes, self._tags[tag.name](data.levels)
         else:

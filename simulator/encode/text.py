@@ -27,7 +27,7 @@ class ValueStyle:
     quote: bytes
     """Precedes and follows every text."""
     special: bytes
-    """`escape` writes a text that contains one of these bytes, and an empty text."""
+    """Bytes that need `escape`; an empty text needs it too."""
     escape: Callable[[bytes], bytes]
 
 
@@ -52,10 +52,6 @@ def _escape_tsv(text: bytes) -> bytes:
     return text.replace(b"\n", b"\\n").replace(b"\r", b"\\r")
 
 
-def _escape_sql(text: bytes) -> bytes:
-    return text.replace(b"'", b"''")
-
-
 CSV = TextFormat(
     ValueStyle(b"", b"f", b"t", Iso(), quote=b"", special=b'",\r\n\\', escape=_escape_csv),
     row=Frame(b"", b",", b"\n"),
@@ -71,12 +67,19 @@ TSV = TextFormat(
 """PostgreSQL's COPY text format."""
 
 SQL = TextFormat(
-    ValueStyle(b"NULL", b"FALSE", b"TRUE", Iso(b"'"), quote=b"'", special=b"'", escape=_escape_sql),
+    ValueStyle(
+        b"NULL",
+        b"FALSE",
+        b"TRUE",
+        Iso(b"'"),
+        quote=b"'",
+        special=b"'",
+        escape=lambda text: text.replace(b"'", b"''"),
+    ),
     row=Frame(b"(", b",", b")"),
     payload=Frame(b"", b",", b""),
 )
-"""Rows for INSERT ... VALUES, which `payload` contains; strings of standard SQL, in which a
-backslash is an ordinary character."""
+"""Rows for INSERT ... VALUES; in strings of standard SQL, a backslash is an ordinary character."""
 
 
 _NEGATIVE_ZERO = b"'-0.0'"
@@ -84,7 +87,7 @@ _NEGATIVE_ZERO = b"'-0.0'"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A column's place in a row of text; a format that names its columns builds its own slots."""
+    """A column's place in a row of text; formats that name columns make their own slots."""
 
     column: Column
     style: ValueStyle
@@ -95,7 +98,7 @@ class Slot:
 
 
 def slots(columns: Sequence[Column], text_format: TextFormat) -> list[Slot]:
-    """Return the slots of rows in which the order identifies the columns."""
+    """Return the slots of rows that identify columns by their order."""
     row, null = text_format.row, text_format.style.null
     end = row.after + text_format.payload.between
     made = []
@@ -130,27 +133,19 @@ class TextEncoder:
         """Return the encoder of these columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
-    def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
-        """Return the block as payloads of `rows_per_batch` rows (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` rows (the last may have fewer)."""
         if not len(block):
             return []
         shares = self._columns.shares(block)
-        return cut(lay_out(shares, len(block)), rows_per_batch, self._payload)
+        return cut(lay_out(shares, len(block)), batch_rows, self._payload)
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the rows between each two edges without their frame, as parts of one buffer."""
         return between(lay_out(self._columns.shares(block), len(block)), edges)
 
-    def windows(self, block: Block, rows_per_batch: int) -> list[memoryview]:
-        """Return the payloads without their frame, as parts of one buffer."""
-        if not len(block):
-            return []
-        edges = np.append(np.arange(0, len(block), rows_per_batch), len(block))
-        return self.between(block, edges)
-
 
 def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
-    """Return a slot of every row."""
     before = [Share([literal(slot.before)], None)] if slot.before else []
     after = [Share([literal(slot.after)], None)] if slot.after else []
     return [*before, *_write_values(slot.column.type, values, unit, slot.style), *after]
@@ -174,7 +169,7 @@ def _write_values(
 
 
 def _keep_signs(values: Array, texts: Array) -> Array:
-    """Return numbers of SQL: only the text '-0.0' keeps its sign; the literal is a decimal."""
+    """Return numbers of SQL: the literal -0.0 is a decimal, so the text '-0.0' keeps the sign."""
     negative = (values == 0) & np.signbit(values)
     if negative.any():
         texts = texts.astype(f"S{max(texts.dtype.itemsize, len(_NEGATIVE_ZERO))}")

@@ -61,12 +61,12 @@ class Whole(Cutter):
 
 @dataclass(frozen=True, slots=True)
 class NamedLines(Whole):
-    """Records of lines, which begin with the name of their table."""
+    """Records that are lines and begin with the name of their table."""
 
     begins: Sequence[bytes]
     """First bytes of the records of each table."""
     last: bytes
-    """The bytes of which one precedes the last line feed."""
+    """Bytes that may precede the last line feed."""
     expected: str
     quoted: bool = False
     """True if a line feed between quotes does not end a record."""
@@ -74,7 +74,7 @@ class NamedLines(Whole):
     """First bytes of a record's first line, if it has two."""
 
     def ends(self, content: Bytes) -> Places:
-        """Return the ends of lines; of the second line, or before an action, for records of two."""
+        """Return the ends of records: of lines, or of an action and the line that follows it."""
         found = _find_line_ends(content, escapes=True) if self.quoted else _find_newlines(content)
         if not self.action or not len(found):
             return found
@@ -116,7 +116,7 @@ class Cells(Whole):
         return _find_line_ends(content, escapes=False) if self.quoted else _find_newlines(content)
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return UNKNOWN for a line with another number of cells."""
+        """Return 0 for each line, or UNKNOWN if it has another number of cells."""
         between = content == self.delimiter[0]
         if self.quoted and (content == _QUOTE).any():
             between &= ~_find_quoted(content, escapes=False)
@@ -146,7 +146,7 @@ class BsonDocuments(Whole):
         return np.array(found, np.int64)
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return UNKNOWN for a document that does not end with NUL."""
+        """Return 0 for each document, or UNKNOWN if it does not end with NUL."""
         lengths = view_items(content, _LENGTH)[starts].view("<i4") if len(starts) else ends
         right = (content[ends - 1] == 0) & (lengths == ends - starts)
         return np.where(right, 0, UNKNOWN)
@@ -174,7 +174,7 @@ class Tuples(Whole):
         return np.array(found, np.int64)
 
     def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return the one table: only rows have been cut."""
+        """Return 0 for each row."""
         return np.zeros(len(starts), np.int64)
 
 
@@ -203,7 +203,7 @@ def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
 
 
 def starts_of(ends: Places) -> Places:
-    """Return where the records start that end here, one after the other."""
+    """Return where consecutive records start, given where they end."""
     return np.concatenate(([0], ends[:-1])) if len(ends) else ends
 
 
@@ -235,7 +235,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class PointLines(Cutter):
-    """Rows of points, of tables that each have fields in this order."""
+    """Rows of points; the fields of each table have a fixed order."""
 
     line: re.Pattern[bytes]
     fields: Mapping[bytes, Mapping[bytes, int]]
@@ -247,7 +247,7 @@ class PointLines(Cutter):
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
         """Return where rows end, and the place of each row's table.
 
-        The end of a row is known once its last field is there, or the next row.
+        A row ends with its last field, or where the next row begins.
         """
         data = content.tobytes()
         order = {name: place for place, name in enumerate(self.fields)}
@@ -290,7 +290,7 @@ class PointLines(Cutter):
         return (row.table, row.series) != (table, series) or place <= row.seen[-1]
 
     def _is_complete(self, row: _Row) -> bool:
-        """Return whether the last field of the row is there, after which no other can come."""
+        """Return whether the row has the last field, which no other field follows."""
         return bool(row.seen) and row.seen[-1] == len(self.fields[row.table]) - 1
 
 

@@ -21,7 +21,7 @@ Encode: TypeAlias = Callable[[Block, Rows], Sequence[Buffer]]
 """Block, edges -> the records between each two edges."""
 
 _MIXED_ROWS = 100
-"""Rows of several tables alternate in portions of this size, each in the order of time."""
+"""Size of the portions in which rows of several tables alternate, in the order of time."""
 _WHOLE_BLOCKS = 1 << 62
 
 
@@ -39,7 +39,7 @@ class FileFormat:
     header: Callable[[Table], bytes] = lambda _table: b""
     trailer: bytes = b""
     divisible: bool = True
-    """True if the bytes of a turn do not depend on those before it."""
+    """True if the bytes of a turn do not depend on earlier turns."""
     is_compressed: bool = False
     """True if its content is compressed."""
 
@@ -131,10 +131,6 @@ class _Sink:
         return parts
 
 
-def _no_rows(_table: Table) -> Encode:
-    return lambda _block, _places: ()
-
-
 def _drop_dictionaries(schema: Any) -> Any:
     """Return the schema with texts in place of dictionaries, which differ by row group."""
     import pyarrow as pa  # noqa: PLC0415
@@ -176,10 +172,6 @@ def _write_names(form: text.TextFormat) -> Callable[[Table], bytes]:
     return header
 
 
-def _copy(table: Table) -> Encode:
-    return pgcopy.PgCopy(table.columns, table.time_unit).between
-
-
 def _encode_bson(table: Table) -> Encode:
     from simulator.encode.bson import Bson  # noqa: PLC0415
     from simulator.modules.mongodb.query import DocumentFormat, TableDocuments  # noqa: PLC0415
@@ -203,7 +195,7 @@ def _encode_graphite(table: Table) -> Encode:
 
 
 def _encode_points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
-    """Return the function that writes a line for each field of each row, a block at once."""
+    """Return the function that writes a line for each field of each row of a block."""
 
     def encode(block: Block, _places: Rows) -> Sequence[Buffer]:
         instead = {table.time.name: times(block)}
@@ -248,7 +240,7 @@ FORMATS = {
         FileFormat(
             "pgcopy-binary",
             "PostgreSQL COPY, binary",
-            _copy,
+            lambda table: pgcopy.PgCopy(table.columns, table.time_unit).between,
             is_text=False,
             header=lambda _table: pgcopy.STREAM.before,
             trailer=pgcopy.STREAM.after,
@@ -274,7 +266,7 @@ FORMATS = {
         _Parquet(
             "parquet",
             "Apache Parquet",
-            _no_rows,
+            lambda _table: lambda _block, _edges: (),
             is_text=False,
             divisible=False,
             is_compressed=True,

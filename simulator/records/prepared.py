@@ -118,12 +118,13 @@ def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
         )
     try:
         expect_as_described(folder, found.params)
-        _expect_key(_locate(folder, found.params))
+        params = _locate(folder, found.params)
+        _expect_key(params)
     except (ValueError, OSError) as error:
         raise ConfigError(
             f"--data: {shown}: is not as {NAME} describes it: {error}; prepare the file again"
         ) from error
-    return found.model_copy(update={"params": _locate(folder, found.params)})
+    return found.model_copy(update={"params": params})
 
 
 def _expect_key(params: FileParams) -> None:
@@ -132,7 +133,7 @@ def _expect_key(params: FileParams) -> None:
 
 
 def _locate(folder: Path, params: FileParams) -> FileParams:
-    """Return the same rows, located in this folder whatever their description names."""
+    """Return parameters of the same rows in this folder, whatever folder they name."""
     return params.model_copy(update={"folder": str(folder), "files": (), "kept": True, "claim": ""})
 
 

@@ -1,7 +1,7 @@
-"""Scans a file of records: checks each of them, and finds where batches begin.
+"""Scans a file of records: checks each record, and finds where batches begin.
 
-The whole file is scanned once before a sweep, which gives the part of each worker. A worker scans
-its part before the clock of each run starts, so no index is stored or sent.
+A scan of the whole file before a sweep gives the part of each worker. A worker scans its part again
+before the clock of each run starts, so no index is stored or sent.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from simulator.records.cutting import UNKNOWN, Layout, starts_of
 
 _CHUNK_BYTES = 8 << 20
 _LONGEST_BYTES = 64 << 20
-"""Longest record: text after a longer one cannot be cut."""
+"""Longest record; text after a longer one cannot be cut."""
 _SHOWN_BYTES = 60
 _SHOWN_RECORDS = 3
 
@@ -60,7 +60,7 @@ class ScanFindings:
         )
 
     def _find_edges(self, workers: int) -> tuple[Edge, ...]:
-        """Return where the part of each worker begins, and where the last one ends."""
+        """Return where the part of each worker begins, and where the last part ends."""
         places = [*accumulate(share(len(self.index) - 1, workers), initial=0)]
         return tuple(map(tuple, self.index[places].tolist()))
 

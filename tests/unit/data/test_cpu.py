@@ -71,13 +71,6 @@ def test_percentages_have_their_type_and_bounds_and_their_mean(usage, precision,
     assert (workload.precision is None) == (usage is UsageType.INTEGERS)
 
 
-def test_integers_are_not_pinned():
-    data = drawn(scale=50)["usage_user"].values()
-
-    assert np.bincount(data, minlength=101)[:100].min() > 0
-    assert np.bincount(data).max() < 0.03 * len(data)
-
-
 def test_query_types_have_the_names_of_tsbs():
     assert [*types()] == [
         "single-groupby-1-1-1", "single-groupby-1-1-12", "single-groupby-1-8-1",
@@ -132,13 +125,6 @@ def test_busy_rows_newest_rows_and_newest_minutes():
     assert all(len(names) == 1 for names in hosts)
     assert (newest.newest, newest.bucket, newest.selection.since) == (5, MINUTE_MS, None)
     assert START_MS + HOUR_MS <= newest.selection.until <= START_MS + 30 * HOUR_MS
-
-
-def test_a_day_is_the_default_so_that_all_query_types_can_be_asked():
-    workload = Cpu(CpuParams(scale=32), 1, START_MS)
-    types = workload.query_types(workload.tables, aligned=True)
-
-    assert askable(types) == types
 
 
 @pytest.mark.parametrize(("usage", "precision"), KINDS)

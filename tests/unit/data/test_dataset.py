@@ -66,44 +66,6 @@ def dataset(workload="iot", **changes):
     return Dataset(**(fields | changes))
 
 
-def drawn(source, ranges, block_rows):
-    """Return the bytes of each column, rows in the order of their numbers."""
-    batches = [
-        b for r in ranges for block in DatasetReader(source).blocks([r], block_rows) for b in block
-    ]
-    order = np.argsort(np.concatenate([batch.rows for batch in batches]))
-    return {
-        name: np.concatenate([batch.data[name].values() for batch in batches])[order].tobytes()
-        for name in batches[0].data
-    }
-
-
-def pieces(rows, cuts):
-    """Cut a range at these places."""
-    places = sorted({rows.start, rows.stop, *(rows.start + cut % len(rows) for cut in cuts)})
-    return [RowRange(start=start, stop=stop) for start, stop in pairwise(places)]
-
-
-@given(
-    lane=st.integers(0, 20),
-    start=st.sampled_from([0, 1, 8191, 10**9]),
-    block_rows=st.integers(1, 400),
-    cuts=st.lists(st.integers(0, 300), max_size=4),
-    parts=st.sampled_from([1, 4]),
-    primary_key=st.sampled_from([PrimaryKey.NONE, PrimaryKey.CLIENT]),
-)
-@try_cases(60)
-def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
-    *, lane, start, block_rows, cuts, parts, primary_key
-):
-    whole = lane_range(lane, start, 300)
-    plain = dataset(primary_key=primary_key)
-
-    cut = drawn(dataset(primary_key=primary_key, parts=parts), pieces(whole, cuts), block_rows)
-
-    assert cut == drawn(plain, [whole], 10**6)
-
-
 @given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
 @try_cases(50)
 def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
@@ -157,12 +119,6 @@ def test_tables_of_unequal_size_are_written_in_step(rows, block_rows, parts):
 
 def test_an_empty_range_has_no_blocks():
     assert list(DatasetReader(dataset()).blocks([lane_range(3, 7, 0)])) == []
-
-
-def test_a_table_is_found_by_its_name():
-    assert DatasetReader(dataset("pair", parts=4)).table("right").names == tuple(
-        f"right{part}" for part in range(4)
-    )
 
 
 @given(total=st.integers(0, 10**9), parts=st.integers(1, 1000))

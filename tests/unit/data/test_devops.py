@@ -7,11 +7,10 @@ import pytest
 
 from simulator.data.query import outputs
 from simulator.data.query_type import askable
-from simulator.data.walks import Clamped, Distribution, Precision
+from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.shared.hosts import DATACENTERS
-from simulator.data.workloads.shared.telemetry import measurements
 
 START_MS = 1_451_606_400_000
 FIELDS = {
@@ -131,12 +130,6 @@ def test_tags_of_one_table_have_the_documents_form(name, tag, form):
     assert tag != "port" or all(1024 <= int(text) <= 21_023 for text in levels)
 
 
-def test_nginx_and_redis_are_different_servers():
-    ports = [drawn(name, range(1), scale=100)["port"].levels for name in ("nginx", "redis")]
-
-    assert (ports[0] == ports[1]).mean() < 0.1
-
-
 @pytest.mark.parametrize("distribution", Distribution)
 @pytest.mark.parametrize("precision", Precision)
 def test_memory_and_disk_add_up(distribution, precision):
@@ -169,39 +162,6 @@ def test_the_kernel_booted_once_and_redis_counts_its_seconds():
     assert kernel["boot_time"].max() < 240
     assert np.array_equal(kernel["boot_time"][:500], kernel["boot_time"][-500:])
     assert redis["uptime_in_seconds"][::2].tolist() == [0, 2, 5, 7, 10, 12, 15, 17, 20, 22]
-
-
-GAUGES = [
-    (each.name, column, walk)
-    for each in measurements(exact=True)
-    for column, walk in each.walks.items()
-    if isinstance(walk, Clamped) and 1 < walk.high <= 10_000
-]
-
-
-def test_gauges_stay_between_their_bounds_with_the_documents_moments():
-    hosts, found = 2000, {}
-    assert len(GAUGES) == 10 + 4 + 15 + 18
-    for table in {name: None for name, *_ in GAUGES}:
-        found[table] = values(table, scale=hosts, duration_ms=200_000)
-    for table, column, walk in GAUGES:
-        data = found[table][column].reshape(20, hosts).astype(float)
-        steps = np.diff(data, axis=0)
-        where = (table, column)
-
-        assert data.min() >= 0, where
-        assert data.max() <= walk.high, where
-        assert data[0].mean() == pytest.approx(walk.high / 2, abs=walk.high * 0.03), where
-        assert data[0].std() == pytest.approx(walk.high / 12**0.5, rel=0.06), where
-        root = np.sqrt(walk.mean**2 + walk.deviation**2)
-        assert np.sqrt((steps**2).mean()) == pytest.approx(root, rel=0.12), where
-        assert abs(steps.mean()) < root / 50, where
-
-
-def test_doubles_of_full_precision_are_all_different():
-    usage = values("cpu", scale=10, precision=Precision.FULL)["usage_user"]
-
-    assert len(np.unique(usage)) == len(usage)
 
 
 def test_queries_ask_for_columns_that_exist():

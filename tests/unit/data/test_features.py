@@ -16,7 +16,6 @@ from simulator.data.query import (
     Operator,
     RowsQuery,
     Selection,
-    outputs,
 )
 from simulator.data.schema import Column, Role, Table, Type
 
@@ -109,13 +108,3 @@ def test_a_table_whose_times_all_differ_has_one_first_value_of_any_rows():
 
 def _over(column, value):
     return Condition(column, Operator.MORE, value)
-
-
-def test_answers_have_the_columns_of_the_query_in_its_order():
-    rows = RowsQuery(TABLE, ("on", "at"))
-    newest = NewestQuery(TABLE, ("rack", "site"), ("on",))
-    last = AggregateQuery(TABLE, (*COUNT, *LAST), ("site", "rack"))
-
-    assert [(o.name, o.type) for o in outputs(rows)] == [("on", Type.BOOL), ("at", Type.INT64)]
-    assert [o.name for o in outputs(newest)] == ["rack", "site", "on"]
-    assert [o.type for o in outputs(last)][2:] == [Type.INT64, Type.BOOL]

@@ -5,7 +5,6 @@ import json
 import tempfile
 from contextlib import ExitStack
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,6 @@ import pytest
 from pyarrow import csv, parquet
 
 from iotbench.rows.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
-from iotbench.rows.files.names import table_name
 from iotbench.rows.files.prepare import prepare_file, reopen
 from iotbench.rows.files.request import FilesRequest, conflicts
 from simulator.data.block import Coded, Values
@@ -319,21 +317,6 @@ def test_queries_follow_from_the_columns(prepare):
     assert list(plain.queries(plain.tables)) == [
         *("count-bars", "x-min-max", "x-stats", "y-min-max", "y-stats")
     ]
-
-
-@pytest.mark.parametrize(
-    ("file", "table"),
-    [
-        ("events.csv", "events"),
-        ("Dow Jones (1m).parquet", "dow_jones_1m"),
-        ("2024-01.csv", "t_2024_01"),
-        ("---.csv", "data"),
-        ("data.v1.csv", "data_v1"),
-        ("data.v2.csv.gz", "data_v2"),
-    ],
-)
-def test_the_table_is_named_after_the_file(file, table):
-    assert table_name([Path(file)]) == table
 
 
 def test_options_that_a_file_rules_out_are_all_reported():

@@ -124,22 +124,3 @@ def test_their_answers_are_those_of_the_rows():
     assert truth(types["tag-values"].instance(0), block) == tuple(
         zip(names, counts.tolist(), strict=True)
     )
-
-
-@pytest.mark.parametrize(("name", "place"), [("first", 0), ("last", -1)])
-def test_first_and_last_of_a_tag_are_known_because_no_times_are_equal(name, place):
-    workload = made(scale=60)
-    block = whole(workload)
-    types = workload.query_types(workload.tables, aligned=True)
-    query = types[f"group-window-transpose-high-card-{name}"].instance(1)
-    since, until = query.selection.since, query.selection.until
-    rows = [*zip(*(block.data[c].values().tolist() for c in ("x", "time", "val")), strict=True)]
-    expected = {}
-    for tag, time, value in rows:
-        if since <= time < until:
-            key = tag.decode(), time // HOUR_MS * HOUR_MS
-            expected.setdefault(key, []).append(value)
-
-    assert {(tag, bucket): value for tag, bucket, value in truth(query, block)} == {
-        key: values[place] for key, values in expected.items()
-    }

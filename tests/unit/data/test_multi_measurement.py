@@ -5,7 +5,6 @@ import pytest
 
 from simulator.data.query import AggregateQuery, RowsQuery, outputs
 from simulator.data.schema import names_of
-from simulator.data.walks import Precision
 from simulator.data.workloads.multi_measurement import (
     MOST_SCALE,
     POINTS,
@@ -56,26 +55,6 @@ def test_every_table_has_a_point_in_each_section_of_the_time_and_all_mix():
     order = np.argsort(times[:, 7]).tolist()
     assert order != np.argsort(times[:, 8]).tolist()
     assert workload.last_ms(50) == START_MS + DAY_MS
-
-
-@pytest.mark.parametrize("precision", Precision)
-def test_values_are_even_between_0_and_1(precision):
-    workload = made(scale=4, precision=precision)
-    values = np.array([drawn(workload, table, "field_0") for table in workload.tables])
-    shares = np.histogram(values, 10, (0, 1))[0] / values.size
-
-    assert values.max() < 1
-    assert np.abs(shares - 0.1).max() < 0.02
-    assert len({*map(tuple, values)}) == 200
-    assert bool((values * 8192 % 1).any()) is (precision is Precision.FULL)
-
-
-def test_a_larger_scale_begins_alike():
-    one, more = made(scale=1), made(scale=4)
-
-    for ours, theirs in zip(one.tables, more.tables, strict=False):
-        for column in ("time", "field_0"):
-            assert np.array_equal(drawn(one, ours, column), drawn(more, theirs, column))
 
 
 def test_queries_are_about_random_tables_and_the_documents_says_why_it_is_not_asked():

@@ -65,12 +65,6 @@ def test_integers_are_uniform(cls, name, bound):
     assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 0.01
 
 
-def test_columns_differ():
-    data = values(Large)
-
-    assert len({tuple(data[f"col{place}"][:50].tolist()) for place in range(2, 9)}) == 7
-
-
 def test_texts_are_200_letters_each_as_likely_as_another():
     texts = values(Large, rows=20_000)["value"]
     letters = texts.view(np.uint8).reshape(-1, 200)
@@ -97,11 +91,3 @@ def test_a_worker_has_no_more_rows_than_seconds_in_32_bits(cls):
     assert rows(2**31) == rows(2**32) == 0
     assert rows(-(2**31) - 1) == 0
     assert rows(0, rows_per_second=LANE_ROWS) == LANE_ROWS
-
-
-def test_equal_rows_are_possible():
-    """The reason why there is no natural key."""
-    found = values(Light, rows=500_000, rows_per_second=500_000)
-    pairs = found["val1"].astype(np.int64) << 16 | found["val2"]
-
-    assert len(np.unique(pairs)) < 500_000

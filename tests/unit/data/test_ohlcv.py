@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import RowsQuery, outputs
-from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.base import client_key
 from simulator.data.workloads.ohlcv import (
     BARS,
     DAY_MS,
@@ -34,11 +30,6 @@ def stocks(seed=1, start_ms=MONDAY_MS, **params):
 def values(workload, rows=None):
     chosen = np.arange(workload.size(BARS)) if rows is None else np.array(rows)
     return {name: data.values() for name, data in workload.draw(BARS, chosen).items()}
-
-
-def hashes(workload, rows):
-    block = Block(BARS, 0, rows, workload.draw(BARS, rows))
-    return block_hashes(outputs(RowsQuery(BARS)), block)
 
 
 @pytest.mark.parametrize(
@@ -164,17 +155,6 @@ def test_volumes_are_log_normal_and_larger_at_both_ends_of_a_day():
     by_minute = volumes.reshape(-1, MINUTES).mean(axis=0)
     middle = by_minute[150:240].mean()
     assert by_minute[:20].mean() > 3 * middle < by_minute[-20:].mean()
-
-
-def test_every_stock_has_its_own_prices():
-    found = values(stocks(symbols=7, years=0.1))
-
-    assert len(found["time"]) == 7 * 27 * 390
-    assert len({tuple(closes) for closes in found["close"].reshape(-1, 7).T.tolist()}) == 7
-    keys = client_key(
-        BARS.stored(PrimaryKey.CLIENT, 1), stocks(symbols=7).draw(BARS, np.arange(99))
-    )
-    assert len(np.unique(keys)) == 99
 
 
 def truth(workload, query, rows):

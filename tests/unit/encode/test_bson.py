@@ -180,8 +180,3 @@ def test_a_document_longer_than_mongodb_takes_is_refused():
         else:
             with pytest.raises(UnstorableError, match=f"t: a row .* {DOCUMENT_BYTES + 1} bytes"):
                 encode(batch, fields(batch))
-
-
-def test_no_rows_are_no_payloads():
-    batch = block({"x": (Type.INT64, Values(np.array([], np.int64)))})
-    assert encode(batch, fields(batch)) == []

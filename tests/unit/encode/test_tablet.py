@@ -179,7 +179,3 @@ def test_a_tag_is_a_text_also_of_an_integer():
 def test_times_are_made_those_of_the_server():
     (tablet,) = encoded(block([1, 2]), times=lambda values: values * 1000)
     assert np.frombuffer(tablet.times, ">i8").tolist() == [1000, 2000]
-
-
-def test_no_rows_are_no_tablets():
-    assert encoded(block([])) == []

@@ -32,30 +32,11 @@ SCALARS = st.one_of(
     st.floats(),
     st.text(max_size=20),
     st.sampled_from(
-        [
-            SECRET,
-            "${PG}",
-            "${NOT_SET}",
-            "local",
-            "kubernetes",
-            "sqlite",
-            "postgres",
-            "mongodb",
-            "null",
-            "a:b",
-            "..os:x",
-            "simulator.modules.contract:Database",
-            "host=h",
-            f"postgresql://u:{SECRET}",
-            f"passwd={SECRET}",
-            "1" * 5000,
-            "1e999",
-            "-1",
-            "70000",
-            "inf",
-            "\x1b[2J",
-            "\0",
-        ]
+        "${PG} ${NOT_SET} local kubernetes sqlite postgres mongodb null a:b ..os:x host=h 1e999 -1"
+        " 70000 inf simulator.modules.contract:Database".split()
+    ),
+    st.sampled_from(
+        [SECRET, f"postgresql://u:{SECRET}", f"passwd={SECRET}", "1" * 5000, "\x1b[2J", "\0"]
     ),
 )
 VALUES = st.recursive(

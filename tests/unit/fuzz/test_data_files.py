@@ -11,28 +11,9 @@ from tests.fuzzing import fuzzed
 PLANNED = ("insert", "-c", "c.yaml", "-t", "lite", "--dry-run", "--workers=1", "--batch=10", "-q")
 CELLS = st.one_of(
     st.sampled_from(
-        [
-            "",
-            "1",
-            "-1",
-            "1.5",
-            "1e999",
-            "nan",
-            "true",
-            "2026-01-01",
-            "2026-01-01 00:00:00",
-            "9999-99-99",
-            "9223372036854775808",
-            "x",
-            '"',
-            '""',
-            '"a,b"',
-            "é",
-            "\x1b[2J",
-            "NULL",
-            "0x1",
-        ]
+        "1 -1 1.5 1e999 nan true 2026-01-01 9999-99-99 9223372036854775808 x é NULL 0x1".split()
     ),
+    st.sampled_from(["", "2026-01-01 00:00:00", '"', '""', '"a,b"', "\x1b[2J"]),
     st.text(max_size=6),
 )
 ROWS = st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=6)
@@ -76,17 +57,8 @@ def test_no_bytes_cause_a_traceback(check, content, suffix):
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]),
     options=st.lists(
         st.sampled_from(
-            [
-                "--on-error=skip",
-                "--on-error=null",
-                "--on-error=text",
-                "--tags=x",
-                "--time-column=time",
-                "--time-format=s",
-                "--time-format=%Y-%m-%d",
-                "--delimiter=;",
-                "--primary-key=client",
-            ]
+            "--on-error=skip --on-error=null --on-error=text --tags=x --time-column=time"
+            " --time-format=s --time-format=%Y-%m-%d --delimiter=; --primary-key=client".split()
         ),
         max_size=2,
     ),
