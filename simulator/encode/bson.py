@@ -14,11 +14,11 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, Rows
+from simulator.data.block import Array, Block, Coded
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
 from simulator.encode.columns import LevelCache, fill
-from simulator.encode.rows import LaidOut, Share, between, cut, lay_out
+from simulator.encode.rows import LaidOut, RowEncoder, Share, lay_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
@@ -64,7 +64,7 @@ class Embedded:
 Element: TypeAlias = BsonField | Constant | Embedded
 
 
-class Bson:
+class Bson(RowEncoder):
     """Encodes blocks as the documents of a layout.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 39 million rows/s or 3.8 GB/s; 4
@@ -77,15 +77,8 @@ class Bson:
         self._time_unit = time_unit
         self._levels: dict[BsonField, LevelCache[Share]] = {}
 
-    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
-        """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
-        return cut(self._lay_out(block), batch_rows) if len(block) else []
-
-    def between(self, block: Block, edges: Rows) -> list[memoryview]:
-        """Return the documents between each two edges, as parts of one buffer."""
-        return between(self._lay_out(block), edges)
-
-    def _lay_out(self, block: Block) -> LaidOut:
+    def lay_out(self, block: Block) -> LaidOut:
+        """Return a document for each row."""
         return lay_out(self._write_document(self._layout, block), len(block))
 
     def _write_document(self, elements: Sequence[Element], block: Block) -> list[Share]:

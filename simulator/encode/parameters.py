@@ -15,7 +15,7 @@ from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, iso
-from simulator.encode.rows import Share, Spans, cut, lay_out
+from simulator.encode.rows import LaidOut, RowEncoder, Share, Spans, lay_out
 
 _TEXT = 253
 _TYPES = {
@@ -35,7 +35,7 @@ _THREE_BYTES = 253
 _INSTANTS = Iso(zone=b"")
 
 
-class Parameters:
+class Parameters(RowEncoder):
     """Encodes each row of a block as an execution, without the statement's number before it."""
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
@@ -46,12 +46,10 @@ class Parameters:
             [ColumnEncoder(each.name, partial(_format, each, time_unit), b"") for each in columns]
         )
 
-    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
-        """Return the block as pieces of `batch_rows` rows each (the last may have fewer)."""
-        if not len(block):
-            return []
+    def lay_out(self, block: Block) -> LaidOut:
+        """Return an execution for each row."""
         head = Share([self._mark_nulls(block), self._types], None)
-        return cut(lay_out([head, *self._values.shares(block)], len(block)), batch_rows)
+        return lay_out([head, *self._values.shares(block)], len(block))
 
     def _mark_nulls(self, block: Block) -> Array:
         """Return the bits of each row, the first column in the lowest bit of the first byte."""

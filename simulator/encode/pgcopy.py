@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Rows, Texts
+from simulator.data.block import Array, Block, Texts
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import microseconds
-from simulator.encode.rows import Frame, LaidOut, Share, Spans, between, cut, lay_out
+from simulator.encode.rows import Frame, LaidOut, RowEncoder, Share, Spans, lay_out
 
 _LENGTH = np.dtype(">i4")
 
@@ -69,7 +69,7 @@ _EPOCH_US = 946_684_800_000_000
 """PostgreSQL counts microseconds from 2000-01-01."""
 
 
-class PgCopy:
+class PgCopy(RowEncoder):
     """Encodes blocks for COPY ... FROM STDIN (FORMAT binary).
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 84 million rows/s, 20 million if
@@ -77,19 +77,14 @@ class PgCopy:
     lengths. Ten tags and ten fields: 4.5 to 8 million on a grid, 8 to 13 million with full doubles.
     """
 
+    frame = STREAM
+
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._count = literal(len(columns).to_bytes(2, "big"))
         self._values = Prefixed(columns, partial(_convert_instants, time_unit))
 
-    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
-        """Return the block as streams of `batch_rows` rows each (the last may have fewer)."""
-        return cut(self._lay_out(block), batch_rows, STREAM) if len(block) else []
-
-    def between(self, block: Block, edges: Rows) -> list[memoryview]:
-        """Return the rows between each two edges without a header, as parts of one buffer."""
-        return between(self._lay_out(block), edges)
-
-    def _lay_out(self, block: Block) -> LaidOut:
+    def lay_out(self, block: Block) -> LaidOut:
+        """Return the rows without the header of a stream."""
         return lay_out([Share([self._count], None), *self._values.shares(block)], len(block))
 
 

@@ -1,5 +1,6 @@
 """Rows as bytes: the shares of their columns, laid out and split into payloads."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Rows
+from simulator.data.block import Array, Block, Rows
 from simulator.data.octets import Offsets, copy, side_by_side, view_items
 
 
@@ -240,10 +241,26 @@ def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> l
     ]
 
 
-def between(rows: LaidOut, edges: Rows) -> list[memoryview]:
-    """Return the rows between each two edges without a frame, as parts of one buffer."""
-    content = rows.content.data
-    return [content[start:end] for start, end in pairwise(rows.offsets(edges).tolist())]
+class RowEncoder(ABC):
+    """Encodes blocks row by row; one buffer holds all rows of a block."""
+
+    frame = BARE
+    """Frame of each payload."""
+
+    @abstractmethod
+    def lay_out(self, block: Block) -> LaidOut:
+        """Return the rows of a block that has at least one."""
+
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
+        return cut(self.lay_out(block), batch_rows, self.frame) if len(block) else []
+
+    def between(self, block: Block, edges: Rows) -> list[memoryview]:
+        """Return the rows between each two edges without a frame, as parts of one buffer."""
+        rows = self.lay_out(block)
+        return [
+            rows.content.data[start:end] for start, end in pairwise(rows.offsets(edges).tolist())
+        ]
 
 
 def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]:

@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Rows, Texts
+from simulator.data.block import Array, Block, Texts
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.numbers import Iso, doubles, iso
-from simulator.encode.rows import BARE, Frame, Share, Spans, between, cut, lay_out
+from simulator.encode.rows import BARE, Frame, LaidOut, RowEncoder, Share, Spans, lay_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def slots(columns: Sequence[Column], text_format: TextFormat) -> list[Slot]:
     return made
 
 
-class TextEncoder:
+class TextEncoder(RowEncoder):
     """Encodes blocks as text, one slot for each column.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 22 to 27 million rows/s or
@@ -118,7 +118,7 @@ class TextEncoder:
     """
 
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
-        self._payload = payload
+        self.frame = payload
         self._columns = Columns(
             [
                 ColumnEncoder(slot.column.name, partial(_format, slot, time_unit), slot.null)
@@ -133,16 +133,9 @@ class TextEncoder:
         """Return the encoder of these columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
-    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
-        """Return the block as payloads of `batch_rows` rows (the last may have fewer)."""
-        if not len(block):
-            return []
-        shares = self._columns.shares(block)
-        return cut(lay_out(shares, len(block)), batch_rows, self._payload)
-
-    def between(self, block: Block, edges: Rows) -> list[memoryview]:
-        """Return the rows between each two edges without their frame, as parts of one buffer."""
-        return between(lay_out(self._columns.shares(block), len(block)), edges)
+    def lay_out(self, block: Block) -> LaidOut:
+        """Return a text for each row."""
+        return lay_out(self._columns.shares(block), len(block))
 
 
 def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:

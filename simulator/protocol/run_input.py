@@ -37,12 +37,14 @@ class RunInput(Frozen):
 
 def input_from_files(spec: Path, secrets: Path) -> RunInput:
     """Read the input from a specification and a folder of secrets; ConfigError if that fails."""
-    token, credentials = read_secrets(secrets)
+    files = {path.name: path for path in (secrets / "options").glob("*") if path.is_file()}
+    try:
+        token = (secrets / "token").read_text().strip()
+        credentials = {name: read_credential(path) for name, path in files.items()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the run's secrets: {error}") from error
     return RunInput(
-        spec=read_spec(spec),
-        token=token,
-        credentials=credentials,
-        credential_files=credential_files(secrets),
+        spec=_read_spec(spec), token=token, credentials=credentials, credential_files=files
     )
 
 
@@ -51,22 +53,7 @@ def read_credential(path: Path) -> str:
     return path.read_text(encoding="utf-8").removesuffix("\n")
 
 
-def credential_files(folder: Path) -> dict[str, Path]:
-    """Return the files of the target's credentials in a folder of secrets, by option name."""
-    return {path.name: path for path in (folder / "options").glob("*") if path.is_file()}
-
-
-def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
-    """Return the run's token and the target's credentials, by option name."""
-    try:
-        token = (folder / "token").read_text().strip()
-        files = credential_files(folder)
-        return token, {name: read_credential(path) for name, path in files.items()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the run's secrets: {error}") from error
-
-
-def read_spec(path: Path) -> RunSpec:
+def _read_spec(path: Path) -> RunSpec:
     """Read a specification; ConfigError if it is for a different version."""
     try:
         content = json.loads(path.read_bytes())

@@ -41,31 +41,13 @@ class Cutter(ABC):
         """
 
 
-class Whole(Cutter):
-    """Cuts formats with records that show their end themselves."""
-
-    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return the records' ends, and the places of their tables."""
-        del last
-        ends = self.ends(content)
-        return ends, self.tables(content, starts_of(ends), ends)
-
-    @abstractmethod
-    def ends(self, content: Bytes) -> Places:
-        """Return where the records in these bytes end; bytes after the last one are not whole."""
-
-    @abstractmethod
-    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return the place of each record's table, or UNKNOWN."""
-
-
 @dataclass(frozen=True, slots=True)
-class NamedLines(Whole):
+class NamedLines(Cutter):
     """Records that are lines and begin with the name of their table."""
 
     begins: Sequence[bytes]
     """First bytes of the records of each table."""
-    last: bytes
+    endings: bytes
     """Bytes that may precede the last line feed."""
     expected: str
     quoted: bool = False
@@ -73,20 +55,10 @@ class NamedLines(Whole):
     action: bytes = b""
     """First bytes of a record's first line, if it has two."""
 
-    def ends(self, content: Bytes) -> Places:
-        """Return the ends of records: of lines, or of an action and the line that follows it."""
-        found = _find_line_ends(content, escapes=True) if self.quoted else _find_newlines(content)
-        if not self.action or not len(found):
-            return found
-        padded = np.concatenate((content, np.zeros(len(self.action), np.uint8)))
-        begins = np.concatenate(([0], found))
-        actions = view_items(padded, len(self.action))[begins] == np.void(self.action)
-        second = ~actions[:-1] & np.concatenate(([False], actions[:-2]))
-        ends: Places = found[second | actions[1:]]
-        return ends
-
-    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return the table that each record names."""
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return where records end, and the place of the table that each names."""
+        ends = self._find_ends(content)
+        starts = starts_of(ends)
         found = np.full(len(starts), UNKNOWN)
         width = max(map(len, self.begins))
         padded = np.concatenate((content, np.zeros(width, np.uint8)))
@@ -97,13 +69,27 @@ class NamedLines(Whole):
             alike = view_items(padded, len(begin))[starts[open_]] == np.void(begin)
             alike &= (ends - starts)[open_] > len(begin)
             found[open_[alike]] = place
-        whole = np.isin(content[np.maximum(ends - 2, 0)], np.frombuffer(self.last, np.uint8))
+        whole = np.isin(content[np.maximum(ends - 2, 0)], np.frombuffer(self.endings, np.uint8))
         found[~whole] = UNKNOWN
-        return found
+        return ends, found
+
+    def _find_ends(self, content: Bytes) -> Places:
+        """Return the ends of records: of lines, or of an action and the line that follows it."""
+        found = _find_newlines(
+            content, _find_quoted(content, escapes=True) if self.quoted else None
+        )
+        if not self.action or not len(found):
+            return found
+        padded = np.concatenate((content, np.zeros(len(self.action), np.uint8)))
+        begins = np.concatenate(([0], found))
+        actions = view_items(padded, len(self.action))[begins] == np.void(self.action)
+        second = ~actions[:-1] & np.concatenate(([False], actions[:-2]))
+        ends: Places = found[second | actions[1:]]
+        return ends
 
 
 @dataclass(frozen=True, slots=True)
-class Cells(Whole):
+class Cells(Cutter):
     """Lines of cells, of one table."""
 
     delimiter: bytes
@@ -111,28 +97,26 @@ class Cells(Whole):
     quoted: bool
     expected: str
 
-    def ends(self, content: Bytes) -> Places:
-        """Return the ends of lines."""
-        return _find_line_ends(content, escapes=False) if self.quoted else _find_newlines(content)
-
-    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return 0 for each line, or UNKNOWN if it has another number of cells."""
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return where lines end, and UNKNOWN for a line with another number of cells."""
+        quoted = _find_quoted(content, escapes=False) if self.quoted else None
+        ends = _find_newlines(content, quoted)
         between = content == self.delimiter[0]
-        if self.quoted and (content == _QUOTE).any():
-            between &= ~_find_quoted(content, escapes=False)
+        if quoted is not None:
+            between &= ~quoted
         counts = np.concatenate(([0], np.cumsum(between)))
-        right = counts[ends] - counts[starts] == self.columns - 1
-        return np.where(right, 0, UNKNOWN)
+        right = counts[ends] - counts[starts_of(ends)] == self.columns - 1
+        return ends, np.where(right, 0, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class BsonDocuments(Whole):
+class BsonDocuments(Cutter):
     """BSON documents."""
 
     expected: str = "a BSON document"
 
-    def ends(self, content: Bytes) -> Places:
-        """Return the ends of whole documents."""
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return where documents end, and UNKNOWN for one that does not end with NUL."""
         data, at, found = content.data, 0, []
         while at + _LENGTH <= len(data):
             length = int.from_bytes(data[at : at + _LENGTH], "little")
@@ -143,24 +127,22 @@ class BsonDocuments(Whole):
             if at > len(data):
                 break
             found.append(at)
-        return np.array(found, np.int64)
-
-    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return 0 for each document, or UNKNOWN if it does not end with NUL."""
+        ends = np.array(found, np.int64)
+        starts = starts_of(ends)
         lengths = view_items(content, _LENGTH)[starts].view("<i4") if len(starts) else ends
         right = (content[ends - 1] == 0) & (lengths == ends - starts)
-        return np.where(right, 0, UNKNOWN)
+        return ends, np.where(right, 0, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Tuples(Whole):
+class Tuples(Cutter):
     """Rows of PostgreSQL's binary COPY."""
 
     columns: int
     expected: str
 
-    def ends(self, content: Bytes) -> Places:
-        """Return the ends of whole rows."""
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return where rows end; all are of one table."""
         data, at, found = content.data, 0, []
         count = self.columns.to_bytes(_FIELDS, "big")
         while data[at : at + _FIELDS] == count:
@@ -171,28 +153,20 @@ class Tuples(Whole):
             if at > len(data):
                 break
             found.append(at)
-        return np.array(found, np.int64)
-
-    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
-        """Return 0 for each row."""
-        return np.zeros(len(starts), np.int64)
+        return np.array(found, np.int64), np.zeros(len(found), np.int64)
 
 
-def _find_newlines(content: Bytes) -> Places:
-    return np.flatnonzero(content == _NEWLINE) + 1
-
-
-def _find_line_ends(content: Bytes, *, escapes: bool) -> Places:
+def _find_newlines(content: Bytes, quoted: NDArray[np.bool_] | None) -> Places:
     """Return the ends of lines, without line feeds between quotes."""
     found = content == _NEWLINE
-    if (content == _QUOTE).any():
-        found &= ~_find_quoted(content, escapes=escapes)
-    return np.flatnonzero(found) + 1
+    return np.flatnonzero(found if quoted is None else found & ~quoted) + 1
 
 
-def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
-    """Return a mask of the bytes between quotes; a quote after an escape does not count."""
+def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_] | None:
+    """Return a mask of the bytes between quotes, if any; a quote after an escape does not count."""
     quotes = content == _QUOTE
+    if not quotes.any():
+        return None
     if escapes:
         for at in np.flatnonzero(quotes).tolist():
             before = at
