@@ -48,23 +48,6 @@ def test_a_second_has_as_many_rows_as_it_should(cls, lane):
     assert int(times[-1]) * 1000 == workload.last_ms(2500)
 
 
-@pytest.mark.parametrize(
-    ("cls", "name", "bound"),
-    [(Slim, "value", 1 << 31), (Light, "val1", 1 << 15), (Light, "val2", 1 << 15)]
-    + [(Large, f"col{place}", 1 << 31) for place in range(2, 9)],
-)
-def test_integers_are_uniform(cls, name, bound):
-    found = values(cls, rows=200_000)[name].astype(float)
-    deviation = bound / np.sqrt(12)
-
-    assert found.min() >= 0
-    assert found.min() < bound / 1000
-    assert bound * 0.999 < found.max() < bound
-    assert found.mean() == pytest.approx(bound / 2, abs=4 * deviation / np.sqrt(200_000))
-    assert found.std() == pytest.approx(deviation, rel=0.01)
-    assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 0.01
-
-
 def test_texts_are_200_letters_each_as_likely_as_another():
     texts = values(Large, rows=20_000)["value"]
     letters = texts.view(np.uint8).reshape(-1, 200)

@@ -117,14 +117,6 @@ def test_prices_walk_by_four_cents_a_minute_and_sixty_a_day():
     assert steps[~overnight].std() == pytest.approx(4, rel=0.03)
     assert steps[overnight].std() == pytest.approx(60, rel=0.05)
     assert abs(steps[~overnight].mean()) < 0.02
-    neighbours = np.corrcoef(steps[:-1], steps[1:])[0, 1]
-    assert abs(neighbours) < 0.03
-    assert kurtosis(steps[~overnight]) == pytest.approx(3, rel=0.05)
-
-
-def kurtosis(values):
-    centred = values - values.mean()
-    return (centred**4).mean() / (centred**2).mean() ** 2
 
 
 def test_prices_stay_between_their_bounds_without_sticking_to_them():

@@ -109,15 +109,6 @@ def test_steps_are_as_long_as_the_documents_and_no_bound_holds_a_walk(field, pre
     assert np.concatenate(pinned).mean() < 0.02
 
 
-def test_documented_walks_start_where_the_document_says():
-    data = drawn("readings", scale=50, duration_ms=200_000, distribution="documented")
-    fuel = drawn("diagnostics", scale=50, duration_ms=200_000, distribution="documented")
-
-    assert data["velocity"].values().mean() < 40
-    assert data["fuel_consumption"].values().mean() == pytest.approx(25, abs=4)
-    assert fuel["fuel_state"].values().min() >= 0.98
-
-
 def test_fuel_falls_until_the_tank_is_filled_again():
     data = drawn("diagnostics", scale=20, precision="full", duration_ms=24 * HOUR_MS)
     fills = 0

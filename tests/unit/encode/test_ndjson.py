@@ -7,25 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import TimeUnit, Type
 from simulator.encode.ndjson import documents
+from tests.unit.encode.blocks import block
 
 
-def block(columns, key=None):
-    """Make a batch of {name: (type, data)}, a key in front of them."""
-    described = tuple(Column(name, kind, Role.FIELD) for name, (kind, _) in columns.items())
-    table = Table("t", (ID, *described) if key else described, ())
-    data = {name: data for name, (_, data) in columns.items()}
-    if key:
-        data = {"id": key, **data}
-    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
-
-
-def encode(batch, batch_rows=10**6, time_unit=TimeUnit.MILLISECOND):
-    columns = [column for column in batch.table.columns if column is not ID]
-    key = ID if ID in batch.table.columns else None
-    return documents(columns, time_unit, key).encode(batch, batch_rows)
+def encode(batch):
+    key = next((column for column in batch.table.columns if column.name == "id"), None)
+    columns = [column for column in batch.table.columns if column is not key]
+    return documents(columns, TimeUnit.MILLISECOND, key).encode(batch, 10**6)
 
 
 def read(payloads):
@@ -53,8 +44,12 @@ def test_a_row_is_an_action_and_a_document():
 
 
 def test_a_key_is_the_id_and_no_field():
-    key = Values(np.array([b'a"1', b"bb"]))
-    batch = block({"n": (Type.INT16, Values(np.array([1, 2], np.int16)))}, key)
+    batch = block(
+        {
+            "id": (Type.TEXT, Values(np.array([b'a"1', b"bb"]))),
+            "n": (Type.INT16, Values(np.array([1, 2], np.int16))),
+        }
+    )
     actions, rows = read(encode(batch))
     assert actions == [{"create": {"_id": 'a"1'}}, {"create": {"_id": "bb"}}]
     assert rows == [{"n": 1}, {"n": 2}]
@@ -75,10 +70,10 @@ def test_any_text_comes_back(texts):
 
 @pytest.mark.parametrize("has_key", [False, True])
 def test_an_action_may_name_the_index(has_key):
-    key = Values(np.array([b"a", b"bb"])) if has_key else None
-    batch = block({"n": (Type.INT16, Values(np.array([1, 2], np.int16)))}, key)
-    columns = [column for column in batch.table.columns if column is not ID]
-    text = documents(columns, TimeUnit.SECOND, ID if has_key else None, "Maschinen-ä")
+    key = {"id": (Type.TEXT, Values(np.array([b"a", b"bb"])))} if has_key else {}
+    batch = block({**key, "n": (Type.INT16, Values(np.array([1, 2], np.int16)))})
+    *keys, number = batch.table.columns
+    text = documents([number], TimeUnit.SECOND, keys[0] if keys else None, "Maschinen-ä")
 
     pieces = [bytes(piece) for piece in text.between(batch, np.array([0, 0, 2]))]
     actions, rows = read(pieces)

@@ -1,6 +1,5 @@
 """Rows as points: known bytes, NULLs, limits of messages, and what other readers make of them."""
 
-import json
 import pickle
 import struct
 from itertools import pairwise
@@ -181,19 +180,3 @@ def test_pickles_are_what_python_reads(rows):
     assert length == len(stream) - 4
     found = pickle.loads(stream[4:])
     assert found == [(path, (at, float(value))) for path, (at, value) in expected(batch)]
-
-
-def test_json_is_what_json_reads():
-    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in TABLE.columns}
-    points = [
-        PointFormat(f, [b'{"v":', pieces[f.name], b',"t":', pieces["time"], b"},"])
-        for f in (LEVEL, ON)
-    ]
-    ((text,),) = Points(points, Frame(b"[", b",", b"]")).encode(block(), 3, instead={})
-    assert json.loads(text) == [
-        {"v": 0.5, "t": 10},
-        {"v": 1, "t": 10},
-        {"v": 0, "t": 11},
-        {"v": -3.0, "t": 12},
-        {"v": 1, "t": 12},
-    ]

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.block import Coded, Values
+from simulator.data.schema import TimeUnit, Type
 from simulator.encode.columns import LIMIT, LevelCache
 from simulator.encode.objects import InstantType, Objects
 from simulator.encode.rows import Frame, Share, Spans, blank, cut, lay_out, pack
 from tests.fuzzing import try_cases
+from tests.unit.encode.blocks import block
 
 
 def constant(content):
@@ -106,16 +107,6 @@ def test_a_null_takes_no_byte():
     assert laid.content.tobytes() == b"|abcf||abi"
 
 
-def test_levels_are_rendered_once():
-    calls = []
-    rendered = LevelCache(calls.append)
-    levels = np.arange(3)
-    for _ in range(3):
-        rendered(levels)
-
-    assert len(calls) == 1
-
-
 def test_memory_is_bounded():
     rendered = LevelCache(len)
     first = np.arange(3)
@@ -149,10 +140,8 @@ def test_an_array_at_the_same_address_is_not_taken_for_the_old_one():
 
 
 def encode(columns, batch_rows=100, unit=TimeUnit.MILLISECOND, instant=InstantType.INTEGER):
-    table = Table("t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), ())
-    data = {name: data for name, (_, data) in columns.items()}
-    batch = Block(table, 0, np.arange(len(next(iter(data.values())))), data)
-    return Objects(table.columns, unit, instant).encode(batch, batch_rows)
+    batch = block(columns, unit)
+    return Objects(batch.table.columns, unit, instant).encode(batch, batch_rows)
 
 
 def test_every_type_becomes_its_python_type():

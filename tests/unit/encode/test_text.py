@@ -14,7 +14,7 @@ from simulator.data.block import Coded, Values
 from simulator.data.schema import TimeUnit, Type
 from simulator.encode.numbers import Iso
 from simulator.encode.rows import Frame
-from simulator.encode.text import CSV, SQL, TSV, Slot, TextEncoder
+from simulator.encode.text import CSV, SQL, TSV, TextEncoder
 from tests.fuzzing import try_cases
 from tests.unit.encode.blocks import block
 
@@ -88,30 +88,6 @@ def test_rows_become_statements_of_their_own():
     assert encode(batch, insert, 2)[0] == b"INSERT INTO t VALUES (7),(8);"
 
 
-def test_a_payload_can_hold_many_statements():
-    script = replace(SQL, row=Frame(b"INSERT (", b",", b")"), payload=Frame(b"BEGIN;", b";", b";"))
-
-    assert one(Type.BOOL, values([True, False], np.bool_), script) == (
-        b"BEGIN;INSERT (TRUE);INSERT (FALSE);"
-    )
-
-
-def test_a_format_that_names_its_columns_is_a_row_of_slots():
-    """Objects of JSON lines, in which a NULL drops the whole member."""
-    style = replace(SQL.style, null=b"", quote=b'"', true=b"true", false=b"false", instants=None)
-    batch = block(
-        {
-            "at": (Type.TIMESTAMP, values([5, 6], np.int64)),
-            "ok": (Type.BOOL, values([True, False], np.bool_, [True, False])),
-        }
-    )
-    at, ok = batch.table.columns
-    row = [Slot(at, style, b'{"at":', b"", b""), Slot(ok, style, b',"ok":', b"}\n", b"}\n")]
-    encoder = TextEncoder(row, Frame(b"", b"", b""), batch.table.time_unit)
-
-    assert encoder.encode(batch, 2) == [b'{"at":5,"ok":true}\n{"at":6}\n']
-
-
 @pytest.mark.parametrize(
     ("dtype", "items"),
     [
@@ -133,14 +109,6 @@ def test_integers_are_exact(dtype, items):
 
     assert one(kind, values(items, dtype)) == expected
     assert one(kind, Coded(codes, np.array(items, dtype))) == expected
-
-
-def test_floats_of_a_grid_have_one_width():
-    levels = np.arange(-20 * 64, 35 * 64, dtype=np.float32) / np.float32(64)
-    lines = one(Type.FLOAT32, Coded(np.arange(3520), levels)).splitlines()
-
-    assert {len(line) for line in lines} == {len("-19.984375")}
-    assert all(b"." in line for line in lines)
 
 
 @pytest.mark.parametrize("unit", TimeUnit)
