@@ -276,7 +276,6 @@ class DatasetReader:
                 yield turn
 
     def _split_by_part(self, table: int, numbers: Rows) -> Iterator[Block]:
-        """Yield the rows of one table and lane by their parts."""
         if not len(numbers):
             return
         if self.lane_parts == 1:

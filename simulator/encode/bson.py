@@ -134,7 +134,6 @@ def _pack(field: BsonField, unit: TimeUnit, levels: Array) -> Share:
 
 
 def _write_values(field: BsonField, unit: TimeUnit, values: Array) -> Share:
-    """Return the type, the name and the value of each row."""
     kind = field.column.type
     if kind is Type.TEXT:
         return _write_texts(field.name, values)

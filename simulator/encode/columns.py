@@ -133,7 +133,6 @@ def _write_together(writers: Sequence[ColumnEncoder], *levels: Array) -> Share:
 
 
 def _gather(levels: Share, codes: NDArray[np.int64]) -> Share:
-    """Return the share of rows with these codes."""
     return levels if len(levels.arrays[0]) == 1 else levels.take(codes)
 
 

@@ -168,7 +168,6 @@ def _number_partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | Non
 
 
 def _refuse_unstorable(prepared: CqlInsert, block: Block) -> None:
-    """Raise UnstorableError for a value that CQL cannot store."""
     seconds = prepared.time_unit is TimeUnit.SECOND
     for column in prepared.columns:
         data = block.data[column.name]

@@ -79,7 +79,6 @@ class Objects:
         return objects
 
     def _is_plain(self, kind: Type) -> bool:
-        """Return whether NumPy makes the objects of a type."""
         is_instant = kind is Type.TIMESTAMP and self._instant is not InstantType.INTEGER
         return kind is not Type.TEXT and not is_instant
 

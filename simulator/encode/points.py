@@ -217,7 +217,6 @@ def _join(parts: Sequence[Written], count: int) -> Written:
 
 
 def _cut(rows: Array, keep: NDArray[np.bool_] | None, batch_rows: int, frame: Frame) -> list[bytes]:
-    """Return the bytes to write as payloads of `batch_rows` rows."""
     starts = range(0, len(rows), batch_rows)
     if keep is None:
         width = rows.dtype.itemsize

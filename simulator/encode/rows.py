@@ -258,9 +258,8 @@ class RowEncoder(ABC):
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
         """Return the rows between each two edges without a frame, as parts of one buffer."""
         rows = self.lay_out(block)
-        return [
-            rows.content.data[start:end] for start, end in pairwise(rows.offsets(edges).tolist())
-        ]
+        content = rows.content.data
+        return [content[start:end] for start, end in pairwise(rows.offsets(edges).tolist())]
 
 
 def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]:

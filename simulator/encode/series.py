@@ -180,6 +180,5 @@ def _format_pair(name: str, value: str) -> str:
 
 
 def _format_labels(tag: str, levels: Array) -> list[bytes]:
-    """Return a tag's values as labels."""
     texts = (v.decode() if isinstance(v, bytes) else str(v) for v in levels.tolist())
     return [f",{_format_pair(tag, text)}".encode() for text in texts]

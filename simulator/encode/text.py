@@ -193,7 +193,6 @@ def _write_long_texts(values: Texts, style: ValueStyle) -> Spans:
 
 
 def _pad(texts: Array) -> Share:
-    """Return the share of an 'S' array."""
     if octets(np.ascontiguousarray(texts))[:, -1].all():
         return Share([texts], None)
     return Share([texts], np.strings.str_len(texts))

@@ -138,7 +138,6 @@ def _locate(folder: Path, params: FileParams) -> FileParams:
 
 
 def _digest(folder: Path) -> tuple[int, str]:
-    """Return the size of the arrays, and their digest."""
     size_bytes, sha256 = 0, hashlib.sha256()
     for path in sorted(folder.glob("[0-9]*.*")):
         _expect_own(path)

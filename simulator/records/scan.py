@@ -126,7 +126,6 @@ class _Scan:
         return int(ends[-1])
 
     def _add(self, places: NDArray[np.int64], starts: NDArray[np.int64]) -> None:
-        """Add records to the index."""
         first = -self._kept % self._batch_rows
         begins = np.arange(first, len(places), self._batch_rows)
         columns = [starts[begins]]

@@ -1,9 +1,9 @@
 """The contract of a workload: tables, rows as a pure function of their number, and queries.
 
-Each table numbers its rows by itself. A workload without an end has lanes (see ranges): each worker
-writes one, so that time rises in all of them in parallel, as with devices that send in parallel.
-The tables of any other workload have a number of rows, in the order of time, which the workers
-share. Prefill, steps and `--no-clean` are further ranges of the same rows.
+Each table has its own row numbers. A workload without an end has lanes (see ranges): each worker
+writes one, so time rises in all lanes in parallel, like devices that send in parallel. Tables of
+other workloads have a number of rows in the order of time, which the workers share. Prefill, steps
+and `--no-clean` are further ranges of the same rows.
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ class MillisecondNotation(StrEnum):
 
     DURATION = "duration"
     END = "end"
-    """The instant that long after the start; the option is --end."""
+    """The instant this long after the start; the option is --end."""
 
 
 DurationMs = Annotated[int, MillisecondNotation.DURATION]
@@ -48,11 +48,11 @@ class Workload(ABC):
     """Increased whenever the same parameters give different rows, so that versions never mix."""
     params_model: ClassVar[type[Params]]
     has_end: ClassVar[bool] = False
-    """True if tables have a number of rows, in place of endless lanes."""
+    """True if tables have a number of rows; otherwise they have endless lanes."""
     default_key: ClassVar[PrimaryKey | None] = None
-    """The primary key unless --primary-key names one; None: as the database has it."""
+    """The primary key unless --primary-key names one; None: the database's default."""
     incidental: ClassVar[frozenset[str]] = frozenset()
-    """Names of parameters, `seed` and `start_ms` that the rows do not depend on."""
+    """Names of parameters, `seed` and `start_ms` that do not determine the rows."""
 
     tables: tuple[Table, ...]
 
@@ -64,11 +64,11 @@ class Workload(ABC):
 
     @property
     def precision(self) -> Precision | None:
-        """Precision of its numbers with a fraction; None: they are not drawn."""
+        """Precision of its numbers with a fraction; None: none are drawn."""
         return None
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
-        """Return how many values are NULL in rows of a table that may have some; None: unknown.
+        """Return how many values are NULL in rows of a table with nullable columns; None: unknown.
 
         `table` is one of `tables`, or has only the time and some other columns of one.
         """
@@ -85,18 +85,18 @@ class Workload(ABC):
 
     @property
     def lane_rows(self) -> int:
-        """The number of rows that a lane of a workload without an end has."""
+        """Number of rows of a lane in a workload without an end."""
         return LANE_ROWS
 
     def series(self, table: Table) -> int:
-        """Return the number of series of a table with an end: row r belongs to series r mod it.
+        """Return the number s of series of a table with an end, if row r belongs to series r mod s.
 
-        0: they do not take turns like that.
+        Otherwise return 0.
         """
         return 1
 
     def last_ms(self, rows: int) -> int:
-        """Return a time that none of the first `rows` rows of a lane is after, in ms since 1970."""
+        """Return a time in ms since 1970 that is not before any of the first rows of a lane."""
         return self.start_ms
 
     @abstractmethod
@@ -111,7 +111,7 @@ class Workload(ABC):
         table: Table,
         selection: Selection,
     ) -> Rows | None:
-        """Return the rows of `table` that a selection can match, ascending, and perhaps others.
+        """Return the rows of `table` that a selection can match, and perhaps others, ascending.
 
         None if the workload cannot compute them, or if they are most of the rows.
         """
@@ -119,15 +119,15 @@ class Workload(ABC):
 
     @abstractmethod
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the named queries over the stored tables that are always the same."""
+        """Return the queries over the stored tables that have no parameters, by name."""
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
         """Return the query types with random parameters, by name.
 
-        Aligned: windows of time begin and end at multiples of the query's bucket. Random windows
-        end at `until_ms` at the latest; None: at the end of the data.
+        If `aligned`, windows of time begin and end at multiples of the query's bucket. They end by
+        `until_ms`; None: by the end of the data.
         """
         return {}
 

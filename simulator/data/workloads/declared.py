@@ -257,7 +257,6 @@ def _find_longest(one: DrawnColumn) -> int | None:
 def _make_tag_drawing(
     one: DrawnColumn, key: int, series: int
 ) -> Callable[[Rows, Rows], ColumnData]:
-    """Return the function that draws a tag: a value for each series."""
     if one.how == "series":
         levels = _format_names(one.pattern, np.arange(series), series)
         return lambda _, numbers: Coded(numbers, levels)
@@ -269,7 +268,6 @@ def _make_tag_drawing(
 def _make_field_drawing(
     one: DrawnColumn, key: int, rows: int
 ) -> Callable[[Rows, Rows], ColumnData]:
-    """Return the function that draws a field: a value for each row."""
     if one.how == "bool":
         return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
     if one.how == "uniform" and one.type in INTEGERS:

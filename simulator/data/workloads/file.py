@@ -1,8 +1,8 @@
 """The rows of a user's own file (`insert --data`), prepared by the command line.
 
 A prepared file is a folder of plain arrays, one or two per column, named by `content_path`. A block
-takes one read of each array: no parsing, no library, and memory that does not grow with the file.
-(An Arrow file would be cut into record batches, and each worker would have to load pyarrow.)
+takes one read of each array, without parsing; memory does not grow with the file. With an Arrow
+file, each worker would load pyarrow.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,13 +34,13 @@ from simulator.errors import counted
 from simulator.frozen import Frozen
 
 _COUNTED_ROWS = 1 << 20
-"""Rows in a portion in which NULLs are counted."""
+"""Rows of a portion when NULLs are counted."""
 _READ_ROWS = 2000
-"""Number of rows that can be read in the time of another read."""
+"""Number of rows that take as long to read as one more read."""
 
 
 class Content(StrEnum):
-    """The content of one file of the prepared folder: a column, row by row."""
+    """The content of a file of the prepared folder: values of a column, row by row."""
 
     VALUES = "values"
     """Numbers, instants and booleans, in the representation of a block."""
@@ -89,7 +89,7 @@ class FileColumn(Frozen):
 
 
 class BadCells(Frozen):
-    """Cells of one column that do not have its type, or rows with a wrong number of cells."""
+    """Cells without the type of their column, or rows with a wrong number of cells."""
 
     column: str
     """Empty for rows with a wrong number of cells."""
@@ -240,7 +240,7 @@ class File(Workload):
         return self.params.rows
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
-        """Return how many cells of these rows are NULL, as long as the prepared folder exists."""
+        """Return how many cells of these rows are NULL; None once the prepared folder is gone."""
         if not self._folder.is_dir():
             return None
         names = {column.name for column in table.columns if column.nullable}
@@ -324,7 +324,7 @@ class File(Workload):
 
 
 def _split_runs(rows: Rows) -> list[Rows]:
-    """Cut rows that are far apart, such as every eighth batch of a file, into runs to be read."""
+    """Cut rows that are far apart, such as every eighth batch of a file, into runs to read."""
     span = int(rows[-1]) - int(rows[0]) + 1
     breaks = np.flatnonzero(np.diff(rows) > 1) + 1 if span > len(rows) else np.empty(0, np.int64)
     skipped = span - len(rows)

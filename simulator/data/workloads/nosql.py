@@ -155,7 +155,6 @@ class Large(_Nosql):
 
 
 def _draw_texts(key: int, rows: Rows) -> NDArray[np.generic]:
-    """Return a text of random letters for each row."""
     draws = np.arange(TEXT_LETTERS // _LETTERS_A_DRAW)
     pairs = draw_each(draw(key, draws), rows).view(np.uint16)
     letters: NDArray[np.generic] = _list_pairs().take(pairs).view(f"S{TEXT_LETTERS}")

@@ -165,7 +165,6 @@ class Ohlcv(Workload):
         return self._find_openings(days) + (ticks - days * MINUTES) * MINUTE_MS
 
     def _find_openings(self, days: Rows) -> Rows:
-        """Return when these trading days begin."""
         weeks, days_of_week = np.divmod(days + self._first_day, _WORKDAYS)
         dates = weeks * _WEEK + days_of_week - _THURSDAY
         openings: Rows = dates * DAY_MS + OPENING_MS
@@ -306,7 +305,6 @@ def _count_workdays(date: int) -> int:
 
 @cache
 def _list_volumes() -> NDArray[np.int64]:
-    """Return equally likely quantiles of volumes."""
     count, normal = 1 << _QUANTILE_BITS, NormalDist()
     quantiles = (normal.inv_cdf((place + 0.5) / count) for place in range(count))
     return np.array([round(_VOLUME_MEDIAN * math.exp(_VOLUME_SPREAD * q)) for q in quantiles])

@@ -1,10 +1,10 @@
 """Changes of the configuration of homes in workload `homes`, in the order of time.
 
-A home has its first configuration at the start. Change 1 follows after an hour at least, and each
-has its own stratum: it happens in the first 5.5 h of it, and the next stratum begins after
-6.5 h. So changes of a home are 1 to 12 h apart, 6.5 h on average, and any is known without the
-others. In each stratum the homes take turns, from another home on each time, and spread evenly over
-the 5.5 h. So row n is (stratum, turn) = divmod(n, homes), and rows rise in time.
+A home has its first configuration at the start. Change 1 follows after at least an hour. A change
+has a stratum of 6.5 h and happens in its first 5.5 h. So changes of a home are 1 to 12 h apart,
+6.5 h on average, and any change can be drawn alone. In each stratum the homes take turns, beginning
+with another home each time, and spread evenly over the 5.5 h. So row n is (stratum, turn) =
+divmod(n, homes), and rows rise in time.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ _PRIME = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class HomeChanges:
-    """All changes before an end; row 0 to homes - 1 are the first configurations."""
+    """All changes before an end; rows 0 to homes - 1 are the first configurations."""
 
     homes: int
     interval_ms: int
-    """A change is seen at a multiple of it; at most `LEAST_GAP_MS`, so that times differ."""
+    """Unit of the times at which changes are seen; at most `LEAST_GAP_MS`, so that times differ."""
     end_ms: int
-    """A multiple of the interval, since the start."""
+    """Time from the start to the end, a multiple of the interval."""
     time_key: int
     turn_key: int
 
@@ -76,7 +76,7 @@ class HomeChanges:
         return rows[(rows >= first) & (rows < stop)]
 
     def _draw_offsets(self, rows: Rows, turns: Rows) -> Rows:
-        """Return the time of each change since its stratum began: they rise with the turn."""
+        """Return the time of each change in its stratum; it rises with the turn."""
         return (turns * WITHIN_MS + below(self.time_key, rows, WITHIN_MS)) // self.homes
 
     def _draw_shifts(self, strata: Rows) -> Rows:

@@ -118,7 +118,7 @@ class HomesParams(NumberedParams):
 class Homes(FleetWorkload):
     """Thirteen tables of smart homes. Row n of a table is (tick, sensor) = divmod(n, sensors).
 
-    Those of `home_config` are the changes of homes/changes.py, and depend on the number of homes.
+    Rows of `home_config` are the changes of homes/changes.py and depend on the number of homes.
     """
 
     name = "homes"
@@ -195,7 +195,7 @@ class Homes(FleetWorkload):
         return changes.rows_of_homes(homes, seen.start, seen.stop)
 
     def _put_on_grid(self, table: str, name: str, values: Array) -> ColumnData:
-        """Return a walk, on its grid if the precision requires it, coded if that has few levels."""
+        """Return a walk with the fleet's precision; coded if its grid has few levels."""
         if self.params.precision is Precision.FULL:
             return Values(values)
         walk = self._kinds[table].walks[name]
@@ -240,7 +240,7 @@ class Homes(FleetWorkload):
 
 
 def _detect(hashes: Hashes) -> dict[str, ColumnData]:
-    """Return the objects that a camera detects: types are equally likely, and kinds of a type."""
+    """Return the objects that a camera detects: types, and kinds of a type, are equally likely."""
     counts = np.array([len(each) for each in OBJECTS.values()])
     types, places = np.divmod(scale(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)
     of_type = np.cumsum(counts) - counts

@@ -1,19 +1,18 @@
-"""The order in which a fleet sends its points: in batches, some of them late, some missing.
+"""The order in which a fleet sends its points: in batches, some of which are late or missing.
 
-A member of the fleet makes ten points, of which it sends nine together: one is missing. In each
-round all members that have joined send a batch each, one after the other. So row n is a point of
-the pair (round, member) n div 9, and pairs are numbered round by round. What is missing or late is
-drawn from strata, so that every share is exact and any row is known without the others:
+A batch is ten points of a member; nine are sent together, and one is missing. In each round, all
+members that have joined send a batch, one after the other. So row n is a point of the pair (round,
+member) number n div 9, and pairs are numbered round by round. Missing and late batches and points
+are drawn from strata, so that every share is exact and any row can be drawn alone:
 
 - of each 100 batches of a member, one is missing;
 - of each 20 batches that it sends, one is late: by 1 round (in 4 of 8 cases), 2 (2 of 8), 3 or 4;
 - of each batch one point is missing, and of its nine points three (in 7 of 10 batches) or two are
   late by one or two places.
 
-Strata that the end cuts short have nothing missing and nothing late, so that all members that
-joined together send as many batches. Members join at a steady rate: initial members are present
-for all batches, the last one for the last batch. A member that joined later has its first batch in
-a later round, and all have the last one in the same.
+In strata that the end truncates, nothing is missing or late, so all members that joined together
+send equally many batches. Members join at a steady rate: initial members make all batches, the last
+member makes the last batch. The last batches of all members are in the same round.
 """
 
 from collections.abc import Iterable
@@ -43,10 +42,10 @@ _NUMBER_BITS = 37
 
 @cache
 def _list_orders() -> NDArray[np.int8]:
-    """Return all orders of a batch, as likely as each other: which points are sent, and when.
+    """Return all orders of a batch, equally likely: which points are sent, and when.
 
-    The points that are sent are three groups of three. In each group one is late, except that
-    three of ten batches have a group without.
+    The sent points are three groups of three. One point of each group is late, but three batches in
+    ten have a group without a late point.
     """
     late = ([1, 0, 2], [1, 2, 0], [0, 2, 1], [0, 2, 1])
     found = []
@@ -59,8 +58,8 @@ def _list_orders() -> NDArray[np.int8]:
 
 
 def number_pairs(members: Rows, numbers: Rows) -> Rows:
-    """Return a number for each pair of a member and a number below 2**37, to draw by."""
-    return members << _NUMBER_BITS | numbers  # of the most members it wraps, and stays unique
+    """Return a number to draw by for each pair of a member and a number below 2**37."""
+    return members << _NUMBER_BITS | numbers  # with the most members it wraps, and stays unique
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,7 @@ class Deliveries:
         return ticks, members[send_of]
 
     def candidates(self, members: Rows, first: int, stop: int) -> Rows | None:
-        """Return the rows of some members and ticks, ascending, and a few more.
-
-        None if they are too many.
-        """
+        """Return the rows of some members and ticks and a few more, ascending; None if too many."""
         joined, sent = self._joined[members], self._sent[members]
         low = np.clip(first // POINTS - joined, 0, None)
         high = (stop - 1) // POINTS - joined
@@ -137,24 +133,24 @@ class Deliveries:
 
     @cached_property
     def _joined(self) -> Rows:
-        """The first batch that each member makes."""
+        """Number of the first batch of each member."""
         late = self.members - self.initial
         steps = np.arange(1, late + 1) * (self.batches - 1)
         return np.concatenate([np.zeros(self.initial, np.int64), -(-steps // max(late, 1))])
 
     @cached_property
     def _present(self) -> Rows:
-        """Return how many batches each member makes."""
+        """Number of batches that each member makes."""
         return self.batches - self._joined
 
     @cached_property
     def _sent(self) -> Rows:
-        """Return how many batches each member sends."""
+        """Number of batches that each member sends."""
         return self._present - self._present // _STRATUM
 
     @cached_property
     def _first(self) -> Rows:
-        """Return the round of each member's first batch; it never decreases."""
+        """Round of each member's first batch, in rising order."""
         first: Rows = self._sent[0] - self._sent
         return first
 
@@ -167,7 +163,6 @@ class Deliveries:
         return starts, members, np.concatenate([[0], before])
 
     def _find_rounds(self, sends: Rows) -> tuple[Rows, Rows]:
-        """Return the round and the member of each send."""
         starts, members, before = self._stages
         stage = np.searchsorted(before, sends, "right") - 1
         rounds, sending = np.divmod(sends - before[stage], members[stage])
@@ -175,7 +170,6 @@ class Deliveries:
         return rounds, sending
 
     def _number_sends(self, rounds: Rows, sending: Rows) -> Rows:
-        """Return the number of each send, given by its round and member."""
         starts, members, before = self._stages
         stage = np.searchsorted(starts, rounds, "right") - 1
         sends: Rows = before[stage] + (rounds - starts[stage]) * members[stage] + sending
@@ -188,18 +182,18 @@ class Absent:
 
     key: int
     every: int
-    """Rows of which one has a NULL."""
+    """Number of rows among which one has a NULL."""
     columns: tuple[str, ...]
 
     def present(self, rows: Rows) -> dict[str, NDArray[np.bool_]]:
-        """Return for each column in which of these rows it has a value."""
+        """Return for each column a mask of the rows in which it has a value."""
         strata, places = np.divmod(rows, self.every)
         drawn = below(self.key, strata, self.every * len(self.columns))
         chosen = np.where(drawn % self.every == places, drawn // self.every, -1)
         return {name: chosen != place for place, name in enumerate(self.columns)}
 
     def count(self, ranges: Iterable[RowRange]) -> int:
-        """Return how many values are NULL in these rows."""
+        """Return the number of NULLs in these rows."""
         return sum(self._count(item) for item in ranges)
 
     def _count(self, item: RowRange) -> int:
@@ -208,7 +202,7 @@ class Absent:
         return int((self._count_before(stops) - self._count_before(starts)).sum())
 
     def _count_before(self, rows: Rows) -> Rows:
-        """Return how many NULLs are in the rows before each of these."""
+        """Return the number of NULLs before each of these rows."""
         strata, places = np.divmod(rows, self.every)
         drawn = below(self.key, strata, self.every * len(self.columns)) % self.every
         return strata + (drawn < places)

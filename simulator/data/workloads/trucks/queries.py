@@ -157,12 +157,10 @@ def _compare(
 
 
 def _average_periods(table: Table, column: str, by: tuple[str, ...] = ("name",)) -> DerivedTable:
-    """Return the mean of a column in each period."""
     means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS)
     return derive("periods", means)
 
 
 def _count_drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
-    """Return the number of periods in which a truck drove."""
     drove = _compare("avg_velocity", Operator.MORE, 1)
     return AggregateQuery(periods, (_COUNT,), ("name",), bucket, drove)

@@ -195,7 +195,6 @@ class Trucks(FleetWorkload):
         return list_drawn_types(readings, diagnostics, windows, self.params.scale)
 
     def _make_absences(self, table: Table) -> list[Absent]:
-        """Return the NULLs of the table's fields, and of its tags."""
         found = []
         for columns, rows in ((table.fields, _NULL_FIELD_ROWS), (table.tags, _NULL_TAG_ROWS)):
             names = tuple(column.name for column in columns if column.nullable)
@@ -207,7 +206,6 @@ class Trucks(FleetWorkload):
     def _encode_field(
         self, table: Table, name: str, fields: dict[str, Array], valid: dict[str, Array]
     ) -> ColumnData:
-        """Return a field with the precision of the fleet."""
         values, present = fields[name], valid.get(name)
         grid = FIELDS[table.name][name]
         if grid is None:
