@@ -134,7 +134,7 @@ class DatasetReader:
     def query_types(
         self, *, aligned: bool = False, until_ms: int | None = None
     ) -> dict[str, QueryType]:
-        """Return the workload's query types, over all stored rows or those before a time."""
+        """Return the workload's query types, over all stored rows or rows before a time."""
         types = self._workload.query_types(self.tables, aligned=aligned, until_ms=until_ms)
         if until_ms is None:
             return types
@@ -147,7 +147,7 @@ class DatasetReader:
 
     @cached_property
     def orders(self) -> tuple[LateOrder | None, ...]:
-        """The order in which the rows of each table are sent; None: as they are numbered."""
+        """Order in which the rows of each table are sent; None: by number."""
         return tuple(map(self._make_order, range(len(self.tables))))
 
     def _make_order(self, place: int) -> LateOrder | None:

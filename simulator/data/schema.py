@@ -204,7 +204,7 @@ class Table:
         return replace(self, columns=tuple(columns))
 
     def stored(self, primary_key: PrimaryKey, parts: int, prefix: str = "") -> "Table":
-        """Return the table as it is stored: with its primary key, physical parts and prefix.
+        """Return the stored table, with its primary key, physical parts and prefix.
 
         Only a key that the client generates is a column of blocks; the module declares any other
         when it creates the table.

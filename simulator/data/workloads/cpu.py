@@ -2,21 +2,21 @@
 
 `fields=1` is the use case `cpu-single` of TSBS: the first percentage alone.
 
-One table with the ten tags and ten percentages of `devops`, where it is the first table: a point
-per host and interval. Both documents took it from there.
+One table, the first one of `devops`, with its ten tags and ten percentages: a point per host and
+interval. Both documents took it from there.
 
-Where the documents differ, or leave something open, we decided:
+Where the documents differ or leave something open, we decided:
 
 - `usage=integers`, the default: percentages cut to whole numbers, 32 bits wide as in `doc.cpu`;
   TSBS writes whole numbers too. `usage=doubles` has the doubles of `devops`.
-- The program behind `doc.cpu` draws each value by itself, from 0 to 98. Here they are random walks
-  between 0 and 100 as in TSBS, so that neighbours are alike as in measured data.
-- That program also draws new tags for each row, so that every row is a series. Here a host keeps
-  its tags.
-- `doc.cpu` has its tags in an OBJECT; the option `tags_as_object` of the module cratedb does that.
-  The time is called `time` as everywhere, not `ts`, and rows are unique by host and time.
-- A day by default, as in TSBS, with queries over 12 and 24 hours. The start is the dataset's; TSBS
-  has 2016-01-01.
+- The program behind `doc.cpu` draws independent values from 0 to 98. Here values are random walks
+  between 0 and 100, as in TSBS, so neighbouring values are similar, as in measured data.
+- That program also draws new tags for each row, so every row is a series. Here a host keeps its
+  tags.
+- `doc.cpu` has its tags in an OBJECT, as does the module cratedb with option `tags_as_object`. The
+  time is called `time`, as in all workloads, not `ts`, and rows are unique by host and time.
+- A day by default, as in TSBS, with queries over 12 and 24 hours. The dataset gives the start; TSBS
+  begins at 2016-01-01.
 
 Integers of 0 to 100 have 6.7 bits; doubles have 12.6 on the grid, and all with full precision.
 """

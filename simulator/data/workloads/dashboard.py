@@ -3,16 +3,16 @@
 Eleven tables: the nine of `devops`, `system` with the processors and the load of a host, and
 `status` with its service up or down. Each has a point per host and interval.
 
-Host 0 is `kapacitor_1`, alone in cluster 0; every ten hosts after it form a cluster. Names repeat
-in the clusters, so that `cluster_id`, which takes the place of the tag `team`, and `hostname`
-identify a host. Values equal the values of `devops` for the host with the same number, if any.
+Host 0 is `kapacitor_1`, alone in cluster 0; every ten hosts after it form a cluster. Host names
+repeat in the clusters, so `cluster_id`, which replaces the tag `team`, and `hostname` identify a
+host. Values that `devops` has too are equal for hosts with the same number.
 
-Where the document's code leaves something open, or does not fit, we decided:
+Where the document's code leaves something open or does not fit, we decided:
 
 - All disks are `/dev/sda1`, as in the code.
-- The code starts a load anywhere up to 100 times the number of processors, and so above its bound,
-  which is 1 to 2 times as high; with `distribution=documented` it starts at that bound. Loads move
-  by 10 at each tick, so that loads of hosts with few processors jump from bound to bound.
+- The bound of a load is 1 to 2 times the number of processors. The code starts a load anywhere up
+  to 100 times that number; with `distribution=documented` it starts at its bound. Loads move by 10
+  at each tick, so loads of hosts with few processors jump from bound to bound.
 - `service_up` is drawn at each tick, from the first on.
 - `scale_offset` numbers hosts through all clusters. The code adds it to the clusters only, divided
   by ten.
@@ -20,17 +20,18 @@ Where the document's code leaves something open, or does not fit, we decided:
 Bits per value: loads are multiples of 1/64 on the grid (7 to 13 bits), and fill a double with full
 precision; the others are as in `devops`.
 
-A query is one of the 18 panels of the document, under the names of its programs. It asks about a
-random hour of a random cluster of ten hosts; three ask about `kapacitor_1`. The document's programs
-never draw the last cluster. A panel returns stored values; the reader computes the rest:
+The query types are the 18 panels of the document, under the names of its programs. A panel asks
+about a random hour of a random cluster of ten hosts; three panels ask about `kapacitor_1`. The
+document's programs never draw the last cluster. Panels return stored values; the reader computes
+the rest:
 
 - `availability`: the sum and the number of `service_up`; the document shows their quotient.
 - `disk-allocated`, `memory-total`: bytes; the document divides by 2**30.
 - `kapa-cpu`: `usage_idle`; the document subtracts it from 100.
 - `disk-usage`, `memory-total`: the last value of each data host. The document has one row, of any
-  host: all of them have points at the same time. `total` of `mem` does not change, so that its
-  last value is the maximum of the last minute.
-- `queue-bytes`, `redis-memory-utilization`: no minute is empty, so that nothing is filled.
+  host, since all have points at the same time. `total` of `mem` does not change, so its last value
+  is the maximum of the last minute.
+- `queue-bytes`, `redis-memory-utilization`: no minute is empty, so nothing is filled.
 
 Four panels take derivatives and exist by name only. `dashboard-all`, the panels in turn, is what
 `query` asks without `--types`.
@@ -92,7 +93,7 @@ CLUSTERED = HostTags(
 
 
 def whole_clusters(first: int, hosts: int) -> range:
-    """Return the numbers of the clusters, from 1 on, of which the fleet has all hosts."""
+    """Return the numbers of the clusters, from 1 on, that are complete in the fleet."""
     since = max(-(-(first - 1) // CLUSTER_HOSTS), 0) + 1
     return range(since, (first + hosts - 1) // CLUSTER_HOSTS + 1)
 
@@ -104,7 +105,7 @@ _KAPACITOR = (KAPACITOR,)
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """One panel: aggregates of a table, or some of its columns as they are stored."""
+    """One panel: aggregates of a table, or some of its stored columns."""
 
     table: str
     aggregates: tuple[Aggregate, ...] = ()

@@ -3,29 +3,29 @@
 Nine tables (the document's measurements), 101 fields, one point of each per host and interval:
 19,440 points for one host and six hours at 10 s, 77,760 for a day.
 
-Where the document's text, its help text and its code disagree, or do not fit, we decided:
+Where the document's text, help and code disagree or do not fit, we decided:
 
 - 101 fields, as in the code. The text has 100.
-- Six hours by default, as in the help and the example. The text has a day. The start is the
-  dataset's; the document has 2016-01-01, its later code 2018-01-01.
+- Six hours by default, as in the help and the example; the text has a day. The dataset gives the
+  start; the document begins at 2016-01-01, its later code at 2018-01-01.
 - The table is called `postgresql`; the document writes `postgresl`.
-- Each field of `mem` holds what its name means, and `free` is what is not used. In the code `free`
-  holds the cached bytes, `cached` the buffered, `buffered` the used, and `buffered_percent` the
-  share that is not buffered.
+- The fields of `mem` hold what their names mean, and `free` is the unused memory. In the code,
+  `free` holds the cached bytes, `cached` the buffered ones, `buffered` the used ones, and
+  `buffered_percent` the share that is not buffered.
 - `used_percent` is an integer in `disk` and a double in `mem`, as in the code.
-- Seed 0 is a seed like any other, not the current time. One dataset is divided by ranges of rows,
-  in place of `-interleaved-generation-groups`.
+- Seed 0 is an ordinary seed, not the current time. Ranges of rows divide a dataset; there is no
+  `-interleaved-generation-groups`.
 
-Walks have the laws of the document's code, not its values: they come from one stream, of which no
-part can be drawn alone.
+Walks have the laws of the document's code but not its values, because the code draws them from one
+stream.
 
 - `distribution=documented`: gauges with a drift (`nginx`, `postgresql`, `redis`) reach their upper
-  clamp after about 20 or 200 ticks and stay on it, so that their columns are constant. Gauges in
-  bytes (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months or longer first.
-  Gauges without a drift (`cpu`, `mem`) are on a clamp as often and as long as in the document.
+  clamp after about 20 or 200 ticks and stay on it, so their columns are constant. Gauges in bytes
+  (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months or longer first. Gauges without a
+  drift (`cpu`, `mem`) touch a clamp as often and as long as in the document.
 - `distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and
-  start anywhere between them, so that all hosts and times are alike. Their steps have the
-  document's root mean square: sqrt(26) where it has a mean of 5 and a deviation of 1.
+  start anywhere between them, so all hosts and times are alike. Their steps have the document's
+  root mean square: sqrt(26) for a mean of 5 and a deviation of 1.
 - Counters, and the gauges of `redis` without bounds, rise in both as in the document.
 
 Bits per value: doubles (`cpu`, percentages of `mem`) have 12.6 on the grid (0 to 100 in steps of

@@ -1,17 +1,17 @@
 """One table of many series with few points, as in influxdb-comparisons, use case `metaquery`.
 
 `example_measurement` has the tags `x` and `y`, each with `scale` values, and `scale` squared points
-of random tags, spread evenly over the time. So about 63 % of the combinations of tags occur, and
-most series have one point or two: data of high cardinality.
+with random tags, spread evenly over the time. About 63 % of the combinations of tags occur, and
+most series have one or two points: the cardinality is high.
 
-Where the document's code leaves something open, or does not fit, we decided:
+Where the document's code leaves something open or does not fit, we decided:
 
-- The code calls the tags `X` and `Y`. SQL folds names, so that they are lower case here.
-- Points are whole milliseconds apart, so that every point has a different time. 9,295 squared fit
-  into a day.
-- 100 values of each tag by default, where the code has one and a single point.
-- `cardinality` is a number of series, of which the scale follows. In the code the scale is a ninth
-  of it, whatever the use case.
+- The code calls the tags `X` and `Y`. Here they are lower case, because SQL folds names.
+- Points are whole milliseconds apart, so every point has a different time; a day has room for 9,295
+  squared points.
+- Tags have 100 values by default; the code has one value and a single point.
+- `cardinality`, a number of series, determines the scale. In the code, the scale is a ninth of the
+  cardinality in every use case.
 
 Queries have the names of the document's programs:
 

@@ -1,20 +1,20 @@
 """Many tables of one column, as in influxdb-comparisons, use case `multi-measurement`.
 
 `scale` x 50 tables (the document's measurements), each with 50 points of one random number and no
-tags: about a point for each shard of a year in InfluxDB, where shards hold a week then.
+tags: about one point per shard for a year in InfluxDB, where shards then hold a week.
 
-Where the document's code leaves something open, or does not fit, we decided:
+Where the document's code leaves something open or does not fit, we decided:
 
 - Tables are called `measurement_0000` and so on, the column `field_0`. The code has `Measurement-0`
-  and `Field-0`, which few databases take without quotes.
-- Each table has 50 points. The code draws the table of each point, so that there are about 50. Here
-  the time has 50 sections, and each table a point at a random time of each: points of all tables
-  mix as in the code, and any is known without the others.
+  and `Field-0`, which few databases accept without quotes.
+- Each table has exactly 50 points; the code draws the table of each point. Here the time has 50
+  sections, and each table has a point at a random time in each section: the points of all tables
+  mix as in the code, and any point can be drawn alone.
 - A day by default, as in the help of the document's program.
 
-`multi-measurement-or` reads two random tables at once, and exists by name only: a query is about
-one table. `measurement-rows` reads one random table: two of its instances read, in two requests, as
-much as one of the document's.
+`multi-measurement-or` reads two random tables at once and exists only by name, because a query is
+about one table. `measurement-rows` reads one random table; two instances read as much as one of the
+document's, in two requests.
 
 Bits per value: multiples of 1/8192 from 0 to 1 on the grid (13 bits), and 53 random bits with full
 precision.
@@ -40,7 +40,7 @@ POINTS = 50
 MOST_SCALE = 200
 _MOST_SECTION_MS = (1 << 31) - 1
 _NAME = "measurement_%04d"
-"""Four digits, so that the parts of a table do not have the name of another one."""
+"""The four digits keep names of parts of a table different from names of other tables."""
 _GROUP = "multi_measurement"
 
 
@@ -76,7 +76,7 @@ class MultiMeasurementParams(Params):
 
 
 class MultiMeasurement(Workload):
-    """Tables without tags, of which row n is in section n of the time."""
+    """Tables without tags; row n of each is in section n of the time."""
 
     name = "multi-measurement"
     version = 1

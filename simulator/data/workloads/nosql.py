@@ -1,29 +1,28 @@
 """The three tables of "Benchmarking Mysql, Postgres, MongoDB performance in NoSQL mode".
 
 `slim` has two integers and no key; `light` a counter as its primary key, three integers and one
-secondary index; `large` a counter, a text of 200 letters and eight integers. Its programs write
-random values for a time, so that the tables have no end: each worker has its own rows.
+secondary index; `large` a counter, a text of 200 letters and eight integers. The document's
+programs write random values for a time, so the tables have no end: each worker has its own rows.
 
-Where the document's text and its programs disagree, or leave something open, we decided:
+Where the document's text and its programs disagree or leave something open, we decided:
 
-- `timestamp` is the second since 1970, in 32 bits, and rises, as its name and its type suggest. In
-  the text's example it is a larger number than fits; in the programs `light` and `large` have no
-  such column. In `large` it is the first of the eight integers, so that there are ten columns.
-- `--rows-per-second` rows of a worker have the same timestamp, however fast they are sent: rows
-  are a function of their number. 1,000 is the rate that the document asks about.
+- `timestamp` is the second since 1970, in 32 bits, and rises, as its name and type suggest. The
+  number in the text's example does not fit into the type; in the programs, `light` and `large` lack
+  the column. In `large` it is the first of the eight integers, so there are ten columns.
+- `--rows-per-second` rows of a worker have the same timestamp, at any rate of sending, because rows
+  are a function of their number. The document asks about a rate of 1,000.
 - All other integers are uniform, and not negative: 31 bits, as in the programs, and 15 bits in the
   columns `smallint` of the text.
-- The secondary index is on `val1`: the statement in the text names a column that does not exist. It
-  is created with the table if the target's option `create_indices` is set, as all indices are.
-- The database generates the primary key; that is the workload's default for --primary-key, and none
-  for `slim`.
-- The text of `large` always has 200 letters, as in the programs. Two are drawn together with 16
-  bits, so that some pairs are 4 % more frequent than others.
-- The programs' read mode asks for ranges of the counter, which no row of ours knows; the queries
+- The secondary index is on `val1`, because the statement in the text names a column that does not
+  exist. Like all indices, it is created if the target's option `create_indices` is set.
+- The database generates the primary key by default (--primary-key); `slim` has none.
+- The text of `large` always has 200 letters, as in the programs. Pairs of letters are drawn with 16
+  bits, so some pairs are 4 % more frequent than others.
+- The programs' read mode asks for ranges of the counter, which our rows do not know; the queries
   here read all rows.
 
-No columns identify a row: two rows may be equal, and are counted. A database in which a row
-replaces another one with the same tags and time cannot store them.
+No columns identify a row: equal rows are possible and counted. A database that replaces rows with
+the same tags and time cannot store these tables.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ class FleetParams(Params):
 
     @property
     def ticks(self) -> int:
-        """Points of a member in each table; an interval that is cut short has none."""
+        """Points of a member in each table; a truncated interval has none."""
         return self.duration_ms // self.interval_ms
 
     @model_validator(mode="after")
@@ -72,23 +72,23 @@ class FleetWorkload(Workload):
         return self.params.ticks
 
     def _make_windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
-        """Return the windows of the fleet's data, of which none passes `until_ms`."""
+        """Return the windows of the fleet's data before `until_ms`."""
         until = self.start_ms + self._ticks * self.params.interval_ms
         until = until if until_ms is None else min(until, until_ms)
         return Windows(self.seed, self.start_ms, until, aligned)
 
 
 def compute_wanted_series(given: Any) -> int:
-    """Return the cardinality in parameters that are not checked yet; 0: there is none.
+    """Return the cardinality in unchecked parameters; 0: none.
 
-    It replaces the scale before that is checked, so that stored parameters give the same scale.
+    It replaces the scale before the check, so that stored parameters give the same scale.
     """
     wanted = given.get("cardinality") if isinstance(given, dict) else None
     return wanted if isinstance(wanted, int) and wanted > 0 else 0
 
 
 class NumberedParams(FleetParams):
-    """A fleet that may be a part of a larger one, and may be sized by its number of series."""
+    """A fleet that may be a part of a larger fleet, sized by members or series."""
 
     series_per_member: ClassVar[float] = 1
     """Series of a member in all tables, on average."""
@@ -154,11 +154,11 @@ class Members:
     seed: int
     count: int
     first: int = 0
-    """The number of the first of them."""
+    """Number of the first member."""
 
     @property
     def all(self) -> Rows:
-        """The numbers of the members."""
+        """Numbers of the members."""
         return np.arange(self.first, self.first + self.count)
 
     def format_numbers(self, form: str) -> Array:

@@ -1,26 +1,25 @@
 """Trucks that send measurements late, out of order and with gaps: TSBS, use case `iot`.
 
 Two tables, `readings` (seven fields) and `diagnostics` (three), with eight tags: a point per truck
-and interval, of which 89.1 % are sent. Rows are numbered in the order of sending, so time does not
-rise in them: a truck sends nine points at once, then the next truck does, and one batch in 20 comes
-rounds later (deliveries.py). Per table 1 % of the batches and 10 % of the points of
-the others are missing, 30 % of the points are late within their batch.
+and interval; 89.1 % of the points are sent. Rows are numbered in the order of sending, in which
+time does not rise: each truck in turn sends nine points at once, and one batch in 20 comes rounds
+later (deliveries.py). Per table, 1 % of the batches and 10 % of the points of other batches are
+missing, and 30 % of the points are late within their batch.
 
-Where the document's text and code leave something open, or do not fit here, we decided:
+Where the document's text and code leave something open or do not fit here, we decided:
 
 - A batch has ten points of one truck. In the code it has ten points of the whole stream; with
-  hundreds of trucks these have the same time, and then a late batch is not late.
-- Shares are exact, not drawn for each batch: strata, so that any row is known without the others.
+  hundreds of trucks they have the same time, and a late batch is not late.
+- Strata make shares exact, so that any row can be drawn alone; the code draws for each batch.
 - One row in ten has a NULL field, one in 100 a NULL tag, as in the code. `name` is never NULL,
   so that truck and time identify a row; `velocity` and `status` are never, because databases that
   store a value as a point count rows by a field. OpenTSDB and Graphite have no NULL tag: use
   `nulls=fields`.
-- The fleet grows batch by batch from `initial_scale` to `scale`; the last truck joins for its last
-  batch. 0, the default, means that it does not grow, as in the code.
-- Capacities and the nominal consumption are tags of integers, as in the code, where they are
-  floats. A load is up to 5000 whatever the truck can carry, as in the code.
-- Positions start anywhere on earth. The code forgets the other three quarters of it; it also starts
-  elevations below 500.
+- The fleet grows batch by batch from `initial_scale` to `scale`; the last truck joins for the last
+  batch. By default (0) it does not grow, as in the code.
+- Capacities and the nominal consumption are tags, as in the code; they are integers, not floats. A
+  load is up to 5000 for every truck, as in the code.
+- Positions start anywhere on earth; the code uses a quarter of it, and starts elevations below 500.
 - `fuel_state` falls by 0.0005 in each interval on average, as in the code, but with a deviation of
   0.0001, and is 1 again when it would be 0. `current_load` changes once in 20 intervals.
 - A day by default, as in TSBS. The start is the dataset's; TSBS has 2016-01-01.
@@ -69,9 +68,9 @@ from simulator.data.workloads.trucks.tables import (
 )
 
 _NULL_FIELD_ROWS, _NULL_TAG_ROWS = 10, 100
-"""Rows of which one has a NULL."""
+"""Numbers of rows among which one has a NULL."""
 _LOAD_TICKS = 20
-"""Ticks of which one changes the load."""
+"""Number of ticks among which one changes the load."""
 _MOST_TOGETHER, _MOST_BATCHES = 400, 64
 """Limits up to which trucks are drawn for all ticks at once; beyond them, batch by batch."""
 
