@@ -23,6 +23,7 @@ from simulator.data.walks import Precision
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Workload, client_key
 from simulator.errors import ConfigError, counted
+from simulator.frozen import first_problem
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
@@ -42,10 +43,8 @@ class DatasetReader:
         try:
             params = cls.params_model(**dataset.params)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"]))
             raise ConfigError(
-                f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
+                f"workload {cls.name}: invalid parameters: {first_problem(error)}"
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self._seed = dataset.seed

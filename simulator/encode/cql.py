@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.pgcopy import Prefixed
+from simulator.encode.pgcopy import prefix_columns
 from simulator.encode.rows import AnyShare, Share, lay_out
 from simulator.errors import UnstorableError
 
@@ -67,7 +67,7 @@ class CqlRows:
         count = len(prepared.columns).to_bytes(2, "big")
         self._before = literal(prepared.prefix + count)
         instants = partial(milliseconds, prepared.time_unit)
-        self._values = Prefixed(prepared.columns, instants, null=_UNSET)
+        self._values = prefix_columns(prepared.columns, instants, null=_UNSET)
 
     def encode(self, block: Block, batch_rows: int) -> list[list[MessageRows]]:
         """Return the requests of each batch of `batch_rows` rows."""

@@ -20,20 +20,17 @@ from simulator.encode.rows import Frame, LaidOut, RowEncoder, Share, Spans, lay_
 _LENGTH = np.dtype(">i4")
 
 
-class Prefixed(Columns):
-    """Encodes the columns of a block as their shares of the rows."""
+def prefix_columns(
+    columns: Sequence[Column], instants: Callable[[Array], Array], null: int = -1
+) -> Columns:
+    """Return the writer of columns in which each value follows its length.
 
-    def __init__(
-        self, columns: Sequence[Column], instants: Callable[[Array], Array], null: int = -1
-    ) -> None:
-        """Store a function from the table's instants to the wire's, and a NULL's length."""
-        length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
-        super().__init__(
-            [
-                ColumnEncoder(column.name, partial(_format, column, instants), length)
-                for column in columns
-            ]
-        )
+    `instants` converts instants to the format of the wire; `null` is the length of a NULL.
+    """
+    length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
+    return Columns(
+        [ColumnEncoder(each.name, partial(_format, each, instants), length) for each in columns]
+    )
 
 
 def _format(
@@ -81,7 +78,7 @@ class PgCopy(RowEncoder):
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._count = literal(len(columns).to_bytes(2, "big"))
-        self._values = Prefixed(columns, partial(_convert_instants, time_unit))
+        self._values = prefix_columns(columns, partial(_convert_instants, time_unit))
 
     def lay_out(self, block: Block) -> LaidOut:
         """Return the rows without the header of a stream."""

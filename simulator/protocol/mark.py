@@ -1,8 +1,8 @@
 """Marks: records of an insert, in the database itself, about the tables that it writes.
 
-A mark is one JSON record, compressed and cut into integers of 48 bits, because every database can
-store integers up to 2**53. Each integer is a row with the mark's number and its own place in it, so
-that rows may be read in any order, and from any number of marks.
+A mark is a JSON record, compressed and cut into integers of 48 bits, because every database can
+store integers up to 2**53. Each integer is a row with the mark's number and the integer's place in
+the mark, so the rows of several marks can be read in any order.
 """
 
 import json
@@ -39,18 +39,18 @@ _KNOWN = (
     b':"client","primary_key":"none","primary_key":"db","parts":1,"ranges":[[0,1,0,10000]]},'
     b'"version":"0.2.0","by":"root@'
 )
-"""Contents common to records: they halve the compressed size. Part of the format."""
+"""Common contents of records, which halve the compressed size. Part of the format."""
 
 
 class State(StrEnum):
     """The known state of the rows of an insert."""
 
     CLEARING = "clearing"
-    """The tables are being dropped and created: they hold anything."""
+    """The tables are being dropped and created: their contents are unknown."""
     WRITING = "writing"
-    """Some of the rows may be stored, and no others."""
+    """Some of the rows may be stored, and no other rows."""
     CHANGING = "changing"
-    """Rows are being corrected or deleted: each is there as before, or as it will be."""
+    """Rows are being corrected or deleted: each row is as before or as after the change."""
     COMPLETE = "complete"
     """Every row is known to be stored, or was acknowledged."""
     INCOMPLETE = "incomplete"
@@ -70,15 +70,15 @@ class Mark(BaseModel):
     dataset: Dataset
     """The contents of the tables once every row is written."""
     uncertain: tuple[RowRange, ...] = ()
-    """Rows with an unknown outcome when the insert ended, merged: all others were acknowledged."""
+    """Rows with an unknown outcome at the end of the insert, merged; others are acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
-    """Table -> names in the database of what this program has made for it, or is about to make or
-    drop. Empty in marks of earlier versions."""
+    """Table -> names of its objects in the database that this program has created, or is about to
+    create or drop. Empty in marks of earlier versions."""
     signed: bool = False
-    """True if the objects bear signatures, where the database has a place for them. False in marks
-    of earlier versions, and in later marks of the tables that they made."""
+    """True if the objects have signatures, if the database has a place for them. False in marks of
+    earlier versions, and in later marks of tables that earlier versions created."""
     intended: bool = False
-    """True if nothing had the objects' names when this was recorded: they were to be created."""
+    """True if no object had these names when the mark was recorded: they were to be created."""
     version: str
     """Version of the program."""
     by: str
@@ -108,12 +108,12 @@ _ENDED = {
 
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
-    """Return whether two datasets are the same rows, wherever their file was read from."""
+    """Return whether two datasets have the same rows, whatever the place of their file."""
     return one.origin == other.origin and _drop_origin(one) == _drop_origin(other)
 
 
 def _drop_origin(dataset: Dataset) -> Dataset:
-    """Return a dataset without its origin: which rows are stored, and how."""
+    """Return a dataset without its origin; it still describes which rows are stored, and how."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)
 
@@ -155,9 +155,9 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
 
 
 def _group_by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
-    """Return ranges as [first lane, lanes, start, stop]: most lanes have the same ones.
+    """Return ranges as [first lane, lanes, start, stop]: most lanes have equal ranges.
 
-    A range with a stride or of another table than the first has these as [..., table, take, every].
+    Ranges with a stride, or of a table other than the first, continue [..., table, take, every].
     """
     lanes: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for item in ranges:
@@ -196,7 +196,7 @@ class Marks:
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int, int, int]]) -> "Marks":
-        """Return the marks in rows of (mark, part, value), which may be stored twice."""
+        """Return the marks in rows of (mark, part, value); rows may be repeated."""
         parts: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         for mark, part, value in rows:
             parts[mark][part].add(value)
@@ -212,7 +212,7 @@ class Marks:
 
     @property
     def claiming(self) -> tuple[Mark, ...]:
-        """The marks that are the newest one of at least one of their tables."""
+        """The marks that are the newest mark of at least one table."""
         found: list[Mark] = []
         known: set[str] = set()
         for mark in filter(None, self.entries):

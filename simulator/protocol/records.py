@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
-from simulator.frozen import Frozen
+from simulator.frozen import Frozen, first_problem
 
 
 class RecordFormat(StrEnum):
@@ -60,13 +60,6 @@ class FileManifest(Frozen):
             raise ConfigError(
                 f"--manifest: {name}: is not a manifest of `generate`: {first_problem(error)}"
             ) from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """Return the place of the first wrong value in a file, and the problem."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the whole file"
-    return f"{place}: {first['msg']}"
 
 
 class RecordsFile(Frozen):

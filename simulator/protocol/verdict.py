@@ -18,9 +18,9 @@ class Depth(NamedTuple):
     """Shown after the verdict `verified`."""
     compares: str
     means: str
-    """Facts that hold if the verdict is `verified`."""
+    """Facts that the verdict `verified` states."""
     unseen: str = ""
-    """Errors that the level does not see; empty: none."""
+    """Errors that the level does not detect; empty: none."""
 
 
 _DEPTHS = {
@@ -64,16 +64,16 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
-    """Everything that was sent is stored, exactly once and unchanged; after faults everything that
-    was acknowledged, and of the rest each row is known to be stored or not."""
+    """Every sent row is stored, exactly once and unchanged; after faults, every acknowledged row is,
+    and the outcome of each other row is known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
     INCOMPLETE = "incomplete"
-    """Every acknowledged row is stored, but some of unknown outcome are not; or some are lost, as
-    the server announces."""
+    """Every acknowledged row is stored, but some rows of unknown outcome are not; or rows are lost,
+    as the server announces."""
     UNKNOWN = "unknown"
     UNCHECKED = "not checked"
-    """The answers to a user's own queries, of which no truth is known."""
+    """No truth is known: answers to a user's own queries."""
     OFF = "not verified"
 
 
@@ -130,11 +130,11 @@ class Verdict(BaseModel):
     reason: str = ""
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
-    """Parts that were not compared, and why; the other checks still count."""
+    """Parts that were not compared, with the reason; the other checks still count."""
     level: VerifyMode | None = None
     """Extent of the comparison of stored rows; None: answers, or an older result."""
     left_out: tuple[str, ...] = ()
-    """Sums and differences that this level does not see because of the database, and why."""
+    """Sums and differences that the database hides from this level, with the reason."""
     uncertain_present: int = 0
     """Rows with an unknown outcome that are stored."""
     uncertain_absent: int = 0
@@ -152,11 +152,11 @@ class Verdict(BaseModel):
         absent: int = 0,
         accounts: Accounts | None = None,
     ) -> "Verdict":
-        """Return the verdict of the checks; without any check it is unknown.
+        """Return the verdict of the checks; without checks it is unknown.
 
-        `present` and `absent` count the rows of unknown outcome that are and are not stored. Where
-        all rows are accounted for, an absent one is as it should be: it was never acknowledged.
-        Rows that are lost as the server announces are missing, not wrong.
+        `present` and `absent` count the rows of unknown outcome that are and are not stored. If all
+        rows are accounted for, an absent row is correct, as it was never acknowledged. Rows lost as
+        the server announces are missing, not wrong.
         """
         missing, what = absent, "of unknown outcome: not stored"
         if accounts:
@@ -187,7 +187,7 @@ class Verdict(BaseModel):
         )
 
     def beside(self, other: "Verdict") -> "Verdict":
-        """Return the joint verdict of this one and another one, which has the worse status."""
+        """Return the joint verdict of this one and another, with the worse status."""
         both = sorted((self, other), key=lambda each: WORST_FIRST.index(each.status))
         return Verdict(
             status=both[0].status,

@@ -18,8 +18,7 @@ from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileColumn, FileParams
 from simulator.errors import ConfigError
-from simulator.frozen import Frozen
-from simulator.protocol.records import first_problem
+from simulator.frozen import Frozen, first_problem
 from simulator.records.arrays import expect_as_described
 
 MAX_ROWS = 50_000_000
