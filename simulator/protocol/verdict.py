@@ -64,7 +64,7 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
-    """Every sent row is stored, exactly once and unchanged; after faults, every acknowledged row is,
+    """Each sent row is stored, exactly once and unchanged. After faults: acknowledged rows are stored,
     and the outcome of each other row is known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
