@@ -17,7 +17,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.mixer import draw, key_of
 from simulator.data.query import Output, RowsQuery
 from simulator.data.query_type import QueryType
-from simulator.data.ranges import numbers_between
+from simulator.data.ranges import numbers_between, sum_rows
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Table, Type
 from simulator.frozen import Frozen
@@ -118,7 +118,7 @@ class _Instances:
         self._table = table = query.table_of(reader)
         place = reader.place(table)
         self._ranges = [item for item in dataset.ranges if item.table == place]
-        self._rows = sum(map(len, self._ranges))
+        self._rows = sum_rows(self._ranges)
         self._aligned = aligned
         self._outputs = tuple(
             Output(column, kind, table.time_unit) for column, kind in query.columns.items()

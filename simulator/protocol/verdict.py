@@ -64,7 +64,7 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
-    """Each sent row is stored, exactly once and unchanged. After faults: acknowledged rows are stored,
+    """Each sent row is stored, exactly once and unchanged; after faults, each acknowledged row is,
     and the outcome of each other row is known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
