@@ -5,8 +5,8 @@ import pytest
 
 from simulator.data.query import AggregateQuery, Condition, NewestQuery, Operator, RowsQuery
 from simulator.data.query_type import askable
-from simulator.data.schema import Type, dtype_of
-from simulator.data.walks import Distribution, Precision
+from simulator.data.schema import Type
+from simulator.data.walks import Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams, UsageType
 from simulator.data.workloads.devops import Devops, DevopsParams
 
@@ -50,25 +50,6 @@ def test_hosts_and_doubles_are_those_of_devops():
 
     for name, data in theirs.items():
         assert np.array_equal(ours[name].values(), data.values())
-
-
-@pytest.mark.parametrize("distribution", Distribution)
-@pytest.mark.parametrize(("usage", "precision"), KINDS)
-def test_percentages_have_their_type_and_bounds_and_their_mean(usage, precision, distribution):
-    workload = fleet(scale=200, usage=usage, precision=precision, distribution=distribution)
-    (table,) = workload.tables
-    data = workload.draw(table, np.arange(workload.size(table)))
-
-    for field in table.fields:
-        values = data[field.name].values()
-        assert values.dtype == dtype_of(field.type)
-        assert values.min() >= 0
-        assert values.max() <= 100
-        assert abs(values.mean() - 50) < 4
-        assert abs(values.std() - 100 / np.sqrt(12)) < 2
-        steps = np.diff(values.reshape(-1, 200).astype(float), axis=0)
-        assert 0.9 < steps.std() < 1.2
-    assert (workload.precision is None) == (usage is UsageType.INTEGERS)
 
 
 def test_query_types_have_the_names_of_tsbs():
@@ -131,6 +112,7 @@ def test_busy_rows_newest_rows_and_newest_minutes():
 def test_fewer_fields_are_the_first_ones_of_all(usage, precision):
     """With one it is the use case cpu-single of TSBS."""
     params = {"scale": 5, "usage": usage, "precision": precision}
+    assert (fleet(**params).precision is None) == (usage is UsageType.INTEGERS)
     every = drawn(range(500), **params)
     for count in (1, 4):
         few = drawn(range(500), fields=count, **params)

@@ -11,7 +11,7 @@ from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Type
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.homes.changes import HomeChanges
-from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, sensors_of
+from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, sensors_of
 from simulator.data.workloads.homes.workload import Homes, HomesParams
 
 START_MS = 1_451_606_400_000
@@ -165,28 +165,6 @@ def test_values_stay_within_their_bounds(name, distribution, precision):
     for column, (low, high) in {**BOUNDS[name], **battery}.items():
         assert data[column].min() >= low - 1e-9
         assert data[column].max() <= high + 1e-9
-
-
-def test_contacts_states_and_objects_are_as_likely_as_each_other():
-    contacts = [("window_state_room", "state"), ("water_leakage_room", "leakage"),
-                ("door_state", "state")]  # fmt: skip
-    for name, column in contacts:
-        state = values(name, scale=20)[column]
-        assert abs(state.mean() - 0.5) < 0.01
-        assert {*np.unique(state)} == {0.0, 1.0}
-        series = state.reshape(1440, -1)
-        assert abs((series[1:] == series[:-1]).mean() - 0.5) < 0.01
-    home = values("home_state", scale=20)
-    shares = np.bincount(home["state"]) / len(home["state"])
-    assert np.abs(shares - 1 / 3).max() < 0.01
-    assert [*np.array([b"Empty", b"Half", b"Full"])[home["state"]]] == [*home["state_string"]]
-
-    camera = values("camera_detection", scale=100)
-    seen = Counter(zip(camera["object_type"], camera["object_kind"], strict=True))
-    assert {*seen} == {(t.encode(), k.encode()) for t, kinds in OBJECTS.items() for k in kinds}
-    for (object_type, _), count in seen.items():
-        expected = 1 / len(OBJECTS) / len(OBJECTS[object_type.decode()])
-        assert abs(count / len(camera["object_type"]) / expected - 1) < 0.06
 
 
 def test_a_configuration_has_10_to_19_kib_of_all_characters():

@@ -109,13 +109,6 @@ def test_walks_spread_with_the_square_root_of_time(lag):
     assert ends.var() / lag == pytest.approx(1, rel=0.05)
 
 
-def test_walks_of_different_keys_are_independent():
-    steps = np.diff(free(0, 2000, KEYS[:60]), axis=0)
-    correlations = np.corrcoef(steps.T)[np.triu_indices(60, 1)]
-
-    assert np.abs(correlations).max() < 0.1  # 4.5 deviations
-
-
 def test_a_node_with_a_step_that_is_too_steep_becomes_a_line():
     unit = 1 << FRACTION_BITS
     drawn = np.zeros((9, 1, 2), np.int32)
@@ -195,13 +188,6 @@ def test_documented_walks_with_a_drift_stay_on_their_clamp():
     assert np.argmax(wide == 1000, axis=0).mean() == pytest.approx(200.5, abs=1)
     assert (narrow[40:] == 100).mean() > 0.999999
     assert (wide[260:] == 1000).mean() > 0.999999
-
-
-def test_documented_walks_rise_as_the_documents_until_they_reach_their_clamp():
-    steps = np.diff(drawn(WIDE_GAUGE, 150, 2000, distribution=Distribution.DOCUMENTED), axis=0)
-
-    assert steps.mean() == pytest.approx(5, rel=0.002)
-    assert steps.std() == pytest.approx(1, rel=0.01)
 
 
 def test_documented_walks_without_a_drift_are_on_a_clamp_as_often_as_clamped_step_by_step():
