@@ -339,7 +339,7 @@ class RemainderHash(RowHash):
     """Multiplies remainders of a weighted sum by two primes: for databases that only hash texts."""
 
     saturates: bool = True
-    """True if the database rounds a large double to 64 bits, and does not compute its remainder."""
+    """True if the database turns a double beyond 64 bits into the nearest integer of 64 bits."""
 
     def of(self, block: Block) -> Hashes:
         """Return the product of both remainders of the sum of all columns."""

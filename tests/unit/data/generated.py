@@ -1,5 +1,6 @@
 """Small datasets of every generator, with each way to draw numbers, as tests of all of them use."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,20 @@ def workload_of(case: str, **params: Any) -> Workload:
 def rows_of(workload: Workload, table: Table) -> int:
     """Return how many rows of a table tests draw: all, unless it has no end."""
     return workload.size(table) or ENDLESS_ROWS
+
+
+def table_of(workload: Workload, name: str) -> Table:
+    """Return the table with this name."""
+    return next(table for table in workload.tables if table.name == name)
+
+
+def draw_table(
+    workload: Workload, name: str, rows: Iterable[int] | None = None
+) -> dict[str, ColumnData]:
+    """Return these rows of a table, or all of them."""
+    table = table_of(workload, name)
+    chosen = np.arange(workload.size(table)) if rows is None else np.array(rows)
+    return workload.draw(table, chosen)
 
 
 def drawn(workload: Workload, table: Table) -> dict[str, ColumnData]:

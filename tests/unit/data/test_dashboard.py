@@ -17,6 +17,7 @@ from simulator.data.workloads.dashboard import (
 )
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.verify.truth.oracle import Oracle
+from tests.unit.data.generated import draw_table, table_of
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
@@ -34,14 +35,8 @@ def fleet(seed=1, **params):
     return Dashboard(DashboardParams(**params), seed, START_MS)
 
 
-def table_of(workload, name):
-    return next(table for table in workload.tables if table.name == name)
-
-
 def values(name, seed=1, **params):
-    workload = fleet(seed, **params)
-    table = table_of(workload, name)
-    drawn = workload.draw(table, np.arange(workload.size(table)))
+    drawn = draw_table(fleet(seed, **params), name)
     return {column: data.values() for column, data in drawn.items()}
 
 

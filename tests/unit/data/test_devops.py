@@ -11,6 +11,7 @@ from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.shared.hosts import DATACENTERS
+from tests.unit.data.generated import draw_table
 
 START_MS = 1_451_606_400_000
 FIELDS = {
@@ -35,15 +36,8 @@ def fleet(seed=1, **params):
     return Devops(DevopsParams(**params), seed, START_MS)
 
 
-def table_of(workload, name):
-    return next(table for table in workload.tables if table.name == name)
-
-
 def drawn(name, rows=None, seed=1, **params):
-    workload = fleet(seed, **params)
-    table = table_of(workload, name)
-    chosen = np.arange(workload.size(table)) if rows is None else np.array(rows)
-    return workload.draw(table, chosen)
+    return draw_table(fleet(seed, **params), name, rows)
 
 
 def values(name, seed=1, **params):

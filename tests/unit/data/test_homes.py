@@ -13,6 +13,7 @@ from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.homes.changes import HomeChanges
 from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, sensors_of
 from simulator.data.workloads.homes.workload import Homes, HomesParams
+from tests.unit.data.generated import draw_table, table_of
 
 START_MS = 1_451_606_400_000
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -56,15 +57,8 @@ def homes(seed=1, **params):
     return Homes(HomesParams(**params), seed, START_MS)
 
 
-def table_of(workload, name):
-    return next(table for table in workload.tables if table.name == name)
-
-
 def drawn(name, rows=None, seed=1, **params):
-    workload = homes(seed, **params)
-    table = table_of(workload, name)
-    chosen = np.arange(workload.size(table)) if rows is None else np.array(rows)
-    return workload.draw(table, chosen)
+    return draw_table(homes(seed, **params), name, rows)
 
 
 def values(name, **params):

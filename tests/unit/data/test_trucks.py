@@ -9,6 +9,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.walks import Precision
 from simulator.data.workloads.trucks.tables import FIELDS
 from simulator.data.workloads.trucks.workload import Nulls, Trucks, TrucksParams
+from tests.unit.data.generated import draw_table, table_of
 
 START_MS = 1_451_606_400_000
 HOUR_MS = 3_600_000
@@ -28,14 +29,8 @@ def fleet(seed=1, **params):
     return Trucks(TrucksParams(**{"duration_ms": 6 * HOUR_MS, **params}), seed, START_MS)
 
 
-def table_of(workload, name):
-    return next(table for table in workload.tables if table.name == name)
-
-
 def drawn(name, seed=1, **params):
-    workload = fleet(seed, **params)
-    table = table_of(workload, name)
-    return workload.draw(table, np.arange(workload.size(table)))
+    return draw_table(fleet(seed, **params), name)
 
 
 def by_truck(data, field):
