@@ -35,7 +35,7 @@ from simulator.data.walks import Precision, Walks
 from simulator.data.workloads.base import EndMs
 from simulator.data.workloads.shared.fleets import NumberedParams
 from simulator.data.workloads.shared.host_queries import ask_newest_rows
-from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
+from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, make_host_table
 from simulator.data.workloads.shared.windows import DAY_MS
 
 WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
@@ -76,7 +76,7 @@ class Cpu(Hosts):
         exact = params.precision is Precision.GRID
         names = USAGES[: params.fields]
         fields = [Column(name, kind, Role.FIELD, exact=exact) for name in names]
-        self.tables = (table_of_hosts(self.name, {}, fields),)
+        self.tables = (make_host_table(self.name, {}, fields),)
         walks = dict.fromkeys(names, USAGE)
         self._walks = Walks(self.name, walks, seed, params.distribution, params.precision)
 

@@ -59,7 +59,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import BEYOND, Distribution, Drifting, Precision, reflect
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS, NumberedParams, texts
 from simulator.data.workloads.shared.hosts import NUMBERED, HostTags
-from simulator.data.workloads.shared.telemetry import Measurement, Telemetry, measurements
+from simulator.data.workloads.shared.telemetry import Measurement, Telemetry, list_measurements
 from simulator.data.workloads.shared.windows import MINUTE_MS, count_queries
 
 SYSTEM, STATUS = "system", "status"
@@ -92,7 +92,7 @@ CLUSTERED = HostTags(
 """The cluster takes the place of the team."""
 
 
-def whole_clusters(first: int, hosts: int) -> range:
+def list_whole_clusters(first: int, hosts: int) -> range:
     """Return the numbers of the clusters, from 1 on, that are complete in the fleet."""
     since = max(-(-(first - 1) // CLUSTER_HOSTS), 0) + 1
     return range(since, (first + hosts - 1) // CLUSTER_HOSTS + 1)
@@ -202,7 +202,7 @@ class Dashboard(Telemetry):
         return (
             *(
                 replace(each, tags={**each.tags, "path": (PATH,)}) if each.name == "disk" else each
-                for each in measurements(exact=exact)
+                for each in list_measurements(exact=exact)
             ),
             Measurement(
                 SYSTEM,
@@ -260,7 +260,7 @@ class Dashboard(Telemetry):
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
         first = self.params.scale_offset
-        clusters = whole_clusters(first, self.params.scale)
+        clusters = list_whole_clusters(first, self.params.scale)
         windows = self._make_windows(aligned=aligned, until_ms=until_ms)
         named = {table.base: table for table in tables}
 

@@ -49,7 +49,7 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import compute_wanted_series, random_shares, texts
+from simulator.data.workloads.shared.fleets import compute_wanted_series, draw_shares, texts
 from simulator.data.workloads.shared.windows import DAY_MS, FUNCTIONS, HOUR_MS, Windows
 
 MOST_SCALE = 1 << 20
@@ -153,7 +153,7 @@ class Metaquery(Workload):
         key = key_of(self.seed, f"{_TABLE}.{column.name}")
         if column.role is Role.TAG:
             return Coded(below(key, rows, self.params.scale), self._texts)
-        return random_shares(key, rows, self.params.precision)
+        return draw_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         step, points = self.params.step_ms, self.params.points

@@ -32,7 +32,7 @@ from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import random_shares
+from simulator.data.workloads.shared.fleets import draw_shares
 from simulator.data.workloads.shared.windows import DAY_MS
 
 TABLES_PER_SCALE = 50
@@ -121,7 +121,7 @@ class MultiMeasurement(Workload):
         if column.role is Role.TIME:
             section = self.params.section_ms
             return Values(self.start_ms + rows * section + below(key, rows, section))
-        return random_shares(key, rows, self.params.precision)
+        return draw_shares(key, rows, self.params.precision)
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         section = self.params.section_ms

@@ -13,7 +13,7 @@ from simulator.data.workloads.dashboard import (
     META,
     Dashboard,
     DashboardParams,
-    whole_clusters,
+    list_whole_clusters,
 )
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.verify.truth.oracle import Oracle
@@ -126,7 +126,7 @@ def test_loads_have_bounds_that_follow_from_the_processors(distribution, precisi
      (11, 10, [2]), (12, 18, []), (12, 19, [3])],
 )  # fmt: skip
 def test_whole_clusters_have_all_their_hosts(first, hosts, expected):
-    assert [*whole_clusters(first, hosts)] == expected
+    assert [*list_whole_clusters(first, hosts)] == expected
 
 
 def test_panels_are_the_documents_and_say_which_cannot_be_asked():

@@ -11,7 +11,7 @@ from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Type
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.homes.changes import HomeChanges
-from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, sensors_of
+from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, draw_sensors
 from simulator.data.workloads.homes.workload import Homes, HomesParams
 from tests.unit.data.generated import draw_table, table_of
 
@@ -80,7 +80,7 @@ def test_thirteen_tables_have_the_documents_tags_and_fields():
 
 def test_homes_have_as_many_rooms_windows_and_doors_as_the_document_says():
     count = 6000
-    sensors = sensors_of(1, count)
+    sensors = draw_sensors(1, count)
     rooms = np.bincount(sensors["air_condition_room"].homes)
     windows = Counter(
         zip(sensors["window_state_room"].homes, sensors["window_state_room"].rooms, strict=True)
@@ -109,7 +109,7 @@ def test_homes_have_as_many_rooms_windows_and_doors_as_the_document_says():
 
 
 def test_sensors_are_numbered_home_by_home_and_room_by_room():
-    sensors = sensors_of(3, 50)
+    sensors = draw_sensors(3, 50)
     numbers = np.sort(np.concatenate([each.numbers for each in sensors.values()]))
     assert np.array_equal(numbers, np.arange(1, len(numbers) + 1))
 

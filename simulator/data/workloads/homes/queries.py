@@ -33,7 +33,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.homes.tables import ids
+from simulator.data.workloads.homes.tables import format_ids
 from simulator.data.workloads.shared.windows import (
     FUNCTIONS,
     HOUR_MS,
@@ -78,7 +78,7 @@ def list_drawn_types(
 
     def choose_home(parameters: RandomParameters, number: int) -> tuple[OneOf, ...]:
         chosen = first + np.array(parameters.among(number, homes, 1))
-        return (OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist())),)
+        return (OneOf("home_id", tuple(home.decode() for home in format_ids(chosen).tolist())),)
 
     in_room = Selection((OneOf("room_id", (_ROOM,)),))
     levels = AggregateQuery(

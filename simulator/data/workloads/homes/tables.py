@@ -61,7 +61,7 @@ class Sensors:
 
     def tags(self, place_tag: str | None) -> dict[str, Array]:
         """Return tag -> the text of each series."""
-        found = {"sensor_id": ids(self.numbers), "home_id": ids(self.homes)}
+        found = {"sensor_id": format_ids(self.numbers), "home_id": format_ids(self.homes)}
         if self.rooms is not None:
             found["room_id"] = _DIGIT.take(self.rooms)
         if place_tag is not None and self.places is not None:
@@ -72,14 +72,14 @@ class Sensors:
 _DIGIT = np.array([b"%d" % digit for digit in range(10)])
 
 
-def ids(numbers: Rows) -> Array:
+def format_ids(numbers: Rows) -> Array:
     """Return numbers as 13 digits."""
     return side_by_side(digits(numbers.view(np.uint64), ID_DIGITS), len(numbers)).view(
         f"S{ID_DIGITS}"
     )
 
 
-def sensors_of(seed: int, homes: int) -> dict[str, Sensors]:
+def draw_sensors(seed: int, homes: int) -> dict[str, Sensors]:
     """Return the sensors of each kind."""
     all_homes = np.arange(homes)
     rooms = LEAST_ROOMS + below(key_of(seed, "rooms"), all_homes, ROOMS)
@@ -167,7 +167,7 @@ class HomeTable:
         return Table(self.name, columns, ("sensor_id", "time"), indices=indices, group="homes")
 
 
-def kinds(*, exact: bool) -> tuple[HomeTable, ...]:
+def list_kinds(*, exact: bool) -> tuple[HomeTable, ...]:
     """Return the thirteen kinds; `exact`: doubles are on a grid."""
 
     def measure(

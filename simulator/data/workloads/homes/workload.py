@@ -73,8 +73,8 @@ from simulator.data.workloads.homes.tables import (
     OBJECTS,
     SHORTEST_KIB,
     Sensors,
-    kinds,
-    sensors_of,
+    draw_sensors,
+    list_kinds,
 )
 from simulator.data.workloads.shared.fleets import FleetWorkload, NumberedParams, texts
 from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS
@@ -129,7 +129,7 @@ class Homes(FleetWorkload):
     def __init__(self, params: HomesParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
-        self._kinds = {kind.name: kind for kind in kinds(exact=exact)}
+        self._kinds = {kind.name: kind for kind in list_kinds(exact=exact)}
         self.tables = tuple(kind.table for kind in self._kinds.values())
         self._walks = {
             name: Walks(name, kind.walks, seed, params.distribution, params.precision)
@@ -149,7 +149,7 @@ class Homes(FleetWorkload):
     @cached_property
     def _sensors(self) -> Mapping[str, Sensors]:
         first, homes = self.params.scale_offset, self.params.scale
-        found = sensors_of(self.seed, first + homes)
+        found = draw_sensors(self.seed, first + homes)
         return {name: sensors.since(first) for name, sensors in found.items()}
 
     def size(self, table: Table) -> int:

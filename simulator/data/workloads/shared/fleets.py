@@ -140,7 +140,7 @@ Tag = DrawnTag | tuple[str, ...]
 """Source of a tag; a tuple has its values."""
 
 
-def longest(tag: Tag) -> int:
+def find_longest(tag: Tag) -> int:
     """Return the number of characters of a tag's longest value."""
     if isinstance(tag, DrawnTag):
         return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
@@ -180,7 +180,7 @@ class Members:
         return texts([tag.form % each for each in zip(*numbers, strict=True)])
 
 
-def random_shares(key: int, rows: Rows, precision: Precision) -> ColumnData:
+def draw_shares(key: int, rows: Rows, precision: Precision) -> ColumnData:
     """Return a random number from 0 to 1 for each row: a multiple of 1/8192, or a full double."""
     if precision is Precision.FULL:
         return Values(fractions(draw(key, rows)))

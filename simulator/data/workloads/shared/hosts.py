@@ -21,7 +21,7 @@ from simulator.data.workloads.shared.fleets import (
     Members,
     NumberedParams,
     Tag,
-    longest,
+    find_longest,
     texts,
 )
 from simulator.data.workloads.shared.host_queries import HostQueries
@@ -76,7 +76,7 @@ NUMBERED = HostTags(
         "hostname": len(_HOSTNAME % (MOST_MEMBERS - 1)),
         "region": max(map(len, DATACENTERS)),
         "datacenter": max(map(len, DATACENTERS)) + 1,
-        **{tag: longest(values) for tag, values in HOST_TAGS.items()},
+        **{tag: find_longest(values) for tag, values in HOST_TAGS.items()},
     },
     names=("hostname",),
 )
@@ -149,7 +149,7 @@ class Hosts(FleetWorkload):
         }
 
 
-def table_of_hosts(
+def make_host_table(
     name: str,
     tags: Mapping[str, Tag],
     fields: Sequence[Column],
@@ -157,7 +157,7 @@ def table_of_hosts(
     common: HostTags = NUMBERED,
 ) -> Table:
     """Return a table of these fields, with the tags of every host and additional `tags`."""
-    lengths = {**common.lengths, **{tag: longest(values) for tag, values in tags.items()}}
+    lengths = {**common.lengths, **{tag: find_longest(values) for tag, values in tags.items()}}
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),
         *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),

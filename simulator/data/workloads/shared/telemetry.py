@@ -21,7 +21,7 @@ from simulator.data.workloads.shared.hosts import (
     USAGES,
     Hosts,
     HostTags,
-    table_of_hosts,
+    make_host_table,
 )
 
 DISK_BYTES = 1 << 40
@@ -69,7 +69,7 @@ _SHARE = Clamped(0, 1 / 64, 0, 1)
 """Share of a host's memory."""
 
 
-def measurements(*, exact: bool) -> tuple[Measurement, ...]:
+def list_measurements(*, exact: bool) -> tuple[Measurement, ...]:
     """Return the nine tables in the document's order; `exact`: doubles are on a grid."""
 
     def doubles(names: str) -> tuple[Column, ...]:
@@ -187,7 +187,7 @@ class Telemetry(Hosts):
         exact = params.precision is Precision.GRID
         self._measurements = {m.name: m for m in self._measure(exact=exact)}
         self.tables = tuple(
-            table_of_hosts(m.name, m.tags, m.columns, self.name, self.common_tags)
+            make_host_table(m.name, m.tags, m.columns, self.name, self.common_tags)
             for m in self._measurements.values()
         )
         self._walks = {
@@ -198,7 +198,7 @@ class Telemetry(Hosts):
 
     def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
         """Return the measurements in the document's order; `exact`: doubles are on a grid."""
-        return measurements(exact=exact)
+        return list_measurements(exact=exact)
 
     def _find_tags(self, table: str) -> dict[str, Array]:
         return {**super()._find_tags(table), **self._own_tags(table)}

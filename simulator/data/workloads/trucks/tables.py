@@ -9,7 +9,7 @@ import numpy as np
 from simulator.data.block import Array
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Drifting, Walk
-from simulator.data.workloads.shared.fleets import MOST_MEMBERS, Tag, longest
+from simulator.data.workloads.shared.fleets import MOST_MEMBERS, Tag, find_longest
 
 TRUCK = "truck_%d"
 FLEETS = ("East", "West", "North", "South")
@@ -85,10 +85,10 @@ WALKS: Mapping[str, Mapping[str, Walk]] = {
 }
 
 
-def table_of_trucks(name: str, *, exact: bool, null_tags: bool, null_fields: bool) -> Table:
+def make_truck_table(name: str, *, exact: bool, null_tags: bool, null_fields: bool) -> Table:
     """Return a table; `exact`: its doubles are on a grid."""
     lengths = {"name": len(TRUCK % (MOST_MEMBERS - 1))}
-    lengths |= {tag: longest(values) for tag, values in TRUCK_TAGS.items()}
+    lengths |= {tag: find_longest(values) for tag, values in TRUCK_TAGS.items()}
     columns = [Column("time", Type.TIMESTAMP, Role.TIME)]
     for tag, length in lengths.items():
         nullable = null_tags and tag not in ALWAYS

@@ -64,7 +64,7 @@ from simulator.data.workloads.trucks.tables import (
     TRUCK,
     TRUCK_TAGS,
     WALKS,
-    table_of_trucks,
+    make_truck_table,
 )
 
 _NULL_FIELD_ROWS, _NULL_TAG_ROWS = 10, 100
@@ -129,7 +129,7 @@ class Trucks(FleetWorkload):
     def __init__(self, params: TrucksParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         self.tables = tuple(
-            table_of_trucks(
+            make_truck_table(
                 name,
                 exact=params.precision is Precision.GRID,
                 null_tags=params.nulls is Nulls.ALL,
