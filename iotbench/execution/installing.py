@@ -124,8 +124,8 @@ class _Database:
         if not found:
             return ""
         return (
-            f"not installed: this program did not make what exists already:"
-            f" {', '.join(found)}; leave `install` out to measure it as it is, or remove it first"
+            f"not installed: already present, and not from this program: {', '.join(found)};"
+            " leave `install` out to measure it as it is, or remove it first"
         )
 
     def _install(self) -> str:

@@ -57,8 +57,8 @@ def build_repeated(
     stored = result.command if result else _read_command(path, kind) if kind else ()
     if not stored:
         raise ConfigError(
-            f"{path}: does not hold the command that measured it: it was measured by `capacity`,"
-            " whose own result has the command, or by an earlier version of this program"
+            f"{path}: does not hold the command that measured it: `capacity` measured it, and"
+            " the result of `capacity` has the command, or an earlier version of this program did"
         )
     kept, left = divide(stored, str(path))
     own = GivenCommand(name=kept.name, options={name: each for name, each in given.items() if each})
@@ -83,9 +83,7 @@ def _read_command(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
     record = kind.read(path)
     if isinstance(record, Capacity):
         return record.command
-    another = (
-        "results in --output that are complete are not measured again, so it takes another folder:"
-    )
+    another = "complete results in --output are not measured again, so use another folder:"
     if isinstance(record, Reproduction):
         words = ["reproduce", record.document, "--size", record.size, "--output", "NEW"]
         raise ConfigError(f"{path}: {another} `{command_line(words)}`")

@@ -83,8 +83,8 @@ def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Ite
         yield (
             f"warning: {target}: other work took a tenth of the cores or more during"
             f" {counted(len(own), 'item')}, at most {max(own, key=lambda each: each.cores)}, so"
-            " rates may be lower than without it; remove their result files, which have this"
-            " warning, and run the same command again"
+            " rates may be lower than without it; remove the result files with this warning, and"
+            " run the same command again"
         )
 
 

@@ -87,13 +87,8 @@ def _list_needed(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
             written |= {(entry.target, table) for table in entry.tables}
             if tables:
                 names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
-                yield (
-                    entry,
-                    (
-                        f"records which rows the tables {names} of target {entry.target} hold, as"
-                        " `query` and `verify` need it"
-                    ),
-                )
+                where = f"the tables {names} of target {entry.target}"
+                yield entry, f"records the rows in {where}, which `query` and `verify` need"
 
 
 @contextmanager

@@ -206,8 +206,8 @@ def _write_hgrm(found: Sequence[Exported]) -> str:
         listed = "; ".join(f"{each.id}: {row.place}" for each, row in rows)
         one = f"; choose one with --row '{rows[0][1].place}'" if rows else ""
         raise ConfigError(
-            f"--format {HGRM}: holds the waits of one row, and here"
-            f" {f'are {len(rows)} ({listed})' if rows else 'is none that was timed'}{one}"
+            f"--format {HGRM}: takes the waits of one row, and"
+            f" {f'{len(rows)} rows have waits ({listed})' if rows else 'no row was timed'}{one}"
         )
     waits = waits_of(rows[0][1])
     assert waits

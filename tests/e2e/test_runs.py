@@ -77,7 +77,7 @@ def test_what_others_installed_is_neither_installed_over_nor_removed(cli: Cluste
 
     assert done.code == 1, done.err
     (install,) = json.loads(done.out)["installs"]
-    assert "did not make what exists already: secret/mine" in install["cause"]
+    assert "already present, and not from this program: secret/mine" in install["cause"]
     assert cli.namespace.kubectl("get", "secret", "mine", "--output=name").strip() == "secret/mine"
 
 

@@ -116,7 +116,7 @@ def test_what_somebody_else_has_installed_is_neither_installed_nor_removed(
 
     assert done.code == 1, done.err
     (install,) = done.json["installs"]
-    assert "this program did not make what exists already: secret/mine" in (install["cause"])
+    assert "already present, and not from this program: secret/mine" in install["cause"]
     assert not (cli.folder / "made").exists()
     assert not (cli.folder / "gone").exists()
     calls = (cli.folder / "kubectl.log").read_text().splitlines()

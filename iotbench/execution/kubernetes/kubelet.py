@@ -38,7 +38,7 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
             for pod in cluster.pods_anywhere(selector)
             if phase_of(pod) == "Running"
         )  # fmt: skip
-        return found or f"no pod that runs has the labels {selector} (database_pods)"
+        return found or f"no running pod has the labels {selector} (database_pods)"
     hosts = [host for host, _ in addresses(target.options)]
     if not hosts:
         return (
@@ -48,7 +48,7 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
     behind = {pod for host in dict.fromkeys(hosts) for pod in _find_behind(cluster, host)}
     if not behind:
         return (
-            f"outside of the cluster, where no Service with pods is named"
+            f"outside of the cluster: no Service with pods is named"
             f" {', '.join(dict.fromkeys(hosts))}"
         )
     return tuple(sorted(behind, key=lambda pod: (pod.namespace, pod.name)))

@@ -43,7 +43,7 @@ def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
             percents = ", ".join(f"{percent:+.0f}%" for percent in gain.percents) or "unknown"
             yield f"  gain of {gain.larger} over {gain.smaller} ({gain.label}): {percents}"
         if not record.matrix.gains:
-            yield "  no gain: it takes targets of one module that differ in nodes or node_size"
+            yield "  no gain: needs targets of one module that differ in nodes or node_size"
     if record.curves:
         yield ""
         yield "Best number of shards, by the mean rate of its repeats (rows/s):"

@@ -129,16 +129,16 @@ def test_the_image_of_opentsdb_starts_from_exact_bases_that_the_readme_names():
         assert f"`{base}`" in readme("opentsdb")
 
 
-def test_clickhouses_operator_is_installed_without_its_hook():
-    assert "--set crdHook.enabled=false" in commands("clickhouse")
-
-
-def test_yugabytedbs_shell_is_called_by_its_absolute_path():
-    assert "-- /home/yugabyte/bin/ysqlsh" in commands("yugabytedb")
-
-
-def test_cassandras_batch_mode_comes_with_a_period_of_zero():
-    assert "commitlog_sync: batch\ncommitlog_sync_period: 0ms" in commands("cassandra")
+@pytest.mark.parametrize(
+    ("folder", "text"),
+    [
+        ("clickhouse", "--set crdHook.enabled=false"),
+        ("yugabytedb", "-- /home/yugabyte/bin/ysqlsh"),
+        ("cassandra", "commitlog_sync: batch\ncommitlog_sync_period: 0ms"),
+    ],
+)
+def test_a_readme_has_what_its_database_needs(folder, text):
+    assert text in commands(folder)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
@@ -50,6 +50,7 @@ time.sleep(600)
 """
 
 
+@contextmanager
 def started(program: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -64,12 +65,8 @@ def started(program: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def busy() -> Iterator[subprocess.Popen[bytes]]:
-    yield from started(BUSY)
-
-
-@pytest.fixture
-def short_lived() -> Iterator[subprocess.Popen[bytes]]:
-    yield from started(SHORT_LIVED)
+    with started(BUSY) as process:
+        yield process
 
 
 def test_a_group_has_the_time_and_memory_of_its_children(busy):
@@ -85,14 +82,15 @@ def test_a_group_has_the_time_and_memory_of_its_children(busy):
     assert MEMORY_BYTES < group.memory_bytes() < 2 * MEMORY_BYTES
 
 
-def test_the_time_of_a_child_that_has_ended_counts(short_lived):
-    group = Group(psutil.Process(short_lived.pid))
-    before_s = group.cpu_s()
-    short_lived.stdin.write(b"\n")
-    short_lived.stdin.flush()
-    short_lived.stdout.readline()
+def test_the_time_of_a_child_that_has_ended_counts():
+    with started(SHORT_LIVED) as process:
+        group = Group(psutil.Process(process.pid))
+        before_s = group.cpu_s()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
 
-    assert group.cpu_s() - before_s == pytest.approx(0.3, abs=0.1)
+        assert group.cpu_s() - before_s == pytest.approx(0.3, abs=0.1)
 
 
 def test_a_server_that_has_ended_uses_nothing_more(busy):

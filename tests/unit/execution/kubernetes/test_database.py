@@ -71,7 +71,7 @@ def test_a_database_outside_of_the_cluster_is_reported(host):
     cluster = Cluster({"pg.data": [{"addresses": ["10.0.0.7"]}]})  # an address, and no pod
     found = database_pods(cluster, target(host))
 
-    assert found.startswith("outside of the cluster, where no Service with pods")
+    assert found.startswith("outside of the cluster: no Service with pods")
     assert host in found
 
 
@@ -92,7 +92,7 @@ def test_labels_come_before_the_address():
     )
     assert cluster.asked == ["app=pg,tier=db"]
     nothing = database_pods(Cluster(), target("pg", database_pods=labels))
-    assert nothing == "no pod that runs has the labels app=pg,tier=db (database_pods)"
+    assert nothing == "no running pod has the labels app=pg,tier=db (database_pods)"
 
 
 def test_few_pods_are_named_and_many_counted():

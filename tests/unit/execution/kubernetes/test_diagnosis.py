@@ -16,6 +16,7 @@ from iotbench.execution.kubernetes.diagnosis import (
     symptoms,
     waiting_for,
 )
+from iotbench.execution.kubernetes.watcher import trim_event, trim_pod
 
 RECORDINGS = Path(__file__).parent / "recordings"
 AT_ONCE, SHORT, LONG = 0.0, 3.0, 10.0
@@ -23,7 +24,7 @@ AT_ONCE, SHORT, LONG = 0.0, 3.0, 10.0
 
 def recorded(name):
     content = json.loads((RECORDINGS / f"{name}.json").read_text())
-    return content["pods"], content["events"]
+    return [*map(trim_pod, content["pods"])], [*map(trim_event, content["events"])]
 
 
 def found(name, *, due=True):

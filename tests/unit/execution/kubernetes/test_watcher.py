@@ -16,7 +16,6 @@ from iotbench.execution.kubernetes.watcher import (
     Trouble,
     Watcher,
     WrittenLine,
-    trim_pod,
 )
 from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import SetupError
@@ -103,12 +102,21 @@ def pod(name, version="1"):
     }
 
 
+def kept(name, version="1"):
+    """The fields that a diagnosis needs."""
+    return {
+        "metadata": {"name": name},
+        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]},
+        "status": {"phase": "Running", "message": version},
+    }
+
+
 def changed(name, version="1"):
-    return PodChanged(trim_pod(pod(name, version)))
+    return PodChanged(kept(name, version))
 
 
 def gone(name, version="1"):
-    return PodGone(trim_pod(pod(name, version)))
+    return PodGone(kept(name, version))
 
 
 def event(name, version):

@@ -88,11 +88,11 @@ def test_the_file_of_hdrhistogram_counts_what_is_not_above_each_value():
 def test_the_file_is_of_one_row_that_can_be_named():
     two = [worker(index, latency=histogram(7)) for index in range(2)]
     both = result([inserted(*range(1, 5)), run(outcome(*two))])
-    several = r"here are 2 \(id: 1 worker; id: 2 workers\); choose one"
+    several = r"2 rows have waits \(id: 1 worker; id: 2 workers\); choose one"
     with pytest.raises(ConfigError, match=several):
         export([("id", both)], HGRM)
     assert "4.0" in export([("id", both)], HGRM, pattern="1 worker").splitlines()[-2]
-    with pytest.raises(ConfigError, match="here is none that was timed"):
+    with pytest.raises(ConfigError, match="no row was timed"):
         export([("id", both)], HGRM, pattern="nothing")
 
 

@@ -244,7 +244,7 @@ def test_clusters_are_compared_by_nodes_and_size():
     assert "  gain of plain over lite (LITE to PLAIN, 1 node): -50%, -50%\n" in text
     alone = Experiment(document, CANDIDATES[:1], found.refused, found.measured)
     text = format_record(record(alone, matrix=alone.matrix()), "r.json", 80)
-    assert "no gain: it takes targets of one module that differ in nodes or node_size" in text
+    assert "no gain: needs targets of one module that differ in nodes or node_size" in text
     assert found.matrix() is None
 
 
