@@ -1,22 +1,20 @@
 """A sweep: what of its runs is shown and kept."""
 
 from contextlib import suppress
-from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
 from iotbench.config.targets.config import Target
-from iotbench.execution import sweep
+from iotbench.execution import sweep as sweeps
 from iotbench.execution.sweep import Sweep, run_sweep
 from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.disk import DROPPED
 from iotbench.machine.interrupts import Interrupts
-from iotbench.machine.machine import this_machine
 from iotbench.measurements.shared.options import MachineOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.notes import notes_of
 from iotbench.results import result_files
-from iotbench.results.result import Manifest, Result
+from iotbench.results.result import Manifest
 from iotbench.results.result_files import ResultFile
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
@@ -24,46 +22,27 @@ from simulator.modules.contract import Options
 from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import InsertTask
+from tests.unit.output.terminal import made
 from tests.unit.specs import dataset, run_spec
-
-SECRETS = {"password": "sesame open"}
 
 
 class Secretive(Options):
     password: SecretStr
 
 
-class Runner:
-    """A runner whose run fails with a message that repeats the password."""
-
-    def run(self, spec):
-        reported = f"no entry for {SECRETS['password']}"
-        worker = WorkerReport(index=0, error=reported, uncertain_cause=reported)
-        yield Outcome(
-            status="failed", cause=f"worker 0: {reported}", exit_code=1, workers=(worker,)
-        )
-
-    def facts(self):
-        return {}
-
-    def logs(self):
-        return {"worker-0": "tried 'sesame open'"}
-
-
 def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
-    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 10),)),))
-    result = _result(spec)
-    shown, path = [], tmp_path / "result.json"
-    run_sweep(
-        _sweep(spec, result, path, Secretive(password="sesame open")),
-        Runner(),
-        lambda _, event: shown.append(event.model_dump_json()),
-        Interrupts(),
-    )
+    text = "no entry for sesame open"
+    worker = WorkerReport(index=0, error=text, uncertain_cause=text)
+    failed = Outcome(status="failed", cause=f"worker 0: {text}", exit_code=1, workers=(worker,))
+    shown = []
+    swept(
+        tmp_path, failed, options=Secretive(password="sesame open"),
+        watch=lambda _, event: shown.append(event.model_dump_json()),
+    )  # fmt: skip
 
-    for text in (*shown, path.read_text()):
-        assert "no entry for ***" in text
-        assert "sesame" not in text
+    for each in (*shown, (tmp_path / "result.json").read_text()):
+        assert "no entry for ***" in each
+        assert "sesame" not in each
 
 
 class Scripted:
@@ -85,41 +64,22 @@ class Scripted:
         return {}
 
     def logs(self):
-        return {}
+        return {"worker-0": "tried 'sesame open'"}
 
 
-def swept(tmp_path, *events, before=None, **given):
+def swept(tmp_path, *events, before=None, options=None, watch=lambda *_: None, **given):
     """Run a sweep of one run; return what its result file held after each event, and at the end."""
     spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 10),)),))
-    result = _result(spec)
+    result = made.result([], target="t", status="running", dataset=spec.dataset)
     result.manifest = before
     path = tmp_path / "result.json"
     runner = Scripted(path, *events)
+    target = Target("t", "null", "local", options or Options(), {})
+    runs = [PlannedRun(spec, 1, 0)]
+    sweep = Sweep(target, MachineOptions(), runs, result, ResultFile(path))
     with suppress(Interrupted):
-        run_sweep(
-            _sweep(spec, result, path, Options()), runner, lambda _, __: None, Interrupts(), **given
-        )
+        run_sweep(sweep, runner, watch, Interrupts(), **given)
     return [*runner.seen, result_files.read(path)]
-
-
-def _sweep(spec, result, path, options):
-    target = Target("t", "null", "local", options, {})
-    return Sweep(target, MachineOptions(), [PlannedRun(spec, 1, 0)], result, ResultFile(path))
-
-
-def _result(spec):
-    return Result(
-        program_version="1",
-        sweep_id="s",
-        created=datetime(2026, 11, 21, tzinfo=UTC),
-        kind="insert",
-        target="t",
-        module="null",
-        runner="local",
-        configuration={},
-        machine=this_machine(),
-        dataset=spec.dataset,
-    )
 
 
 INIT, INSERT = PhaseEvent(phase="init"), PhaseEvent(phase="insert")
@@ -149,8 +109,8 @@ def test_the_file_holds_the_progress_while_a_run_goes_on(tmp_path):
 
 
 def test_progress_is_written_every_few_seconds(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "_WRITE_EVERY_S", 0.0)
-    monkeypatch.setattr(sweep, "_WRITE_SHARE", 1e9)
+    monkeypatch.setattr(sweeps, "_WRITE_EVERY_S", 0.0)
+    monkeypatch.setattr(sweeps, "_WRITE_SHARE", 1e9)
     *_, batch, _, _ = swept(tmp_path, INSERT, BATCH, DONE)
 
     assert batch.in_progress.rows == 7

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from iotbench.config.options.choice import ClusterOptions
@@ -18,7 +17,6 @@ CHART = find_shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Helm:
@@ -49,7 +47,7 @@ class Helm:
         release: str,
         labels: Mapping[str, str],
         values: Mapping[str, Any],
-        proposed: Mapping[str, Any] = NOTHING,
+        proposed: Mapping[str, Any],
     ) -> None:
         """Install a release, or upgrade the existing one; the user's values replace `proposed`."""
         command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
@@ -59,9 +57,7 @@ class Helm:
         self._with_values(command, values, proposed)
         self._accepted.add(release)
 
-    def template(
-        self, release: str, values: Mapping[str, Any], proposed: Mapping[str, Any] = NOTHING
-    ) -> str:
+    def template(self, release: str, values: Mapping[str, Any], proposed: Mapping[str, Any]) -> str:
         """Return the manifests that would be applied; ConfigError if values are wrong."""
         # Without a cluster helm assumes an older version than the chart accepts.
         command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]

@@ -66,7 +66,4 @@ class ClusterLock:
                 found.get("data", {}),
                 f"if it was killed: `{command_line(['cleanup', '-n', namespace, '--run', sweep])}`",
             )
-        if labels.get(SWEEP):
-            self._remove(labels[SWEEP])
-        else:
-            self._cluster.delete("configmaps", self._name)
+        self._remove(labels[SWEEP])

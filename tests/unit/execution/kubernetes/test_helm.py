@@ -103,7 +103,7 @@ def test_a_helm_that_fails_is_reported_in_its_own_words(program):
     program.answers(1, 'Error: UPGRADE FAILED: namespaces "ns" not found')
 
     with pytest.raises(SetupError) as error:
-        helm().apply("bench-s", {}, VALUES)
+        helm().apply("bench-s", {}, VALUES, {})
 
     assert str(error.value) == 'helm upgrade: UPGRADE FAILED: namespaces "ns" not found'
 
@@ -112,7 +112,7 @@ def test_wrong_values_are_reported_as_the_users_input(program):
     program.answers(1, "Error: values don't meet the specifications of the schema(s)")
 
     with pytest.raises(ConfigError, match=r"^--values, --set: helm template: values don't meet"):
-        helm().template("bench-s", VALUES)
+        helm().template("bench-s", VALUES, {})
 
 
 def test_a_helm_that_hangs_is_ended(program, monkeypatch):
@@ -136,7 +136,7 @@ def test_a_helm_that_cannot_be_executed_is_reported(program):
 
 
 def test_a_release_is_installed_with_its_labels_and_one_revision(program):
-    helm().apply("bench-s", {"a/b": "1", "c": "2"}, VALUES)
+    helm().apply("bench-s", {"a/b": "1", "c": "2"}, VALUES, {})
 
     argv = program.call["argv"]
     assert argv[:4] == ["upgrade", "--install", "bench-s", str(CHART)]
@@ -147,10 +147,10 @@ def test_the_users_values_are_checked_by_the_schema_once_in_a_sweep(program):
     runner = helm()
     program.answers(1, "Error: unknown field")
     with pytest.raises(SetupError):
-        runner.apply("bench-s", {}, VALUES)
+        runner.apply("bench-s", {}, VALUES, {})
     program.answers(0, "done")
     for _ in range(3):
-        runner.apply("bench-s", {}, VALUES)
+        runner.apply("bench-s", {}, VALUES, {})
 
     unchecked = ["--disable-openapi-validation" in call["argv"] for call in program.calls]
     assert unchecked == [False, False, True, True]
@@ -160,7 +160,7 @@ def test_values_go_only_by_a_file_that_others_cannot_read_and_that_is_gone_after
     values = {"run": {"spec": "hidden"}, "workers": 123456}
     program.answers(1, "Error: no")
     with pytest.raises(SetupError):
-        helm().apply("bench-s", {}, values)
+        helm().apply("bench-s", {}, values, {})
 
     (file,) = program.call["files"]
     assert json.loads(file["content"]) == values
@@ -174,7 +174,7 @@ def test_the_users_values_come_before_ours_which_have_the_last_word(program, tmp
     for path in theirs:
         path.write_text("workers: 99")
 
-    helm(values=tuple(theirs), sets=("a=1", "b=2")).apply("bench-s", {}, VALUES)
+    helm(values=tuple(theirs), sets=("a=1", "b=2")).apply("bench-s", {}, VALUES, {})
 
     argv = program.call["argv"]
     files = [word.partition("=")[2] for word in argv if word.startswith("--values=")]
@@ -196,7 +196,7 @@ def test_what_is_proposed_comes_before_the_users_values(program, tmp_path):
 
 
 def test_the_image_is_one_of_our_values(program):
-    helm(image="localhost:5000/bench:1").apply("bench-s", {}, VALUES)
+    helm(image="localhost:5000/bench:1").apply("bench-s", {}, VALUES, {})
 
     content = json.loads(program.call["files"][0]["content"])
     assert content["image"] == {"name": "localhost:5000/bench", "tag": "1", "digest": ""}
@@ -223,5 +223,5 @@ def test_ctrl_c_does_not_reach_helm(program):
 def test_manifests_are_returned_as_helm_made_them(program):
     program.answers(0, "kind: Job")
 
-    assert helm().template("bench-s", VALUES) == "kind: Job\n"
+    assert helm().template("bench-s", VALUES, {}) == "kind: Job\n"
     assert "--install" not in program.call["argv"]

@@ -195,9 +195,11 @@ def test_a_worker_that_has_reported_is_not_needed_any_more(gone, phase):
     heard = line(1, PhaseEvent(phase=phase)), line(2, ReportEvent(report=WorkerReport(index=0)))
     done = line(3, Outcome(status="done", reports=1))
 
-    found, _ = played(Cluster(), *heard, gone, 10.0, done)
+    cluster = Cluster()
+    found, _ = played(cluster, *heard, gone, 10.0, done)
 
     assert found.status == "done"
+    assert cluster.deleted == [], "the collector is not stopped"
 
 
 @pytest.mark.parametrize("report", [None, WorkerReport(index=0, error="the disk is full")])
