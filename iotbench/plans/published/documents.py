@@ -178,7 +178,7 @@ class Unexamined(Record):
     quote: str = ""
     """Place of a number of the text in the document."""
     question: bool = False
-    """True if the document only asks it."""
+    """True if the document asks this as a question."""
     reason: str
 
 
@@ -191,7 +191,7 @@ class DocumentClaim(Record):
     """Place of a number of the text in the document; empty: it has none, or follows from the
     published figures."""
     question: bool = False
-    """True if the document only asks it."""
+    """True if the document asks this as a question."""
     of: tuple[str, ...] = ()
     """Systems that the statement is about; empty: all."""
     elsewhere: bool = True

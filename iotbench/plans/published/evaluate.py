@@ -313,7 +313,7 @@ def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
 def claims_of_gains(
     claim: DocumentClaim, gain: Gain, scaling: Scaling, cells: Sequence[Cell]
 ) -> Iterator[ClaimRecord]:
-    """Yield the claim for each step that it is about; one that is not measured if there is none."""
+    """Yield a record for each step that the claim is about, or a NOT_HAD record without steps."""
     examined = [
         step
         for step in steps(cells)

@@ -67,7 +67,7 @@ class ClaimRecord(Frozen):
     quote: str = ""
     """Place of a number of the text in the document."""
     question: bool = False
-    """True if the document asks whether it is so."""
+    """True if the document asks this as a question."""
     target: str = ""
     system: str = ""
     seen: Seen

@@ -1,5 +1,4 @@
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +6,7 @@ import pytest
 import yaml
 
 from tests import ROOT
+from tests.chart.harness import mappings
 
 DBINSTALL = ROOT / "dbinstall"
 FILES = sorted(DBINSTALL.glob("*/*.yaml"))
@@ -56,19 +56,10 @@ def values(node: Any, *keys: str) -> list[Any]:
     return []
 
 
-def mappings(node: Any) -> Iterator[dict[str, Any]]:
-    """Yield all mappings, at any depth."""
-    if isinstance(node, dict):
-        yield node
-    for each in node.values() if isinstance(node, dict) else node:
-        if isinstance(each, dict | list):
-            yield from mappings(each)
-
-
 def images(path: Path) -> list[str]:
     """Images of manifests, and of charts' values, which split them into several keys."""
     found = []
-    for node in mappings(documents(path)):
+    for _, node in mappings(documents(path)):
         for key in IMAGES & node.keys():
             image = node[key] if isinstance(node[key], dict) else {**node, "repository": node[key]}
             parts = [image.get("registry"), image["repository"]]
@@ -107,7 +98,7 @@ def test_databases_select_nodes_of_their_own(path):
 def test_tolerations_and_storage_class_are_one_value_of_every_file(path):
     text, given = path.read_text(), documents(path)
     tolerations, classes = values(given, "tolerations"), values(given, *CLASSES)
-    claims = [node for node in mappings(given) if CLAIMED & {*map(type, map(node.get, SIZES))}]
+    claims = [node for _, node in mappings(given) if CLAIMED & {*map(type, map(node.get, SIZES))}]
 
     assert len(tolerations) >= len(values(given, "nodeSelector"))
     assert [each for each in tolerations if each != [{"key": "workload", "value": "db"}]] == []
@@ -127,7 +118,7 @@ def test_a_target_fits_the_service_and_the_secrets_of_a_chart(name, service, mad
     taken = {value["secret"] for key, value in target.items() if key.endswith("_from")}
 
     assert ADDRESS.search(address)[1] == service.format(release)
-    named = {each for node in mappings(given) for each in node.values() if isinstance(each, str)}
+    named = {each for _, node in mappings(given) for each in node.values() if isinstance(each, str)}
     assert taken - {each.format(release) for each in made} <= named
 
 
