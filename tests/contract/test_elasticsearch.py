@@ -741,14 +741,6 @@ def test_both_connections_send_the_same_credentials(given, header):
         assert headers["authorization"] == header
 
 
-def test_the_clients_requests_have_media_types_that_opensearch_accepts():
-    with Web(lambda _: Response(200, b'{"acknowledged": true}', JSON)) as web:
-        Elasticsearch(ElasticsearchOptions(url=web.url)).create([EVENTS], 1)
-        (request,) = (r for r in web.requests if r.method == "PUT")
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    assert headers["accept"] == headers["content-type"] == "application/json"
-
-
 CREATES = """
 import sys
 import time

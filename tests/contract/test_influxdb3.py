@@ -8,11 +8,9 @@ import json
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
-import numpy as np
 import pytest
 
 from simulator.data.answer import answer
-from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -25,16 +23,15 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
 )
-from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.data.workloads.iot import EVENTS
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract import BATCH, Failure
+from simulator.modules.contract import Failure
 from simulator.modules.influxdb3 import Influx3Options, Influxdb3, _Lines
 from simulator.modules.shared.http.client import Refused
+from tests.contract import devices
+from tests.contract.devices import TABLE
 from tests.contract.harness import drop
 from tests.standins.web import Response, Web
-
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 
 
 class Documented:
@@ -89,14 +86,9 @@ def open_influxdb3(server):
         yield lambda **more: Influxdb3(Influx3Options(**{**options, **more}))
 
 
-def block():
-    data = {
-        "timestamp": Values(np.array([1_700_000_000_000, 1_700_000_000_001])),
-        "device_id": Coded(np.array([0, 0]), np.array([b"d1"])),
-        "sequence_number": Values(np.array([1, 2])),
-        "temperature": Values(np.array([0.5, 1.5], np.float32)),
-    }
-    return Block(TABLE, 0, np.arange(2), data)
+def encoded(session):
+    """Return two rows as one payload."""
+    return devices.encoded(session, devices.readings(2))
 
 
 def test_databases_and_tables_come_and_go(server, open_influxdb3):
@@ -124,8 +116,7 @@ def test_databases_and_tables_come_and_go(server, open_influxdb3):
 @pytest.mark.parametrize("gzip", [False, True])
 def test_a_batch_is_one_request_of_which_all_or_nothing_is_stored(server, open_influxdb3, gzip):
     with open_influxdb3(gzip=gzip).connect() as session:
-        for payload in session.encode(block(), BATCH, 2):
-            session.send(payload)
+        session.send(encoded(session))
     assert server.written == [
         (
             {
@@ -135,8 +126,8 @@ def test_a_batch_is_one_request_of_which_all_or_nothing_is_stored(server, open_i
                 "no_sync": "false",
             },
             (
-                b"events,device_id=d1 sequence_number=1i,temperature=0.5 1700000000000\n"
-                b"events,device_id=d1 sequence_number=2i,temperature=1.5 1700000000001\n"
+                b"events,device_id=d1 sequence_number=0i,temperature=0.0 1700000000000\n"
+                b"events,device_id=d1 sequence_number=1i,temperature=0.5 1700000001000\n"
             ),
         )
     ]
@@ -147,9 +138,8 @@ def test_a_line_that_is_refused_is_named(server, open_influxdb3):
     server.write_answer = Response(400, json.dumps(said).encode())
     database = open_influxdb3()
     with database.connect() as session:
-        (payload,) = session.encode(block(), BATCH, 2)
         with pytest.raises(Refused) as caught:
-            session.send(payload)
+            session.send(encoded(session))
         assert session.classify(caught.value) is Failure.FATAL
     assert "parsing failed: no fields" in database.explain(caught.value)
 

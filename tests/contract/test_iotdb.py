@@ -5,6 +5,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from iotdb.thrift.common.ttypes import TSStatus
 
-from simulator.data.block import Block, Coded, Values
+from simulator.data.block import Block, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -39,7 +40,7 @@ from simulator.modules.iotdb.session import IotDbSession
 from simulator.modules.iotdb.wire import ConnectError, ServerError, ServerStatus, Unanswered, check
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
-from tests.contract.devices import TABLE, encoded, stored
+from tests.contract.devices import TABLE, encoded, readings, stored
 from tests.contract.harness import ask, count, drop, send
 from tests.contract.targets import STORING
 from tests.servers import free_port
@@ -61,19 +62,6 @@ def iotdb(open_iotdb):
 def nowhere(**more):
     """A database on a port without a server."""
     return IotDb(IotDbOptions(**{"host": "127.0.0.1", "port": free_port(), **more}))
-
-
-def readings(first=0, rows=5, devices=1, table=TABLE, temperature=0.5):
-    """Rows a second apart."""
-    number = np.arange(first, first + rows)
-    names = np.array([b"d%d" % device for device in range(devices)])
-    data = {
-        "timestamp": Values(1_700_000_000_000 + number * 1000),
-        "device_id": Coded(number % devices, names),
-        "sequence_number": Values(number),
-        "temperature": Values(np.full(rows, temperature, np.float32)),
-    }
-    return Block(table, 0, number, data)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -112,14 +100,14 @@ def test_a_bucket_that_the_server_cannot_count_is_refused():
 def test_distinct_counts_by_columns_outside_the_key(iotdb):
     iotdb.create([TABLE], 100)
     with iotdb.connect() as session:
-        for temperature, rows in ((0.5, 5000), (1.5, 5000)):
-            first = int(temperature) * 5000
-            session.send(encoded(session, readings(first, rows, 3, temperature=temperature)))
+        for place, (device, degrees) in enumerate(product((b"a", b"b", b"c"), (0.5, 1.5))):
+            rows = readings(2000, 2000 * place, device=device, temperature=degrees)
+            session.send(encoded(session, rows))
         for columns, expected in (
             (("temperature",), 2),
             (("device_id", "temperature"), 6),
-            (("sequence_number",), 10_000),
-            (("device_id", "timestamp"), 10_000),
+            (("sequence_number",), 12_000),
+            (("device_id", "timestamp"), 12_000),
         ):
             found = ask(session, iotdb.render(DistinctQuery(TABLE, columns)))
             assert found.rows == ((expected,),), columns

@@ -81,26 +81,26 @@ def _text(query: Query) -> str:
             keys, merged = [attribute(tag) for tag in query.tags], [("MAX", f"[{row}]")]
             shown = [f"k{place}" for place in range(len(keys))]
             shown += [f"a0[{place}]" for place in range(1, len(query.columns) + 1)]
-            return _group(_documents(query), keys, merged, f"[{', '.join(shown)}]")
+            return _group(_loop_over(query), keys, merged, f"[{', '.join(shown)}]")
         case DistinctQuery():
             _refuse_key(*query.columns)
-            groups = _group(_documents(query), [attribute(c) for c in query.columns], [], "1")
+            groups = _group(_loop_over(query), [attribute(c) for c in query.columns], [], "1")
             return f"FOR found IN ({groups})\nCOLLECT WITH COUNT INTO n\nRETURN [n]"
         case RowsQuery():
-            return _rows(query)
+            return _render_rows(query)
         case _:
             assert_never(query)
 
 
-def _documents(query: Query) -> list[str]:
+def _loop_over(query: Query) -> list[str]:
     """Return the loop over the selected documents of each collection."""
     filtered = _filters(query)
     return [f"FOR doc IN `{collection(name)}`{filtered}" for name in query.table.names]
 
 
-def _rows(query: RowsQuery) -> str:
+def _render_rows(query: RowsQuery) -> str:
     """Return a query for each collection; the newest rows of several are sorted together."""
-    of, time = _documents(query), attribute(query.table.time.name)
+    of, time = _loop_over(query), attribute(query.table.time.name)
     row = ", ".join(attribute(column.name) for column in query.read)
     if query.newest is None:
         return BETWEEN.join(f"{rows}\nRETURN [{row}]" for rows in of)
@@ -171,9 +171,9 @@ def _render_aggregates(query: AggregateQuery) -> str:
     shown = [f"k{place}" for place in range(len(query.by))]
     if query.bucket is not None:
         shown.append(f"{{bucket: k{len(query.by)}}}")
-    shown += [_aggregate(table, aggregate, wanted) for aggregate in query.aggregates]
+    shown += [_render_aggregate(table, aggregate, wanted) for aggregate in query.aggregates]
     latest = "" if query.newest is None else _latest(f"k{len(query.by)}", query.newest)
-    return _group(_documents(query), keys, wanted, f"[{', '.join(shown)}]", latest)
+    return _group(_loop_over(query), keys, wanted, f"[{', '.join(shown)}]", latest)
 
 
 def _filters(query: Query) -> str:
@@ -193,7 +193,7 @@ def _filters(query: Query) -> str:
     return f"\nFILTER {' && '.join(conditions)}" if conditions else ""
 
 
-def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
+def _render_aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
     """Return an aggregate's element of a row; add its partial aggregates to `wanted`."""
 
     # Without groups there is a row even if no document matches; its sum of no values is NULL.
@@ -219,11 +219,11 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
             pair = f"[{attribute(table.time.name)}, {value}]"
             return f"{a(extreme, f'{there}{pair} : null')}[1]"
         case Function.SUM | Function.AVG:
-            return _total(column, aggregate.function, a)
+            return _render_total(column, aggregate.function, a)
     assert_never(aggregate.function)
 
 
-def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> str:
+def _render_total(column: Column, function: Function, a: Callable[[str, str], str]) -> str:
     """Return the element for a sum or a mean; `a` adds a partial aggregate."""
     value = attribute(column.name)
     number = f"TO_NUMBER({a('SUM', f'{value} != null ? 1 : 0')})"
@@ -231,12 +231,12 @@ def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> 
     if column.type in FLOATS:
         return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
     least, greatest = a("MIN", value), a("MAX", value)
-    pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
+    pieces = ", ".join(a("SUM", piece) for piece in _cut(column))
     ends = f"least: {least}, greatest: {greatest}"
     return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
 
 
-def _pieces(column: Column) -> list[str]:
+def _cut(column: Column) -> list[str]:
     """Return an integer as pieces with its sign, which add up exactly."""
     value, piece = attribute(column.name), _PIECE
     if column.type in (Type.BOOL, Type.INT16):

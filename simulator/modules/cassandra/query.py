@@ -379,7 +379,7 @@ class Renderer:
         columns = dict.fromkeys(each.column for each in partials if each.column)
         time = (table.time.name,) if needs_time(query) else ()
         names = (*query.by, *time, *columns)
-        rows = partial(GroupedRows, query, partials, partial(_instant, table.time_unit))
+        rows = partial(GroupedRows, query, partials, partial(_read_instant, table.time_unit))
         return self._scan(query, quote_all(names or (table.time.name,)), rows)
 
     def _group(
@@ -436,7 +436,7 @@ def _aggregate(table: Table, wanted: Partial) -> str:
     return f"sum(CAST({name} AS {'double' if column.type in FLOATS else 'varint'}))"
 
 
-def _instant(unit: TimeUnit, time: Any) -> int:
+def _read_instant(unit: TimeUnit, time: Any) -> int:
     """Return an instant in the table's unit; the driver returns a CQL timestamp as a datetime."""
     if isinstance(time, datetime):
         return (time - _EPOCH) // timedelta(milliseconds=1) * unit.per_second // 1000

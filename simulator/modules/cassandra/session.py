@@ -193,11 +193,11 @@ class CassandraSession(PlannedSession):
         if payload.mode == DRIVER:
             self._repeatable = payload.data.into.repeatable or payload.rows == 1
             errors = driver.insert(self.session, payload.data)
-            done(self._worst(errors) if errors else None)
+            done(self._find_worst(errors) if errors else None)
             return
         target, requests = payload.data
         self._repeatable = target.repeatable or payload.rows == 1
-        outcome = _Outcome(len(requests), self._worst, done)
+        outcome = _Outcome(len(requests), self._find_worst, done)
         for request in requests:
             self._request(target, request, payload.mode).add_callbacks(
                 outcome.note_answer, outcome.note_error
@@ -222,7 +222,7 @@ class CassandraSession(PlannedSession):
                 return future
             time.sleep(_ROOM_POLL_S)  # the driver calls nobody when there is room
 
-    def _worst(self, errors: Sequence[Exception]) -> Exception:
+    def _find_worst(self, errors: Sequence[Exception]) -> Exception:
         return min(errors, key=lambda error: _WORST_FIRST.index(self.classify(error)))
 
     def classify(self, error: Exception) -> Failure:
@@ -363,7 +363,7 @@ class _Outcome:
         done: Callable[[Exception | None], None],
     ) -> None:
         self._open = requests
-        self._worst = worst
+        self._find_worst = worst
         self._done = done
         self._errors: list[Exception] = []
         self._lock = threading.Lock()
@@ -383,7 +383,7 @@ class _Outcome:
             self._open -= 1
             ended = self._open == 0
         if ended:
-            self._done(self._worst(self._errors) if self._errors else None)
+            self._done(self._find_worst(self._errors) if self._errors else None)
 
 
 # --- query plans

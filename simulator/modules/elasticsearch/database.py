@@ -247,7 +247,6 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
                     undo(indices.delete, index=name)
 
     def _define_index(self, table: Table, name: str) -> dict[str, Any]:
-        """Return the settings and mappings of a table's index."""
         options = self.options
         columns = [column for column in table.columns if not queries.is_key(column)]
         settings = {

@@ -100,12 +100,12 @@ def _render_text(query: Query) -> str:
             found = "filter_path=error,aggregations.*.after_key,aggregations.*.buckets.doc_count"
             return _search(query, _composite([_terms(c) for c in columns], {}), found)
         case RowsQuery():
-            return _rows(query)
+            return _render_rows(query)
         case _:
             assert_never(query)
 
 
-def _rows(query: RowsQuery) -> str:
+def _render_rows(query: RowsQuery) -> str:
     """Return a scroll over the rows, or one search for few newest rows."""
     fields = [column.name for column in query.read if not is_key(column)]
     body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
@@ -338,12 +338,15 @@ def rows_from_groups(groups: Iterable[Known], columns: Sequence[Output]) -> list
     """Return groups as rows."""
     names = [(escape_name(column.name), column.type is Type.TEXT) for column in columns]
     return [
-        tuple(group.get(name) if is_text else _number(group.get(name)) for name, is_text in names)
+        tuple(
+            group.get(name) if is_text else _convert_date(group.get(name))
+            for name, is_text in names
+        )
         for group in groups
     ]
 
 
-def _number(value: Any) -> Any:
+def _convert_date(value: Any) -> Any:
     """Convert a date, which is digits in quotes, to a number; return other values unchanged."""
     is_date = isinstance(value, str) and value.removeprefix("-").isdecimal()
     return int(value) if is_date else value

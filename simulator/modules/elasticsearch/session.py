@@ -125,7 +125,7 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         corrects = mode == CORRECT
-        text, objects = _documents(table, corrects=corrects), _encode_objects(table, name)
+        text, objects = _make_encoder(table, corrects=corrects), _encode_objects(table, name)
         path = f"/{queries.indices([name])}{self._bulk}{_RESULTS if corrects else ''}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -138,15 +138,12 @@ class ElasticsearchSession(HttpSession):
         return encode
 
     def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        texts = [_documents(table, queries.index_name(table.name)) for table in tables]
+        texts = [_make_encoder(table, queries.index_name(table.name)) for table in tables]
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[tuple[str, bytes]]:
             for block in blocks:
                 _check(block)
-            rows = [
-                text.between(block, places)
-                for text, block, places in zip(texts, blocks, edges, strict=True)
-            ]
+            rows = map(TextEncoder.between, texts, blocks, edges)
             bodies = map(b"".join, zip(*rows, strict=True))
             return [(self._bulk, gzip_body(body) if self._zipped else body) for body in bodies]
 
@@ -183,14 +180,13 @@ class ElasticsearchSession(HttpSession):
                 return
             self._partly_stored |= len(refused) < len(items)
             # An error other than "busy" decides, because a retry cannot help.
-            worst = _worst([items[at] for at in refused])
+            worst = _find_worst([items[at] for at in refused])
             if worst["status"] != _BUSY or attempt + 1 == _ATTEMPTS:
                 raise BulkError(worst, len(refused))
             body, rows = self._select_rows(body, refused), len(refused)
             time.sleep(_BACKOFF_S * 2**attempt)  # the server is busy: less load helps it
 
     def _store_by_driver(self, payload: Payload) -> None:
-        """Create documents with the client's `helpers.bulk`, in one request."""
         from elasticsearch import helpers
 
         refresh: dict[str, Any] = {} if self._refresh == "false" else {"refresh": self._refresh}
@@ -202,7 +198,7 @@ class ElasticsearchSession(HttpSession):
         self._partly_stored = created > 0
         if errors:
             refused = [next(iter(item.values())) for item in errors]
-            raise BulkError(_worst(refused), len(refused))
+            raise BulkError(_find_worst(refused), len(refused))
         expect_rows(created, rows)
 
     def _select_rows(self, body: bytes, places: Sequence[int]) -> bytes:
@@ -321,12 +317,12 @@ class ElasticsearchSession(HttpSession):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
 
 
-def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _find_worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the refused row that decides; a retry helps only if all shards were busy."""
     return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
-def _documents(table: Table, index: str = "", *, corrects: bool = False) -> TextEncoder:
+def _make_encoder(table: Table, index: str = "", *, corrects: bool = False) -> TextEncoder:
     """Return the encoder of a table's rows, which are new or (`corrects`) replace others."""
     key = next((column for column in table.columns if queries.is_key(column)), None)
     fields = [column for column in table.columns if column is not key]

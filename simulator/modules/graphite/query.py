@@ -74,11 +74,11 @@ def series_targets(
     one_of: Iterable[OneOf] = (),
 ) -> list[str]:
     """Return the targets for the points of some fields."""
-    tags = _nodes(table, one_of)
+    tags = _select_nodes(table, one_of)
     return [path(prefix, name, GENERATION, *tags, column.name) for column in columns]
 
 
-def _nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
+def _select_nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
     """Return the nodes of a path that select series by their tags."""
     known = {each.column: each.values for each in one_of}
     for value in (value for values in known.values() for value in values):
@@ -91,17 +91,17 @@ def _nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
 def span_of(table: Table, retention_s: int, selection: Selection) -> str:
     """Return a half-open span in Graphite's form, which begins a second earlier."""
     since, until = selection.since, selection.until
-    begin = f"-{retention_s}s" if since is None else str(_up(since, table) - 1)
-    end = "now" if until is None else str(_up(until, table) - 1)
+    begin = f"-{retention_s}s" if since is None else str(_round_up(since, table) - 1)
+    end = "now" if until is None else str(_round_up(until, table) - 1)
     return f"from={begin} until={end}"
 
 
-def _up(instant: int, table: Table) -> int:
+def _round_up(instant: int, table: Table) -> int:
     return -(-instant // table.time_unit.per_second)
 
 
 def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rollup: Rollup) -> str:
-    tags = _nodes(query.table, query.selection.one_of)
+    tags = _select_nodes(query.table, query.selection.one_of)
     series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
         # A single bucket, which begins with the span and is wider than the retention.

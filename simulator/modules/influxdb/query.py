@@ -17,7 +17,6 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuer
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.contract import StatementLanguage
-from simulator.modules.shared import shapes
 from simulator.modules.shared.client.partials import Partial
 from simulator.modules.shared.client.planned import PlannedQuery
 from simulator.modules.shared.influx import chunks, influxql
@@ -291,8 +290,8 @@ PROFILED = 'import "profiler"\noption profiler.enabledProfilers = ["query"]\n'
 """Text before a statement in Flux that adds a table about the statement to the answer."""
 _PLAN = "flux/query-plan"
 """Column of that table."""
-_STAMPS = re.compile(r"_(\d+)\b")
-"""Flux numbers the nodes of a plan."""
+STAMPS = re.compile(r"_(\d+)\b")
+"""Numbers that Flux gives to the nodes of a plan."""
 
 
 def plan_of_flux(lines: Iterable[str]) -> str:
@@ -301,8 +300,3 @@ def plan_of_flux(lines: Iterable[str]) -> str:
         if _PLAN in chunk.columns:
             return str(chunk[_PLAN][0])
     raise QueryFailed("the answer has no table of the profiler")
-
-
-def shape_of_flux(text: str) -> str:
-    """Return the shape of a plan with numbered nodes."""
-    return shapes.of_text(text, lambda line: _STAMPS.sub("", line))

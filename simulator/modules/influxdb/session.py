@@ -120,11 +120,8 @@ class InfluxSession(PlannedSession, HttpSession):
         protocols = [LineProtocol(table, table.name, self._write.dialect) for table in tables]
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
-            lines = [
-                protocol.between(block, places)
-                for protocol, block, places in zip(protocols, blocks, edges, strict=True)
-            ]
-            bodies = map(b"".join, zip(*lines, strict=True))
+            parts = map(LineProtocol.between, protocols, blocks, edges)
+            bodies = map(b"".join, zip(*parts, strict=True))
             return [(path, gzip_body(body) if self._write.gzip else body) for body in bodies]
 
         return encode
@@ -212,7 +209,7 @@ class InfluxSession(PlannedSession, HttpSession):
             if fetch.language is Language.FLUX:
                 with closing(self.client.flux(flux.PROFILED + fetch.text)) as pieces:
                     text = flux.plan_of_flux(lines(pieces))
-                shape = flux.shape_of_flux(text)
+                shape = shapes.of_text(text, lambda line: flux.STAMPS.sub("", line))
             else:
                 found = self.influxql(f"{flux.EXPLAIN} {fetch.text}")
                 columns = (column for _, chunk in found for column in chunk.columns.values())

@@ -223,7 +223,7 @@ def _render_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
 
 def _rows(table: Table, columns: Sequence[Column], clock: Clock, behind: str = "") -> list[Fetch]:
     names = ", ".join(quote(name_stored(table, column)) for column in columns)
-    return _from(table, f"SELECT {names}", behind, _reader(table, columns, clock))
+    return _make_fetches(table, f"SELECT {names}", behind, _make_reader(table, columns, clock))
 
 
 def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
@@ -233,8 +233,8 @@ def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
     columns = [table.column(name) for name in (*query.tags, *names)]
     last = [f"last_by({quote(name_stored(table, c))}, {time})" for c in columns[len(tags) :]]
     behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
-    read = _reader(table, columns, clock)
-    fetches = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
+    read = _make_reader(table, columns, clock)
+    fetches = _make_fetches(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
     return PlannedQuery.of(query, fetches, partial(NewestRows, len(tags)))
 
 
@@ -253,7 +253,9 @@ def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
     return PlannedQuery.of(query, fetches, partial(Distinct, outputs(rows)))
 
 
-def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Fetch]:
+def _make_fetches(
+    table: Table, before: str, behind: str, read: Callable[[Row], Row]
+) -> list[Fetch]:
     """Return the statement for each physical table; `read` converts a row for the combiner."""
     return [
         Fetch(f"{before} FROM {quote(name_table(name))}{behind}", lambda rows: [*map(read, rows)])
@@ -261,7 +263,7 @@ def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) ->
     ]
 
 
-def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
+def _make_reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
     """Return the function that converts times to the table's unit, and integer tags to integers."""
     changes: list[tuple[int, Callable[[Any], Any]]] = []
     for place, column in enumerate(columns):
@@ -304,7 +306,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
         behind += f" GROUP BY {', '.join(map(str, range(1, len(keys) + 1)))}"
     if query.newest is not None:
         behind += f" ORDER BY 1 DESC LIMIT {query.newest}"
-    read_key = _reader(table, by, clock)
+    read_key = _make_reader(table, by, clock)
 
     def read(row: Row) -> Row:
         cells = list(read_key(row[: len(keys)]))
@@ -316,7 +318,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
             at += len(measure.selected)
         return cells
 
-    fetches = _from(table, f"SELECT {', '.join(selected)}", behind, read)
+    fetches = _make_fetches(table, f"SELECT {', '.join(selected)}", behind, read)
     return PlannedQuery.of(query, fetches, partial(PartialGroups, query, partials))
 
 
@@ -328,7 +330,7 @@ def _where(query: Query, clock: Clock) -> str:
     ]
     for compared in selection.compared:
         column = table.column(compared.column)
-        number = _time(clock) if column is table.time else _number_of(column)
+        number = _cast_time(clock) if column is table.time else _cast_to_number(column)
         conditions.append(f"{number} {compared.operator} {compared.value!r}")
     conditions += [
         f"{quote(_TIME)} {operator} {clock.bound(limit)}" for operator, limit in selection.limits
@@ -336,7 +338,7 @@ def _where(query: Query, clock: Clock) -> str:
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-def _time(clock: Clock) -> str:
+def _cast_time(clock: Clock) -> str:
     """Return a row's time as a number in the table's unit."""
     time = f"CAST({quote(_TIME)} AS INT64)"
     if clock.coarser > 1:
@@ -363,28 +365,28 @@ def _plan_measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
     column, function = table.column(wanted.column), wanted.function
     is_time = column is table.time
     if function is Function.SUM:
-        return _sum(column, _time(clock) if is_time else _number_of(column))
+        return _sum(column, _cast_time(clock) if is_time else _cast_to_number(column))
     name = quote(name_stored(table, column))
     if function in ENDS:
         when = f"{function}_by({quote(_TIME)}, {name})"
         # Of a field of type TIMESTAMP, IoTDB 2.0.1 would return the time of the row.
         value = f"CAST({name} AS INT64)" if column.type is Type.TIMESTAMP and not is_time else name
-        return _Measure((when, f"{function}({value})"), _end(table, column, clock))
+        return _Measure((when, f"{function}({value})"), _make_end_reader(table, column, clock))
     if function is Function.COUNT:
         return _Measure((f"count({name})",), _same)
     return _Measure(
-        (f"{function}({name if is_time else _number_of(column)})",),
+        (f"{function}({name if is_time else _cast_to_number(column)})",),
         clock.read if is_time else _same,
     )
 
 
-def _end(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
+def _make_end_reader(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
     """Return the function that makes a first or last value; None if all values are NULL."""
-    read = _reader(table, (table.time, column), clock)
+    read = _make_reader(table, (table.time, column), clock)
     return lambda time, value: None if time is None else tuple(read((time, value)))
 
 
-def _number_of(column: Column) -> str:
+def _cast_to_number(column: Column) -> str:
     """Return a column other than the time, as a number unless it is text."""
     name = quote(column.name)
     if column.type is Type.BOOL:

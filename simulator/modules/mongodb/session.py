@@ -174,7 +174,7 @@ class MongodbSession(Session):
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
                 raise self._make_error(reply, rows)
 
-    def _collection(self, name: str) -> "Collection[dict[str, Any]]":
+    def _open_collection(self, name: str) -> "Collection[dict[str, Any]]":
         """Return a collection with the write concern of inserts."""
         concern = WriteConcern(**self._write["writeConcern"])
         return self.database.get_collection(name, write_concern=concern)
@@ -182,7 +182,7 @@ class MongodbSession(Session):
     def _replace(self, collection: str, inserts: Sequence[tuple[int, bytes]], rows: int) -> None:
         """Replace the documents that have the same _id, with the driver."""
         documents = decode_all(b"".join(content for _, content in inserts), _AS_BYTES)
-        found = self._collection(collection).bulk_write(
+        found = self._open_collection(collection).bulk_write(
             [ReplaceOne({"_id": each["_id"]}, each) for each in documents],
             ordered=self._write["ordered"],
         )
@@ -194,14 +194,14 @@ class MongodbSession(Session):
         (chosen,) = documents.conditions(Selection(one_of=(OneOf(retag.by, (name,)),)))
         (new,) = documents.conditions(Selection(one_of=(OneOf(retag.tag, (retag.values[name],)),)))
         for part in table.names:
-            rows += self._collection(part).update_many(chosen, {"$set": new}).matched_count
+            rows += self._open_collection(part).update_many(chosen, {"$set": new}).matched_count
         return rows
 
     def delete_before(self, table: Table, until: int) -> None:
         found = TableDocuments(table, self._layout).conditions(Selection(until=until))
         before = json_util.loads(json_util.dumps({"$and": found}), json_options=_JSON)
         for name in table.names:
-            self._collection(name).delete_many(before)
+            self._open_collection(name).delete_many(before)
 
     def vacuum(self, name: str) -> None:
         """Compact a collection of FerretDB, once its own vacuum has ended."""
@@ -214,7 +214,7 @@ class MongodbSession(Session):
 
     def _insert_many(self, batch: DriverBatch) -> None:
         """Insert documents with the driver, in as many commands as it needs."""
-        into = self._collection(batch.into)
+        into = self._open_collection(batch.into)
         found = into.insert_many(batch.rows, ordered=self._write["ordered"])
         expect_rows(len(found.inserted_ids), len(batch.rows))
 
@@ -245,7 +245,7 @@ class MongodbSession(Session):
         return failure
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        read, rows = _reader(statement.outputs), list[Sequence[Any]]()
+        read, rows = _make_reader(statement.outputs), list[Sequence[Any]]()
         with self.in_client(), pymongo.timeout(self._query_timeout_s):
             command, cursor = self._cursor(statement, {})
             with cursor:
@@ -261,7 +261,7 @@ class MongodbSession(Session):
         with pymongo.timeout(self._query_timeout_s):
             _, cursor = self._cursor(statement, {"batchSize": rows})
             cursor.batch_size(rows)
-        read = _reader(statement.outputs)
+        read = _make_reader(statement.outputs)
         with cursor:
             for portion in portions(cursor, rows):
                 yield list(map(read, portion))
@@ -351,7 +351,7 @@ def _has_one_group(command: Mapping[str, Any]) -> bool:
     return any("$count" in s or s.get("$group", {"_id": ""}).get("_id", "") is None for s in stages)
 
 
-def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+def _make_reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
     """Return the function that turns a document into a row; a missing field is NULL."""
     fields = fields_of(columns)
     integers = [place for place, column in enumerate(columns) if column.type is Type.INT64]

@@ -113,13 +113,13 @@ def _span(table: Table, selection: Selection) -> dict[str, int]:
     finest = per_second(table)
     first, last = (FIRST_MS if finest == 1000 else 1), LAST[finest]
     if since is not None:
-        first = max(_up(since, table), first)
+        first = max(_round_up(since, table), first)
     if until is not None:
-        last = min(_up(until, table) - 1, last)
+        last = min(_round_up(until, table) - 1, last)
     return {"start": first, "end": last}
 
 
-def _up(instant: int, table: Table) -> int:
+def _round_up(instant: int, table: Table) -> int:
     """Return the first instant of points at or after an instant of the table."""
     return -(-instant * per_second(table) // table.time_unit.per_second)
 
@@ -188,7 +188,7 @@ def roll_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any
         rollup = wanted[item["query"]["index"] % len(wanted)]
         tags = tuple(tag_value(query.table.column(tag), item["tags"][tag]) for tag in rollup.by)
         for instant, value in item["dps"]:
-            bucket = () if query.bucket is None else (_back(instant, query.table),)
+            bucket = () if query.bucket is None else (_read_instant(instant, query.table),)
             yield rollup, (*tags, *bucket), value
 
 
@@ -199,12 +199,11 @@ def series(
     for item in reply:
         column = columns[item["query"]["index"] % len(columns)]
         tags = tuple(tag_value(tag, item["tags"][tag.name]) for tag in table.tags)
-        points = [(_back(instant, table), value) for instant, value in item["dps"]]
+        points = [(_read_instant(instant, table), value) for instant, value in item["dps"]]
         if since is not None:
             points = [(instant, value) for instant, value in points if instant >= since]
         yield PointSeries(column.name, tags, points)
 
 
-def _back(instant: int, table: Table) -> int | Decimal:
-    """Return a point's instant in the table's unit."""
+def _read_instant(instant: int, table: Table) -> int | Decimal:
     return in_units(instant * table.time_unit.per_second, per_second(table))

@@ -161,7 +161,7 @@ class QuasarDb(Database[QuasarSession]):
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         types = _driver().ColumnType
         for table in tables:
-            yield {c.name: str(_type(types, c.type)) for c in list_columns(table)}
+            yield {c.name: str(_choose_type(types, c.type)) for c in list_columns(table)}
 
     def contents(self, name: str, found: Existing) -> Contents:
         with self.administration() as session:
@@ -179,7 +179,8 @@ class QuasarDb(Database[QuasarSession]):
                     raise self.already_exists(f"table {name}")
             for table in tables:
                 columns = [
-                    driver.ColumnInfo(_type(types, c.type), c.name) for c in list_columns(table)
+                    driver.ColumnInfo(_choose_type(types, c.type), c.name)
+                    for c in list_columns(table)
                 ]
                 for name in table.names:
                     session.cluster.table(name).create(columns, size)
@@ -252,7 +253,7 @@ def _driver() -> Any:
     return quasardb
 
 
-def _type(types: Any, kind: Type) -> Any:
+def _choose_type(types: Any, kind: Type) -> Any:
     """Return the type that holds all values; instants are numbers in the table's unit."""
     if kind is Type.TEXT:
         return types.String

@@ -41,21 +41,21 @@ def render(query: Query) -> PlannedQuery:
         case AggregateQuery():
             wanted, combiner = _list_rollups(query), partial(Merged, query)
             read = partial(_read_partials, query, wanted)
-            fetches = [Fetch(line, read) for line in _aggregates(query, wanted)]
+            fetches = [Fetch(line, read) for line in _render_aggregates(query, wanted)]
         case NewestQuery(table=table):
             wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
             groups = AggregateQuery(table, (), by=query.tags, selection=query.selection)
-            fetches = [Fetch(line) for line in _aggregates(groups, wanted)]
+            fetches = [Fetch(line) for line in _render_aggregates(groups, wanted)]
         case RowsQuery():
-            fetches = [Fetch(line, partial(_read_rows, query)) for line in _rows(query)]
+            fetches = [Fetch(line, partial(_read_rows, query)) for line in _render_rows(query)]
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
     return PlannedQuery.of(query, fetches, combiner, parameters=(query,))
 
 
-def _rows(query: RowsQuery) -> Iterator[str]:
+def _render_rows(query: RowsQuery) -> Iterator[str]:
     table, newest = query.table, ""
     if query.newest is not None:
         if table.parts > 1:
@@ -77,7 +77,7 @@ def _list_rollups(query: AggregateQuery) -> list[Rollup]:
     return rollups(query)
 
 
-def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup]) -> Iterator[str]:
+def _render_aggregates(query: AggregateQuery, wanted: Sequence[Rollup]) -> Iterator[str]:
     by = [name(tag) for tag in query.by]
     columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
     behind = _select(query.table, query.selection) + (f" GROUP BY {', '.join(by)}" if by else "")
@@ -89,7 +89,7 @@ def _select(table: Table, selection: Selection) -> str:
     """Return the range of time and the conditions, for the text behind a table's name."""
     conditions = []
     for one in selection.one_of:
-        equal = [f"{name(one.column)} = {_text(value)}" for value in one.values]
+        equal = [f"{name(one.column)} = {_quote(value)}" for value in one.values]
         conditions.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
     for compared in selection.compared:
         if table.column(compared.column).nullable:
@@ -106,7 +106,7 @@ def _range(table: Table, selection: Selection) -> str:
         end if limit is None else nanoseconds(limit, table.time_unit)
         for limit, end in ((selection.since, _FIRST_NS), (selection.until, _LAST_NS))
     )
-    return f" IN RANGE({_instant(since)}, {_instant(until)})"
+    return f" IN RANGE({_format_instant(since)}, {_format_instant(until)})"
 
 
 def nanoseconds(instant: int, unit: TimeUnit) -> int:
@@ -114,7 +114,7 @@ def nanoseconds(instant: int, unit: TimeUnit) -> int:
     return min(max(instant * (10**9 // unit.per_second), _FIRST_NS), _LAST_NS)
 
 
-def _instant(instant_ns: int) -> str:
+def _format_instant(instant_ns: int) -> str:
     return f"{np.datetime64(instant_ns, 'ns')}Z"
 
 
@@ -128,7 +128,7 @@ def check_names(tables: Sequence[Table]) -> None:
     names.check_names("QuasarDB", tables, _UNDOCUMENTED, _UNDOCUMENTED)
 
 
-def _text(value: str) -> str:
+def _quote(value: str) -> str:
     if not value.isprintable() or any(mark in value for mark in "'\\"):
         raise Unsupported(f"how to write {value!r} in a statement is not documented")
     return f"'{value}'"
@@ -140,7 +140,6 @@ def _text(value: str) -> str:
 def _read_partials(
     query: AggregateQuery, wanted: Sequence[Rollup], rows: Sequence[Row]
 ) -> list[tuple[Key, Partial, Any]]:
-    """Return the partial aggregates of one statement's rows."""
     keys = len(query.by)
     return [
         (tuple(row[:keys]), *partial_of(query.table, rollup, value))

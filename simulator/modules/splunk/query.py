@@ -82,7 +82,7 @@ def _searches(query: Query) -> list[str]:
     match query:
         case AggregateQuery():
             rows += _filters(query)
-            searches = [_count(rows, query, column) for column in _columns(query)]
+            searches = [_count(rows, query, column) for column in _list_counted(query)]
             return [*searches, _ends(rows, query)] if ends_of(query) else searches
         case NewestQuery():
             _refuse_finer(table)
@@ -129,7 +129,7 @@ def _refuse_finer(table: Table) -> None:
         raise Unsupported("Splunk orders events to the microsecond")
 
 
-def _columns(query: AggregateQuery) -> list[str | None]:
+def _list_counted(query: AggregateQuery) -> list[str | None]:
     """Return the columns with values to count; None means the rows."""
     return [*dict.fromkeys(a.column for a in query.aggregates if a.function not in ENDS)]
 
@@ -241,7 +241,7 @@ def _order(value: Any) -> Any:
 
 def merge(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
     """Return the groups' aggregates from the counts of each search."""
-    table, columns, ends = query.table, _columns(query), ends_of(query)
+    table, columns, ends = query.table, _list_counted(query), ends_of(query)
     groups: dict[Row, dict[str | None, Counts]] = {}
     last: dict[Row, Found] = {}
     if not query.by and query.bucket is None:

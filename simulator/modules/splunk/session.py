@@ -176,7 +176,7 @@ class SplunkSession(HttpSession):
             case (AggregateQuery() as query,):
                 return searches.merge(query, [*found])
             case (NewestQuery() | RowsQuery() as query,):
-                return _read(query)(next(found), statement.outputs)
+                return _make_reader(query)(next(found), statement.outputs)
             case (DistinctQuery(),):
                 return [(int(row["count"]),) for row in next(found)]
             case _:
@@ -185,10 +185,10 @@ class SplunkSession(HttpSession):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         (query,) = statement.parameters
         for events in portions(self.search(statement.text), rows):
-            yield _read(query)(events, statement.outputs)
+            yield _make_reader(query)(events, statement.outputs)
 
 
-def _read(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
+def _make_reader(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
     """Return the function that turns the results of a search into rows."""
     return (
         partial(searches.read_results, prefix="r.")

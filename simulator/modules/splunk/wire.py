@@ -77,9 +77,9 @@ def encoder(table: Table, name: str, mode: str) -> TextEncoder:
     lead, end, row = b"", b"", []
     if mode != RAW:
         where = f'"index":"{index(name)}","sourcetype":"{sourcetype(table)}"'
-        row += [_slot(_SECONDS, Type.INT64, f'{{{where},"time":'.encode())]
+        row += [_make_slot(_SECONDS, Type.INT64, f'{{{where},"time":'.encode())]
         row += [
-            _slot(f"{_FRACTION}{place}", Type.TEXT, b"" if place else b".")
+            _make_slot(f"{_FRACTION}{place}", Type.TEXT, b"" if place else b".")
             for place in range(_count_groups(table))
         ]
         lead, end = b',"event":', b"}"
@@ -92,7 +92,7 @@ def encoder(table: Table, name: str, mode: str) -> TextEncoder:
     return TextEncoder(row, Frame(b"", b"\n", b""), table.time_unit)
 
 
-def _slot(name: str, kind: Type, before: bytes) -> Slot:
+def _make_slot(name: str, kind: Type, before: bytes) -> Slot:
     return Slot(Column(name, kind, Role.FIELD), _DIGITS, before, b"", b"")
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, names_of
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
@@ -166,18 +166,17 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the tables as existing; their first points create the metrics."""
-        names = [self.options.prefix + name for name in names_of(tables)]
+        prefix = self.options.prefix
+        tags = {prefix + n: [tag.name for tag in t.tags] for t in tables for n in t.names}
         with self.administration() as session:
             self._expect_exact(session.api.page)
             for table in tables:
                 for name in table.names:
                     Checks(table, name, self.options.decimals, session.api.page.span_ms())
             session.api.flush()
-            for name in names:
+            for name in tags:
                 if session.api.now(queries.marks(name)):
                     raise self.already_exists(f"table {name}")
-            prefix = self.options.prefix
-            tags = {prefix + n: [tag.name for tag in t.tags] for t in tables for n in t.names}
             session.api.mark(tags, int(time.time() * 1000))  # noqa: TID251
             session.api.flush()
             self._dropped = session.api.learn().count_dropped()

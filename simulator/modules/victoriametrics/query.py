@@ -14,7 +14,15 @@ from simulator.data.schema import Column, Table
 from simulator.modules.contract import Unsupported
 from simulator.modules.shared.metrics.points import PointSeries, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
-from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
+from simulator.modules.victoriametrics.wire import (
+    LAST_MS,
+    TABLE_LABEL,
+    back,
+    iso,
+    metric,
+    ms,
+    span_ms,
+)
 
 _FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 """The server's functions to merge the rollups of several series."""
@@ -46,9 +54,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
 
 def _span(query: AggregateQuery) -> tuple[str, int]:
     """Return path and parameters for a query's range as one window, and its width in ms."""
-    table, since, until = query.table, query.selection.since, query.selection.until
-    last = LAST_MS if until is None else ms(table, until) - 1
-    first = 0 if since is None else max(ms(table, since), 0)
+    first, last = span_ms(query.table, query.selection)
     if last < first:  # an instant that no point can have
         first = last = LAST_MS + 1
     return f"{_INSTANT}?nocache=1&time={iso(last)}", last - first + 1

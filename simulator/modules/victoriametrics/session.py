@@ -128,17 +128,17 @@ class VictoriaMetricsSession(MetricSession):
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the trace of each expression of a statement."""
-        for span, text in self._traceable(statement):
+        for span, text in self._list_traceable(statement):
             head, *expressions = text.strip().splitlines()
             if not head.startswith("/"):
                 head, expressions = NOW, [head, *expressions]
             if not head.startswith("/api/v1/query"):
                 raise Unsupported("the server traces queries only, and this exports points")
             for expression in expressions:
-                trace = format_trace(self.api.trace(head, expression, **span))
+                trace = "\n".join(_format_trace(self.api.trace(head, expression, **span)))
                 yield QueryPlan(expression, trace, shape_of_plan(trace))
 
-    def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
+    def _list_traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
         """Yield each part of a statement, with the first span of time of its requests."""
         query = statement.parameters[0] if statement.parameters else None
         if not isinstance(query, AggregateQuery | NewestQuery | DistinctQuery):
@@ -146,7 +146,7 @@ class VictoriaMetricsSession(MetricSession):
             return
         asked, _ = plan(query, unique=False)
         for piece, text in with_pieces(statement.text, asked):
-            spans = iter([{}]) if piece.query.bucket is None else self._steps(piece.query)
+            spans = iter([{}]) if piece.query.bucket is None else self._list_steps(piece.query)
             if (span := next(spans, None)) is not None:
                 yield span, text
 
@@ -155,44 +155,39 @@ class VictoriaMetricsSession(MetricSession):
 
     def _roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         head, *expressions = text.splitlines()
-        spans: list[dict[str, str]] = [{}] if query.bucket is None else list(self._steps(query))
+        spans: list[dict[str, str]] = (
+            [{}] if query.bucket is None else list(self._list_steps(query))
+        )
         for rollup, expression in zip(wanted, expressions, strict=True):
             for span in spans:
                 result = self.api.ask(head, expression, **span)
                 yield from queries.roll_up(query, rollup, result)
 
-    def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
+    def _list_steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
         """Yield the first and the last window of each request; a window ends with its bucket."""
         width = queries.width_ms(query)
-        first, last = self._ends(query, width)
+        first, last = self._find_ends(query, width)
         for start in range(first // width * width, last + 1, _STEPS * width):
             stop = min(start + (_STEPS - 1) * width, last // width * width)
             yield {"start": wire.iso(start + width - 1), "end": wire.iso(stop + width - 1)}
 
-    def _ends(self, query: AggregateQuery, width: int) -> tuple[int, int]:
+    def _find_ends(self, query: AggregateQuery, width: int) -> tuple[int, int]:
         """Return the first and the last instant with points in a query's range, or around them."""
-        table, since, until = query.table, query.selection.since, query.selection.until
-        first = None if since is None else max(wire.ms(table, since), 0)
-        last = None if until is None else wire.ms(table, until) - 1
-        if first is not None and last is not None and last - first < _STEPS * width:
+        table, selection = query.table, query.selection
+        first, last = wire.span_ms(table, selection)
+        if last - first < _STEPS * width:
             return first, last
         (rows,) = rollups(AggregateQuery(table, COUNT_ROWS))
         head, texts = queries.extent(self._prefix, query, rows)
         ends = [self.api.number(head, text) for text in texts]
         if ends[0] is None or ends[1] is None:
             return 0, -1
-        stored_first, stored_last = round(ends[0] * 1000), round(ends[1] * 1000)
-        return (
-            stored_first if first is None else max(stored_first, first),
-            stored_last if last is None else min(stored_last, last),
-        )
+        return max(round(ends[0] * 1000), first), min(round(ends[1] * 1000), last)
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[PointSeries]:
-        since, until = selection.since, selection.until
-        first = 0 if since is None else max(wire.ms(table, since), 0)
-        last = wire.LAST_MS if until is None else wire.ms(table, until) - 1
+        first, last = wire.span_ms(table, selection)
         if last < first:
             return iter(())
         chosen = queries.selector(self._prefix, table, columns, selection.one_of)
@@ -245,17 +240,12 @@ _EVALUATED = re.compile(
 """Steps of the expression; the search for its series depends on caches."""
 
 
-def format_trace(trace: Mapping[str, Any]) -> str:
-    """Return a trace as a text, with a line for each step."""
-    return "\n".join(_lines(trace, 0))
-
-
 def shape_of_plan(text: str) -> str:
     """Return the steps of the expression in a trace."""
     return shapes.of_text(text, lambda line: found[1] if (found := _EVALUATED.match(line)) else "")
 
 
-def _lines(trace: Mapping[str, Any], depth: int) -> Iterator[str]:
+def _format_trace(trace: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     yield f"{'  ' * depth}{trace['duration_msec']:g} ms: {trace['message']}"
     for each in trace.get("children") or ():
-        yield from _lines(each, depth + 1)
+        yield from _format_trace(each, depth + 1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.data.answer import in_units
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
+from simulator.data.query import Selection
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.columns import LevelCache
 from simulator.encode.lineprotocol import LineProtocol
@@ -56,6 +57,15 @@ def metric(prefix: str, table: str, field: str) -> str:
 def ms(table: Table, instant: int) -> int:
     """Return the first millisecond at or after an instant of the table."""
     return -(-instant * 1000 // table.time_unit.per_second)
+
+
+def span_ms(table: Table, selection: Selection) -> tuple[int, int]:
+    """Return the first and the last millisecond of a selection; it may end before it begins."""
+    since, until = selection.since, selection.until
+    return (
+        0 if since is None else max(ms(table, since), 0),
+        LAST_MS if until is None else ms(table, until) - 1,
+    )
 
 
 def back(table: Table, instant_ms: int) -> int | Decimal:
