@@ -157,27 +157,25 @@ def test_the_value_under_a_null_is_ignored(arangodb):
     assert json.loads(payload.data[1])[0]["odd name"] is None
 
 
-def test_a_duplicate_in_a_batch_refuses_all_of_it(filled):
+@pytest.mark.parametrize(
+    ("mode", "words", "meaning", "stored"),
+    [
+        (BATCH, r"409: unique constraint violated", Failure.FATAL, 3),
+        (DOCUMENTS, r"2 of 3 rows.*unique constraint violated", Failure.UNKNOWN, 5),
+    ],
+)
+def test_a_duplicate_refuses_all_of_a_batch_or_only_its_document(
+    filled, mode, words, meaning, stored
+):
     database = filled(points(table=KEYED))
     more = points((4, 5, 6), KEYED, [b"k3", b"k1", b"k4"])
     with database.connect() as session:
-        (payload,) = session.encode(more, BATCH, 10)
-        with pytest.raises(Exception, match=r"409: unique constraint violated") as found:
+        (payload,) = session.encode(more, mode, 10)
+        with pytest.raises(Exception, match=words) as found:
             session.send(payload)
-        assert session.classify(found.value) is Failure.FATAL
-        assert count(database, session, KEYED) == 3
-    assert "run with --clean" in database.explain(found.value)
-
-
-def test_a_duplicate_among_documents_is_counted_and_the_others_are_stored(filled):
-    database = filled(points(table=KEYED))
-    more = points((4, 5, 6), KEYED, [b"k3", b"k1", b"k4"])
-    with database.connect() as session:
-        (payload,) = session.encode(more, DOCUMENTS, 10)
-        with pytest.raises(Exception, match=r"2 of 3 rows.*unique constraint violated") as found:
-            session.send(payload)
-        assert session.classify(found.value) is Failure.UNKNOWN
-        assert count(database, session, KEYED) == 5
+        assert session.classify(found.value) is meaning
+        assert count(database, session, KEYED) == stored
+    assert mode == DOCUMENTS or "run with --clean" in database.explain(found.value)
 
 
 def test_documents_are_an_insert_mode_of_batches_only():

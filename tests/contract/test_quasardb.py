@@ -4,7 +4,7 @@ The library is the real one: its types, push modes, checks of arrays and errors.
 are only recorded, and only methods that the library's classes have.
 """
 
-import dataclasses
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -118,16 +118,6 @@ def cluster(calls, tables, answers):
             remove=lambda: tables.remove(name),
         )
 
-    class Reader:
-        def __init__(self, portions):
-            self.portions = portions
-
-        def __enter__(self):
-            return iter(self.portions)
-
-        def __exit__(self, *_):
-            pass
-
     return Recorded(
         library.Cluster,
         calls,
@@ -135,7 +125,7 @@ def cluster(calls, tables, answers):
         writer=lambda: Recorded(library.Writer, calls),
         options=lambda: Recorded(library.Options, calls),
         query_numpy=lambda _: answers.pop(0),
-        stream_query=lambda _, **__: Reader(answers.pop(0)),
+        stream_query=lambda _, **__: nullcontext(answers.pop(0)),
         endpoints=["10.0.0.1:2836"],
         node_status=lambda _: {"engine_version": "3.14.1"},
         node_config=lambda _: {"local": {"depot": {"rocksdb": {"sync_every_write": True}}}},
@@ -218,9 +208,7 @@ def test_an_address_of_another_kind_is_refused_at_once(uri):
 
 def test_a_user_without_keys_is_named_before_anything_starts():
     found = database(user="u").problems(PrimaryKey.NONE, 1, BATCH, 10)
-    assert found == [
-        "user, user_private_key and cluster_public_key go together; set all of them",
-    ]
+    assert found == ["user, user_private_key and cluster_public_key go together; set all of them"]
     assert database().problems(PrimaryKey.NONE, 1, BATCH, 10) == []
 
 
@@ -273,7 +261,7 @@ def test_a_value_that_quasardb_cannot_hold_is_refused(columns, message):
 @pytest.mark.parametrize("name", ["two words", "1st", 'a"b', "é"])
 def test_a_name_of_another_form_than_documented_is_refused(name):
     with pytest.raises(UnstorableError, match="QuasarDB does not allow these names: table"):
-        database().create([dataclasses.replace(POINTS, name=name)], 10)
+        database().create([replace(POINTS, name=name)], 10)
 
 
 @pytest.mark.parametrize(
@@ -335,9 +323,8 @@ def test_only_if_asked_old_versions_are_trimmed_before_files_are_compacted(conne
 
 
 def test_pipelines_are_waited_for_until_the_count_rests(connected, answers):
-    counts = [1, 2, 3]
+    counts = [1, 2, *[3] * 21]
     answers += [[("count(sequence_number)", np.array([n]))] for n in counts]
-    answers += [[("count(sequence_number)", np.array([3]))]] * 20
     connected(push="async", quiet_s=0.3).visible([EVENTS_TABLE])
     assert len(answers) < 20
 
@@ -345,11 +332,8 @@ def test_pipelines_are_waited_for_until_the_count_rests(connected, answers):
 @pytest.mark.parametrize(("push", "durable"), [("transactional", True), ("async", False)])
 def test_describe_reads_what_the_node_says(connected, push, durable):
     described = connected(push=push).describe()
-    assert (described.version, described.nodes, described.durable) == (
-        "QuasarDB 3.14.1",
-        1,
-        durable,
-    )
+    assert (described.version, described.nodes) == ("QuasarDB 3.14.1", 1)
+    assert described.durable is durable
     assert described.durability.startswith("an acknowledged row is")
     assert described.settings["sync_every_write"] == "true"
 
@@ -385,9 +369,12 @@ def test_rows_come_in_portions_with_their_times_in_the_tables_unit(cluster, answ
     assert statement.text.startswith('SELECT $timestamp, "site", "small"')
     index, arrays = MaskedColumns(POINTS).encode(points())
     names = [column.name for column in COLUMNS]
-    for portion in (slice(0, 3), slice(3, 4)):
-        part = dict(zip(names, [index[portion], *(a[portion] for a in arrays)], strict=True))
-        answers.append([part]) if not answers else answers[0].append(part)
+    answers.append(
+        [
+            dict(zip(names, [index[part], *(a[part] for a in arrays)], strict=True))
+            for part in (slice(0, 3), slice(3, 4))
+        ]
+    )
     session = QuasarSession(quasardb, cluster, write_through=True)
     portions = list(session.stream(statement, 3))
     assert [len(portion) for portion in portions] == [3, 1]

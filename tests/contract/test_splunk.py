@@ -286,6 +286,8 @@ def test_credentials_are_never_shown(synthetic_splunk):
     wrong = options(synthetic_splunk.url, **given)
     with pytest.raises(SetupError, match="401") as found:
         Splunk(wrong).connect()
+    sent = synthetic_splunk.requests[-1].headers["Authorization"]
+    assert sent == "Basic YW5uOnN3b3JkZmlzaA=="
     shown = str(found.value) + str(wrong.public()) + repr(wrong)
     assert "swordfish" not in shown
     assert TOKEN not in shown

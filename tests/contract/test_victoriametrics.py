@@ -29,7 +29,6 @@ from simulator.modules.victoriametrics.wire import Bodies, Inexact
 from tests.contract import devices
 from tests.contract.devices import QUERIES, TABLE, encoded, stored
 from tests.contract.harness import ask, count, drop
-from tests.servers.victoriametrics import VictoriaMetrics as Server
 from tests.standins.web import Response, Web
 
 SERVER = pytest.mark.server("victoriametrics")
@@ -337,10 +336,9 @@ def test_durability_and_settings_are_those_of_the_server(victoria):
 
 
 @SERVER
-@pytest.mark.usefixtures("server")
-def test_rows_that_the_server_acknowledges_and_drops_are_named():
+def test_rows_that_the_server_acknowledges_and_drops_are_named(own_server):
     """The limit of series is the one drop that the real server can be made to do silently."""
-    with Server(storage__maxHourlySeries="3") as other:
+    with own_server(storage__maxHourlySeries="3") as other:
         database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
         database.create([TABLE], 10)
         with database.connect() as session:
@@ -438,19 +436,17 @@ def test_a_server_that_is_something_else(status):
     ],
 )
 @SERVER
-@pytest.mark.usefixtures("server")
-def test_a_server_that_changes_rows_is_refused(settings, reported):
-    with Server(**settings) as other:
+def test_a_server_that_changes_rows_is_refused(own_server, settings, reported):
+    with own_server(**settings) as other:
         database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
         with pytest.raises(SetupError, match=reported):
             database.create([TABLE], 10)
 
 
 @SERVER
-@pytest.mark.usefixtures("server")
-def test_a_password_is_asked_for_and_never_shown():
+def test_a_password_is_asked_for_and_never_shown(own_server):
     settings = {"httpAuth__username": "bench", "httpAuth__password": "right-one"}
-    with Server(**settings, deleteAuthKey="key") as other:
+    with own_server(**settings, deleteAuthKey="key") as other:
         reach = other.options("t")
         for wrong in ({}, {"username": "bench", "password": "wrong-one"}):
             with pytest.raises(SetupError, match=r"401.*check the credentials") as caught:
