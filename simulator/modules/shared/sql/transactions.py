@@ -45,9 +45,9 @@ class TransactionOptions(IndexOptions, DriverOptions):
         """Return the insert mode in which SINGLE or BATCH is sent with these options."""
         if self.prepared:
             return PREPARED
-        if mode == BATCH and self.transaction:
+        if self.transaction:
             return TRANSACTION
-        return VALUES if mode == BATCH and self.use_values_lists else self.sends_by or mode
+        return VALUES if self.use_values_lists else self.sends_by or mode
 
     def find_conflicts(self, mode: str) -> list[str]:
         """Return problems of options that exclude each other or need batches."""
