@@ -26,7 +26,7 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
     return found
 
 
-def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
+def list_meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
     """Yield each meaning of a parameter, with the workloads that share the meaning."""
     found = [
         (name, info)

@@ -9,7 +9,7 @@ import yaml
 from pydantic import ConfigDict, ValidationError, ValidationInfo
 
 from iotbench.config.input.validation import describe_value, format_key, sentence_of
-from iotbench.config.input.values import Notation, several
+from iotbench.config.input.values import Notation, join_problems
 from iotbench.machine.inputs import read_text
 from simulator.errors import ConfigError, nearest
 from simulator.frozen import Frozen
@@ -172,7 +172,7 @@ class RelativeFile(Notation):
         try:
             return self.parse(str(folder / value))
         except ConfigError as error:
-            raise several(*(("", text) for text in error.problems)) from error
+            raise join_problems(*(("", text) for text in error.problems)) from error
 
 
 def _describe_problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:

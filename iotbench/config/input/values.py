@@ -65,7 +65,7 @@ class Notation:
         return self.parse(str(value)) if is_text else value
 
 
-def several(*problems: tuple[str, str]) -> ValidationError:
+def join_problems(*problems: tuple[str, str]) -> ValidationError:
     """Return an error for several problems of a value, each (key or "", text)."""
     errors = [
         InitErrorDetails(
@@ -129,7 +129,7 @@ class _Parameters(Notation):
             except ValueError as error:
                 problems.append((name, str(error)))
         if problems:
-            raise several(*problems)
+            raise join_problems(*problems)
         return found
 
 

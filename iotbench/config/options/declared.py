@@ -15,7 +15,7 @@ from iotbench.config.input.parameters import (
     find_notation,
     format_parameter,
     is_end,
-    meanings,
+    list_meanings,
     option_of,
     parameters,
     parse_parameter,
@@ -125,7 +125,7 @@ def _write_help(field: str) -> str:
     """Return the help of a parameter, with its meaning and default for each workload."""
     found: list[str] = []
     last = ""
-    for info, names in meanings(field):
+    for info, names in list_meanings(field):
         text = info.description or field
         sentence = f"{text[0].upper()}{text[1:]}."
         default = (

@@ -10,9 +10,9 @@ from iotbench.output.page.measured import PageResult
 from iotbench.output.terminal.notes import (
     alerts_of,
     answers_of,
-    background_text,
     facts_of,
-    plan_text,
+    format_counts,
+    format_plans,
     ramps_of,
 )
 from iotbench.output.terminal.tables import columns_of
@@ -36,7 +36,7 @@ def detail_of(each: PageResult) -> Detail:
         verdict=describe_result(each.result),
         alerts=_list_alerts(each),
         facts=[*_list_facts(each)],
-        plans={name: plan_text(plans) for name, plans in result.query_plans.items()},
+        plans={name: format_plans(plans) for name, plans in result.query_plans.items()},
         tables=[table for table in (_list_rows(each), _list_runs(each)) if table.rows],
         options={title: values for title, values in options.items() if values},
     )
@@ -111,7 +111,7 @@ def _describe(run: RunRecord) -> dict[str, str]:
         "CPU": f"{found.cpu_share:.1%}",
         "MiB at most": f"{found.memory_peak_bytes / 2**20:,.0f}",
         "Bytes/row": "-" if size is None else f"{size:.1f}",
-        "Server's own work": background_text(run.outcome.background) or "-",
+        "Server's own work": format_counts(run.outcome.background) or "-",
         "Verdict": describe_run(run),
     }
 

@@ -15,7 +15,7 @@ from iotbench.machine.disk import DROPPED
 from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, summary_of
 from iotbench.measurements.warnings import merge_warnings
-from iotbench.output.terminal.occurrences import occurrences_of, seconds_text
+from iotbench.output.terminal.occurrences import format_seconds, occurrences_of
 from iotbench.results.command import GivenCommand, words_of
 from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result, RunRecord
@@ -142,7 +142,7 @@ def background_of(result: Result) -> str:
     runs = [run.outcome.background for run in result.runs if run.outcome.background]
     for each in runs:
         total.update(each)
-    shown = background_text(total)
+    shown = format_counts(total)
     if not shown:
         return ""
     where = f"in the timed parts of {counted(len(runs), 'run')}"
@@ -155,7 +155,7 @@ def _count_failures(result: Result) -> str:
     for run in result.runs:
         for each in occurrences_of(run.outcome):
             total[each.what] += each.count if each.is_failure else 0
-    return background_text(+total) + _describe_times(result, are_failures=True)
+    return format_counts(+total) + _describe_times(result, are_failures=True)
 
 
 def _describe_times(result: Result, *, are_failures: bool) -> str:
@@ -168,7 +168,7 @@ def _describe_times(result: Result, *, are_failures: bool) -> str:
     if len(some) > _MOST_TIMED_RUNS:
         return ""
     texts = [
-        f"{_describe_place(run) if len(found) > 1 else ''}{seconds_text(occurrences)}"
+        f"{_describe_place(run) if len(found) > 1 else ''}{format_seconds(occurrences)}"
         for run, occurrences in some
     ]
     return f" ({'; '.join(texts)})" if texts else ""
@@ -187,7 +187,7 @@ def _describe_compared(result: Result) -> str:
     return f"{words}; not seen: {'; '.join(unseen)}" if unseen else words
 
 
-def background_text(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """Return name in the plural -> count as text."""
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
@@ -313,7 +313,7 @@ def plans_of(result: Result) -> Iterator[str]:
     """Yield the first lines of the query plans."""
     for name, plans in result.query_plans.items():
         yield f"{name}: query plan"
-        lines = plan_text(plans).splitlines()
+        lines = format_plans(plans).splitlines()
         yield from (f"  {line}" for line in lines[:_PLAN_LINES])
         if len(lines) > _PLAN_LINES:
             left = counted(len(lines) - _PLAN_LINES, "more line")
@@ -321,7 +321,7 @@ def plans_of(result: Result) -> Iterator[str]:
         yield ""
 
 
-def plan_text(plans: QueryPlans) -> str:
+def format_plans(plans: QueryPlans) -> str:
     """Return the plans of a query; each of several plans follows its statement."""
     if plans.problem:
         return f"none: {plans.problem}"

@@ -44,7 +44,7 @@ def marks_of(run: RunRecord) -> list[Occurrence]:
     return sorted([*occurrences_of(outcome), *ends], key=lambda each: each.at_s)
 
 
-def seconds_text(found: Sequence[Occurrence]) -> str:
+def format_seconds(found: Sequence[Occurrence]) -> str:
     """Return the seconds of occurrences, such as `at 3, 9 s`; of many, the first and last."""
     seconds = [*dict.fromkeys(f"{each.at_s:.0f}" for each in found)]
     if len(seconds) <= _MOST_SECONDS:

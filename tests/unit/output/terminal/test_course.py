@@ -7,7 +7,7 @@ from iotbench.measurements import kind_of, summary_of
 from iotbench.measurements.warnings import warnings_of
 from iotbench.output.terminal.course import Course
 from iotbench.output.terminal.notes import facts_of
-from iotbench.output.terminal.occurrences import marks_of, occurrences_of, seconds_text
+from iotbench.output.terminal.occurrences import format_seconds, marks_of, occurrences_of
 from iotbench.results.faults import Outage
 from iotbench.results.metrics import add_outages
 from simulator.protocol.events import Occurrence, PhaseEvent, ProgressEvent, SampleEvent
@@ -113,8 +113,8 @@ def test_failures_of_all_workers_are_joined_and_stand_in_the_order_of_time():
 
 
 def test_seconds_of_a_few_are_listed_and_of_many_only_the_ends():
-    assert seconds_text(CHECKPOINTS[:3]) == "at 3, 6, 9 s"
-    assert seconds_text(CHECKPOINTS) == "in 9 seconds from 3 s to 27 s"
+    assert format_seconds(CHECKPOINTS[:3]) == "at 3, 6, 9 s"
+    assert format_seconds(CHECKPOINTS) == "in 9 seconds from 3 s to 27 s"
 
 
 def test_the_lines_below_a_table_name_the_seconds():
