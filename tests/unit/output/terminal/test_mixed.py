@@ -25,10 +25,10 @@ RIGHT = Verdict.of([Check(name="count", expected="1", found="1", ok=True)])
 WRONG = Verdict.of([Check(name="answers", expected="2", found="1", ok=False)])
 
 
-def times(name, *waits):
+def times(name, *waits, **changes):
     return QueryTimes(
         name=name, first_s=0.1, runs=len(waits), waits=histogram(*waits) if waits else "",
-        wait_s=sum(waits) / 1000, client_s=0.0, elapsed_s=2.0, answers=1,
+        wait_s=sum(waits) / 1000, client_s=0.0, elapsed_s=2.0, answers=1, **changes,
     )  # fmt: skip
 
 
@@ -36,7 +36,15 @@ def asker(index, *of_types):
     return WorkerReport(index=index, started_s=10.0, ended_s=12.0, duration_s=2.0, queries=of_types)
 
 
-def mixed(*, waits=((5, 5, 5, 5), (20, 20)), ended=12.0, answers=RIGHT, inserted=(1.0,), **changes):
+def mixed(
+    *,
+    waits=((5, 5, 5, 5), (20, 20)),
+    ended=12.0,
+    answers=RIGHT,
+    inserted=(1.0,),
+    asked=None,
+    **changes,
+):
     """A result of two workers that wrote 200 rows, and two that asked two types in turn."""
     sent = (RowRange(start=0, stop=100),)
     writers = [
@@ -44,7 +52,13 @@ def mixed(*, waits=((5, 5, 5, 5), (20, 20)), ended=12.0, answers=RIGHT, inserted
         for i in range(2)
     ]
     askers = [
-        asker(i, *(times(name, *of_type) for name, of_type in zip(QUERIES, waits, strict=True)))
+        asker(
+            i,
+            *(
+                times(name, *of_type, **(asked or {}))
+                for name, of_type in zip(QUERIES, waits, strict=True)
+            ),
+        )
         for i in (2, 3)
     ]
     found = outcome(
@@ -118,20 +132,11 @@ def test_the_verdict_of_a_row_is_that_of_the_worst_run():
 
 
 def test_rows_and_queries_of_the_warmup_are_named_below_the_table():
-    found = mixed(warmup_s=1.0)
-    outcome = found.runs[0].outcome
-    workers = [
-        worker.model_copy(
-            update={
-                "queries": tuple(q.model_copy(update={"warmup_runs": 3}) for q in worker.queries)
-            }
-        )
-        for worker in outcome.workers
-    ]
-    metrics = found.runs[0].metrics.model_copy(update={"warmup_rows": 70})
-    outcome = outcome.model_copy(update={"workers": tuple(workers)})
-    run = found.runs[0].model_copy(update={"outcome": outcome, "metrics": metrics})
-    text = format_record(found.model_copy(update={"runs": [run]}), None, "table")
+    found = mixed(warmup_s=1.0, asked={"warmup_runs": 3})
+    (run,) = found.runs
+    metrics = run.metrics.model_copy(update={"warmup_rows": 70})
+    found.runs[:] = [run.model_copy(update={"metrics": metrics})]
+    text = format_record(found, None, "table")
 
     assert "warm-up: 1 s before each run is measured: 70 rows and 12 queries in all" in text
 
@@ -164,21 +169,7 @@ def test_a_query_without_a_timed_run_has_no_figures_and_a_warning():
 
 
 def test_queries_that_fell_due_and_were_not_asked_count_in_the_average_and_not_in_the_rate():
-    found = mixed()
-    (run,) = found.runs
-    late = [
-        each.model_copy(
-            update={
-                "queries": tuple(
-                    times.model_copy(update={"unsent": 3, "unsent_s": 0.3, "due_s": 3.0})
-                    for times in each.queries
-                )
-            }
-        )
-        for each in run.outcome.workers
-    ]
-    outcome = run.outcome.model_copy(update={"workers": tuple(late)})
-    found = found.model_copy(update={"runs": [run.model_copy(update={"outcome": outcome})]})
+    found = mixed(asked={"unsent": 3, "unsent_s": 0.3, "due_s": 3.0})
 
     count = summary_of(found).rows[1]
     assert figures(count)["queries_per_s"] == pytest.approx(8 / 3)  # the runs cover 3 s

@@ -247,18 +247,19 @@ def times_of(name="q", *, first_s, waits_s, client_s=0.0):
     )
 
 
-def queried(*, tuned=False, workers=2):
+def queried(*, tuned=False, workers=2, answers=(), **changes):
     verified = Verdict(status=Status.VERIFIED)
     refused = Verdict(status=Status.UNKNOWN, reason="not supported: no window functions")
     queries = (
-        QueryVerdict(name="q", statement="SELECT 1", tuned=tuned, verdict=verified),
+        QueryVerdict(name="q", statement="SELECT 1", tuned=tuned, verdict=verified, shown=answers),
         QueryVerdict(name="u", statement="", tuned=False, verdict=refused),
     )
     reports = (
         WorkerReport(index=0, queries=(times_of(first_s=3.0, waits_s=(0.25, 0.75), client_s=1.0),)),
         WorkerReport(index=1, queries=(times_of(first_s=5.0, waits_s=(1.0, 2.0)),)),
     )
-    asked = run(outcome(*reports, queries=queries)).model_copy(update={"workers": workers})
+    asked = run(outcome(*reports, queries=queries, **changes))
+    asked = asked.model_copy(update={"workers": workers})
     return result([asked], kind="query")
 
 
@@ -357,12 +358,8 @@ def test_all_queries_together_stand_below_each_of_them(monkeypatch):
 def test_a_ramp_is_a_line_below_the_table_with_its_number_of_workers(end, words):
     steps = ({"workers": 3, "runs": 5, "wait_ms_avg": None, "queries_per_s": 0.5},)
     found = QueryRamp(query="q", workers=3, end=end, wait_ms_avg=1602.4, steps=steps)
-    asked = queried(workers=8)
-    (done,) = asked.runs
+    asked = queried(workers=8, ramps=(found,))
     asked.configuration["ramp_limit_s"] = 1.5
-    asked.runs = [
-        done.model_copy(update={"outcome": done.outcome.model_copy(update={"ramps": (found,)})})
-    ]
     shown = json.loads(format_record(asked, None, "json"))
 
     assert f"ramp q: {words}\n" in format_record(asked, None, "table")
@@ -403,8 +400,6 @@ def test_a_number_has_three_significant_digits_or_its_integer_part(value, text):
 
 
 def test_the_shown_answers_have_statement_rows_and_verdict():
-    asked = queried()
-    (done,) = asked.runs
     shown = ShownAnswer(
         instance=7,
         statement="SELECT a",
@@ -413,11 +408,7 @@ def test_the_shown_answers_have_statement_rows_and_verdict():
         all_rows=9,
         ok=False,
     )
-    first, *others = done.outcome.queries
-    queries = (first.model_copy(update={"shown": (shown,)}), *others)
-    asked.runs = [
-        done.model_copy(update={"outcome": done.outcome.model_copy(update={"queries": queries})})
-    ]
+    asked = queried(answers=(shown,))
     text = format_record(asked, None, "table")
 
     assert "q, answer 7: 9 rows, not equal to the truth\n    SELECT a\n" in text
