@@ -2,8 +2,6 @@
 
 import asyncio
 import io
-import os
-import signal
 import socket
 import threading
 import time
@@ -225,15 +223,3 @@ def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
     _, events, _ = events_of(collector_of(Work.CHECK, database=Unreachable(NullOptions())))
 
     assert events[-1].cause == "not reached: ConnectionRefusedError: port 9"
-
-
-# --- the end ------------------------------------------------------------------------------------
-
-
-def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of):
-    _, events, _ = events_of(
-        collector_of(Work.INSERT, 2), meanwhile=lambda: os.kill(os.getpid(), signal.SIGTERM)
-    )
-
-    assert (events[-1].status, events[-1].exit_code) == ("interrupted", 130)
-    assert events[-1].cause == "stopped by the user"

@@ -16,6 +16,7 @@ from simulator.protocol.messages import (
     heartbeat_s,
     hold_s,
 )
+from tests.unit.control.run import within_a_moment
 
 pytestmark = pytest.mark.usefixtures("_no_ticks")
 
@@ -64,16 +65,6 @@ async def turns(count=20):
     """Let everything that can go on do so."""
     for _ in range(count):
         await asyncio.sleep(0)
-
-
-def within_a_moment(scenario):
-    """Run a scenario that must not hang."""
-
-    async def bounded():
-        async with asyncio.timeout(5):
-            return await scenario
-
-    return asyncio.run(bounded())
 
 
 def test_the_barrier_opens_only_when_all_are_there():

@@ -246,16 +246,6 @@ def own(text):
     return {"mine": OwnQuery(columns={"n": Type.INT64}, texts={"sqlite": text})}
 
 
-def test_each_type_has_the_plan_that_the_database_prints(database):
-    count, newest = plans_of(database, "count-events", "newest-per-device")
-
-    (plan,) = count.statements
-    assert (count.query, count.more, count.problem) == ("count-events", False, "")
-    assert "SELECT count(*)" in plan.statement
-    assert plan.text.startswith("SCAN events")
-    assert newest.statements[0].text != plan.text
-
-
 def test_a_query_that_fails_has_the_reason_and_the_others_have_plans(database):
     right, failed = plans_of(database, "count-events", own=own("SELECT absent FROM events"))
 

@@ -37,16 +37,14 @@ def asked(gate, path, body=b"{}", **request):
     return within_a_moment(Http(gate).ask(path, parts, **request))
 
 
-@pytest.mark.parametrize(
-    "token", [None, "", "t", TOKEN[:-1], TOKEN + "x", "ü", "ü".encode("latin-1"), b"\xff\x80"]
-)
+@pytest.mark.parametrize("token", [None, TOKEN[:-1], TOKEN + "x", "ü", "ü".encode("latin-1")])
 def test_without_the_token_of_the_run_nothing_is_read(gate, token):
     for path in PATHS:
         found = asked(gate, path, b"[" * 100_000, token=token)
         assert found == (403, "the token is not that of this run"), path
 
 
-@pytest.mark.parametrize("uid", ["", "x", uid_of(0)[:-1], uid_of(0).upper() + "A", "ü", b"\xff"])
+@pytest.mark.parametrize("uid", ["", uid_of(0)[:-1], uid_of(0).upper() + "A", "ü"])
 def test_a_sender_has_a_uid(gate, uid):
     status, text = asked(gate, "/heartbeat", BEAT, uid=uid)
 
@@ -57,25 +55,18 @@ def test_a_sender_has_a_uid(gate, uid):
     ("body", "reason"),
     [
         (b"", "Invalid JSON: EOF"),
-        (b"{", "Invalid JSON: EOF"),
-        (b"\xff\xfe", "Invalid JSON"),
         (b'{"index": "\xe9"}', "Invalid JSON: "),
         (b'{"index": "\\ud800"}', "Invalid JSON: "),
-        (b"[" * 10_000, "Invalid JSON: recursion limit exceeded"),
         (b'{"index": ' + b'{"a":' * 2000, "Invalid JSON: recursion limit exceeded"),
         (b'{"index": ' + b"1" * 5000 + b"}", "Invalid JSON: number out of range"),
-        (b"[]", "Input should be an object"),
         (b"null", "Input should be an object"),
         (b"{}", "index: Field required"),
         (b'{"index": true}', "index: Input should be a valid integer"),
-        (b'{"index": "0"}', "index: Input should be a valid integer"),
-        (b'{"index": 0.0}', "index: Input should be a valid integer"),
         (b'{"index": -1}', "index: Input should be greater than or equal to 0"),
-        (b'{"index": 1e400}', "index: Input should be a valid integer"),
         (b'{"index": 1208925819614629174706176}', "index: Input should be less than 1048576"),
         (b"{%s}" % b",".join(b'"%d":0' % key for key in range(1000)), " problems"),
     ],
-    ids=range(18),
+    ids=range(11),
 )
 def test_what_is_no_message_is_refused_with_the_reason(gate, body, reason):
     for path in PATHS:
@@ -93,12 +84,12 @@ def test_a_long_error_is_shortened_so_that_its_report_arrives(gate):
     assert gate.run.reports[0].error == "x" * 9_997 + "..."
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/register/", "/answers/", "/../report"])
+@pytest.mark.parametrize("path", ["/", "/register/", "/../report"])
 def test_an_unknown_path_is_not_found(gate, path):
     assert asked(gate, path)[0] == 404
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "BREW"])
+@pytest.mark.parametrize("method", ["GET", "BREW"])
 def test_every_request_is_a_post(gate, method):
     assert {asked(gate, path, method=method)[0] for path in PATHS} == {405}
 
@@ -108,10 +99,9 @@ def endless(size_bytes, part=b" " * 65536):
         yield part
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_a_large_body_is_refused_after_all_of_it_was_dropped(gate, monkeypatch, path):
+def test_a_large_body_is_refused_after_all_of_it_was_dropped(gate, monkeypatch):
     monkeypatch.setattr(endpoints, "_MOST_BYTES", 1 << 20)
-    status, text = asked(gate, path, endless(200 << 20))
+    status, text = asked(gate, "/report", endless(200 << 20))
 
     assert (status, text) == (413, "expected a body of at most 1,048,576 bytes, got 209,715,200")
 

@@ -106,14 +106,6 @@ def test_the_workers_fold_everything_between_them(run):
     assert run.truths() == run.true
 
 
-def test_what_a_lost_worker_has_taken_is_folded_by_the_collector(run):
-    run.ask(0)
-    given = run.ask(1)
-    run.ask(1, run.fold(given))
-
-    assert run.truths() == run.true
-
-
 def test_what_comes_back_late_is_not_merged_again(run):
     late = run.fold(run.ask(0))
     found = run.truths()

@@ -1,8 +1,8 @@
 """The collector's HTTP under messages that are right, almost right and wrong, in any order.
 
-The messages are made from the OpenAPI document and from what a correct worker would send. Whatever
-arrives, each response is one of the documented, and a run is never finished unless every worker
-has registered and accounted for all of its rows and answers.
+The messages are made from the schemas of the models and from what a correct worker would send.
+Whatever arrives, each response has an expected status, and a run is never finished unless every
+worker has registered and accounted for all of its rows and answers.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
-from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
+from simulator.protocol.messages import Arrival, Heartbeat, Registration
 from simulator.verify.truth import folding as fold_tasks
 from simulator.verify.truth.folding import FoldTasks, fold_here, truths
 from tests.fuzzing import CASES
-from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
+from tests.unit.control.messages import SCHEMAS, STATUSES, of_schema
 from tests.unit.control.run import (
     ANSWERS,
     PREFILL,
@@ -53,8 +53,7 @@ WORKERS = 2
 STRANGER = uid_of(99)
 INDEXES = st.integers(0, WORKERS - 1)
 UNKNOWN = (*QUERIES, "insert", "lunch", "")
-DOCUMENT = document()
-BODIES = {path: of_schema(DOCUMENT, body_schema(DOCUMENT, path)) for path in KINDS}
+BODIES = {path: of_schema(SCHEMAS[kind.message.__name__]) for path, kind in KINDS.items()}
 RIGHT_ANSWERS = st.sampled_from(
     [
         *ANSWERS,
@@ -309,7 +308,7 @@ class Attacked(RuleBasedStateMachine):
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), index=INDEXES)
     def message_of_the_schema(self, data, path, index):
-        """A message that the document allows: valid, and most often out of turn."""
+        """A message that the schema allows: valid, and most often out of turn."""
         body = json.dumps(data.draw(BODIES[path])).encode()
         assert {*_problems(KINDS[path].message, body)} <= {NO_RANGE}
         self.deliver(path, body, index)
@@ -384,15 +383,6 @@ TestQueryRun = AttackedQueries.TestCase
 TestInsertRun.settings = TestQueryRun.settings = OFTEN
 
 
-def test_the_document_describes_every_endpoint():
-    schemas = document()["components"]["schemas"]
-
-    assert {kind.message.__name__ for kind in KINDS.values()} | {
-        Reply.__name__,
-        Known.__name__,
-    } <= set(schemas)
-
-
 @pytest.mark.parametrize("path", KINDS)
 def test_every_list_text_and_number_of_a_message_has_a_limit(path):
     """Except numbers in answers: a wrong answer is the database's, and may be any number."""
@@ -400,7 +390,7 @@ def test_every_list_text_and_number_of_a_message_has_a_limit(path):
 
     def look(schema, where):
         if "$ref" in schema:
-            look(document()["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], where)
+            look(SCHEMAS[schema["$ref"]], where)
         for choice in schema.get("anyOf", ()):
             look(choice, where)
         match schema.get("type"):
@@ -414,7 +404,7 @@ def test_every_list_text_and_number_of_a_message_has_a_limit(path):
                 for part in schema.get("prefixItems") or [schema["items"]]:
                     look(part, f"{where}[]")
 
-    look({"$ref": f"#/components/schemas/{KINDS[path].message.__name__}"}, path)
+    look(SCHEMAS[KINDS[path].message.__name__], path)
 
     free = {"/answers": ["answers[].rows[][]"], "/answers/fresh": ["keys[][]"]}
     assert unlimited == [f"{path}.{where}" for where in free.get(path, ())]

@@ -235,14 +235,6 @@ def test_a_journal_has_a_limit(monkeypatch):
         run.begin()
 
 
-def test_without_a_file_a_run_keeps_nothing():
-    gate = gate_of(insert_spec(1))
-    message = Registration(index=0, version=__version__)
-    within_a_moment(gate.register(message, uid_of(0)))
-
-    assert list(gate.run.journal.entries()) == []
-
-
 def test_what_workers_have_reported_of_fresh_rows_is_here():
     mixed = mixed_spec()
     name = next(iter(fresh_types(DatasetReader(mixed.dataset))))

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 
@@ -24,7 +24,7 @@ from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.stored import comparison, statistics, whole_tables
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
-from tests.unit.stored_rows import execute, store
+from tests.unit.stored_rows import store
 
 ROWS = 500
 
@@ -288,14 +288,6 @@ def test_sums_that_cannot_be_computed_are_an_error_only_if_every_row_is_right(
     assert re.search(r"(missing 1|1 lost) \(0\)", verdict.reason)
 
 
-def test_full_shows_the_row_stored_twice(stored):
-    stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
-    (row,) = execute(stored.database, f"SELECT * FROM events WHERE {FIRST}")
-    check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
-
-    assert check.found == (f"501 rows; missing 0; not expected 1 ({row})")
-
-
 def test_a_number_of_missing_rows_that_is_not_all_of_them_says_so(stored, monkeypatch):
     monkeypatch.setattr(comparison, "_MAX_BUCKETS", 3)
     stored.tamper("DELETE FROM events")
@@ -331,15 +323,6 @@ def test_an_altered_value_is_a_mismatch(stored, level, change, seen_in):
 
     assert verdict.status is Status.MISMATCH
     assert f"events: {seen_in}" in wrong(verdict)
-
-
-@pytest.mark.parametrize("level", COMPARED)
-def test_a_value_of_another_type_is_a_mismatch(stored, level):
-    stored.tamper("UPDATE events SET timestamp = 'yesterday' WHERE sequence_number = 7")
-    verdict = stored.verify(level)
-
-    assert verdict.status is Status.MISMATCH
-    assert "max_timestamp: expected int64, got 'yesterday'" in verdict.reason
 
 
 DELETE_UNCERTAIN = "DELETE FROM events WHERE sequence_number BETWEEN 100 AND {} AND rowid > 250"
@@ -393,13 +376,6 @@ def test_a_table_without_any_row_is_never_verified(stored, mode):
 
     assert verdict.status is Status.INCOMPLETE
     assert verdict.uncertain_absent == ROWS
-
-
-def test_full_with_more_differences_than_it_can_look_at_is_a_mismatch(stored, monkeypatch):
-    monkeypatch.setattr("simulator.verify.stored.comparison._MAX_BUCKETS", 3)
-    stored.tamper("DELETE FROM events WHERE sequence_number < 5")
-
-    assert stored.verify(VerifyMode.FULL).status is Status.MISMATCH
 
 
 @pytest.mark.parametrize("level", COMPARED)
@@ -485,21 +461,6 @@ def test_inexact_sums_are_compared_with_slack(tmp_path):
     stored.tamper("UPDATE readings SET v = v + 1e-9 WHERE at = 4")
 
     assert wrong(stored.verify(VerifyMode.COUNTS)) == ["readings: sum_v"]
-
-
-def test_a_database_says_which_sums_it_does_not_calculate(tmp_path, monkeypatch):
-    stored = Stored(tmp_path / "stored.db", "pair")
-    can = replace(Sqlite.capabilities, no_wide_sums="64 bits are all")
-    monkeypatch.setattr(Sqlite, "capabilities", can)
-    monkeypatch.setattr(Sqlite, "row_hash", None)
-
-    verdict = stored.verify(VerifyMode.COUNTS)
-
-    assert verdict.status is Status.VERIFIED
-    assert verdict.left_out == (
-        f"hashes of rows: {Sqlite.no_row_hash}",
-        *(f"{table}: sum_big: 64 bits are all" for table in ("left", "right")),
-    )
 
 
 def test_what_the_database_cannot_express_is_unknown(stored, monkeypatch):
@@ -658,25 +619,12 @@ def test_null_is_one_more_value_of_a_tag(tmp_path):
     assert "NULL" not in check.expected
 
 
-def test_an_altered_tag_is_named_where_no_hash_is_computed(stored):
-    stored.database.row_hash = None
-    other = "SELECT device_id FROM events WHERE device_id NOT IN (SELECT min(device_id) FROM events"
-    change = f"{other} UNION SELECT max(device_id) FROM events) LIMIT 1"
-    stored.tamper(f"UPDATE events SET device_id = ({change}) WHERE {FIRST}")
-    (check,) = [each for each in stored.verify(VerifyMode.COUNTS).checks if each.ok is False]
-
-    assert check.name == "events: rows by device_id"
-    assert check.expected.startswith("6 combinations; ")
-    assert check.found != check.expected
-
-
 @pytest.mark.parametrize(
     ("change", "seen_in"),
     [
         (f"DELETE FROM events WHERE {FIRST}", "events: count"),
         (f"UPDATE events SET temperature = 99 WHERE {FIRST}", "events: max_temperature"),
         (f"UPDATE events SET timestamp = 5 WHERE {FIRST}", "events: min_timestamp"),
-        (f"UPDATE events SET timestamp = 9e15 WHERE {FIRST}", "events: max_timestamp"),
         (f"INSERT INTO events SELECT * FROM events WHERE {FIRST}", "events: sum_temperature"),
     ],
 )

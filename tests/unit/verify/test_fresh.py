@@ -124,11 +124,6 @@ def found_by(run, name, asks, change=None, *, promised=True, ticks=SAME):
     return check(run.arriving, TYPES[name], parts, promised=promised)
 
 
-def test_a_type_counts_gives_extremes_and_newest_rows():
-    assert [*TYPES] == ["fresh-count", "fresh-extremes", "fresh-newest"]
-    assert TYPES["fresh-count"].since(60_000).selection.since == 60_000
-
-
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("seed", range(5))
 def test_no_right_answer_is_called_wrong(name, seed):
@@ -284,17 +279,3 @@ def test_freshness_is_the_time_until_an_answer_counts_what_was_acknowledged():
     assert rows.sum() == len(measured)
     assert not unseen.rows.size
     assert delay <= np.average(delays, weights=rows) <= delay + 15 * MS
-
-
-def test_rows_that_no_answer_counts_are_unseen():
-    run = Run()
-    asks = [(run.until_ms, 0, 1), (run.until_ms, 90 * MS, 91 * MS)]
-    for row in run.rows:
-        row.visible = run.end
-    seen, unseen = found_by(run, "fresh-count", asks, promised=False).delays(run.arriving, 0)
-
-    assert not seen.rows.size
-    assert unseen.rows.sum() == sum(row.acknowledged is not None for row in run.rows)
-    assert unseen.waited_ns.max() == 90 * MS - min(
-        r.acknowledged for r in run.rows if r.acknowledged
-    )
