@@ -46,17 +46,17 @@ from simulator.verify.truth.needed import Names
 
 
 class Resumed(NamedTuple):
-    """The progress of the run."""
+    """The progress of a run, from its journal."""
 
     replaced_s: tuple[float, ...] = ()
-    """Times at which collectors replaced lost ones, this one included."""
+    """Times at which a collector replaced a lost one, including this collector."""
     prepared: TablesPrepared | None = None
     """None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0
     """Time since the start of the run."""
 
     def occurrences(self, began_s: float) -> Iterator[Occurrence]:
-        """Yield when collectors were replaced after the beginning."""
+        """Yield the replacements of collectors since `began_s`."""
         for at_s in self.replaced_s:
             if at_s >= began_s:
                 what = "collector replaced"
@@ -92,7 +92,7 @@ def resume(gate: Gate, follower: Follower) -> Resumed:
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0
 _STALLED_S = 2.0
-"""A database that acknowledges no row for this long is named when the time is up."""
+"""Shortest time without an acknowledged row that the message of --timeout mentions."""
 _LAST_REPLIES_S = 0.05
 _BLAME_S = 3.0
 """Time for finding out whether something else has changed the tables."""
@@ -167,7 +167,7 @@ class Collector:
         return outcome
 
     async def _blame(self, failure: BenchError) -> BenchError:
-        """Return the error of tables that something else has changed, if that caused a failure."""
+        """Return the failure, or the error of changed tables if something else changed them."""
         if not self._run.tables_ready.is_set() or isinstance(failure, Interrupted):
             return failure
         harm = None
@@ -189,11 +189,11 @@ class Collector:
             print(text, file=sys.stderr, flush=True)  # noqa: T201
 
     def _resume(self) -> None:
-        """Go on with the run of a collector that was lost, if there was one."""
+        """Continue the run of a lost collector, if there was one."""
         try:
             self._resumed = resume(self._gate, self._follower)
         except RunError:
-            self._work.touched = True  # perhaps: its progress is unknown, and so is its number
+            self._work.touched = True  # perhaps: progress and number of collectors are unknown
             self._writer.follow(MOST_COLLECTORS)
             raise
         self._writer.follow(len(self._resumed.replaced_s))
@@ -202,17 +202,14 @@ class Collector:
 
     async def _measure(self) -> None:
         spec = self._spec
-        if spec.work is Work.CHECK:
-            self._phases.enter("check")
-            await self._in_thread(self._check)
-            return
-        if spec.work is Work.MARKS:
-            self._phases.enter("marks")
-            await self._in_thread(self._work.read_marks)
-            return
-        if spec.work is Work.SCAN:
-            self._phases.enter("scan")
-            await self._in_thread(self._scan)
+        alone = {
+            Work.CHECK: self._check,
+            Work.MARKS: self._work.read_marks,
+            Work.SCAN: self._scan,
+        }
+        if spec.work in alone:
+            self._phases.enter(spec.work.value)
+            await self._in_thread(alone[spec.work])
             return
         if self._resumed.prepared:
             await self._in_thread(partial(self._work.go_on, self._resumed.prepared))
@@ -230,18 +227,18 @@ class Collector:
         self._follower.finish()
         if self._run.stopped.is_set():
             await self._run.last_reports(_LAST_REPORTS_S)
-            raise self._over()
+            raise self._make_end()
         await self._in_thread(self._finish)
         self._gate.fold_tasks.dismiss()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        """Run blocking work in a thread; the end of the run does not wait for it."""
+        """Run blocking work in a thread; a stopped run does not wait for its end."""
         task = asyncio.create_task(asyncio.to_thread(work))
         over = asyncio.create_task(self._run.stopped.wait())
         await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()
         if not task.done():
-            raise self._over()
+            raise self._make_end()
         task.result()
 
     @asynccontextmanager
@@ -264,11 +261,11 @@ class Collector:
             await asyncio.sleep(_POLL_S)  # one long sleep would count pauses of the machine
         self._run.stop(
             f"--timeout: the run was not done after {self._spec.timeout_s:g} s, in phase"
-            f" {self._phases.now}{self._stall_text()}; give it more time, fewer rows, or 0 for no"
-            " limit"
+            f" {self._phases.now}{self._describe_stall()}; give it more time, fewer rows, or 0 for"
+            " no limit"
         )
 
-    def _stall_text(self) -> str:
+    def _describe_stall(self) -> str:
         """Return how long the database has acknowledged no row, as text; empty if that is short."""
         stalled_s = self._run.compute_stalled_s(self._phases.entered_s)
         inserts = self._phases.now in (self._spec.barrier, WARMUP, "prefill")
@@ -310,18 +307,18 @@ class Collector:
             self._enter_from_thread("teardown")
             self._work.tear_down()
 
-    def _over(self) -> BenchError:
+    def _make_end(self) -> BenchError:
         failed = MismatchError if self._run.is_wrong else RunError
         return (Interrupted if self._interrupted else failed)(self._run.cause)
 
     # --- events --------------------------------------------------------------------------------
 
     def _enter_from_thread(self, phase: str) -> None:
-        """Enter a phase, which begins now, in the loop's thread: lines of two would mix."""
+        """Enter a phase now, from the loop's thread: the lines of two threads would mix."""
         self._loop.call_soon_threadsafe(self._phases.enter, phase, now_s())
 
     def _fold_from_thread(self, names: Names, tasks: FoldTasks) -> None:
-        """Fold in threads of this process, and in the workers that have reported."""
+        """Fold tasks in threads of this process, and in the workers that have reported."""
         self._loop.call_soon_threadsafe(self._gate.fold_tasks.offer, names, tasks)
         fold_here(tasks)
 

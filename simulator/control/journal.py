@@ -1,7 +1,7 @@
 """The journal of a run, from which a new collector continues the run of a lost one.
 
-It keeps messages of the workers and decisions of the run, each with its instant; heartbeats, which
-are repeated, are left out. The parent of a collector keeps the file.
+The journal keeps messages of the workers and decisions of the collector, each with its time.
+Heartbeats are left out: they are repeated anyway. The parent of the collector keeps the file.
 """
 
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ from simulator.protocol.messages import (
 )
 
 MOST_BYTES = 1 << 30
-"""Size above which a journal is given up; answers and batches of a run are at most half."""
+"""Largest size of a journal; answers and batches of a run take at most half of it."""
 _NOBODY = "-"
 _GIVEN_UP = b"given up\n"
 
 
 class Began(Message):
-    """A collector has begun, the first one or another in its place."""
+    """A collector has begun: the first one, or a replacement."""
 
     boot_id: str
     ahead_s: float
@@ -54,7 +54,7 @@ class Entered(Message):
 
 
 class Steadied(Message):
-    """The begin of the measured part is known."""
+    """The start of the measured part is known."""
 
     measured_s: float
 
@@ -95,17 +95,17 @@ class Journal:
     """The entries of one run, in a file that outlives the collector."""
 
     def __init__(self, file: BinaryIO | None = None) -> None:
-        """Store a file that is open for reading and writing; without one, nothing is kept."""
+        """Store a file that is open for reading and writing; without a file, nothing is kept."""
         self._file = file
         self._bytes = 0
         self._replayed_s: float | None = None
 
     def now_s(self) -> float:
-        """Return the time; while entries are replayed, the instant of the present one."""
+        """Return the time; during a replay, the time of the present entry."""
         return now_s() if self._replayed_s is None else self._replayed_s
 
     def note(self, what: Message, uid: str = _NOBODY) -> None:
-        """Keep an event of this moment, unless it is replayed."""
+        """Keep an event that happens now, unless entries are being replayed."""
         if self._file is None or self._replayed_s is not None:
             return
         line = f"{type(what).__name__} {now_s()!r} {uid} {what.model_dump_json()}\n".encode()
@@ -120,18 +120,26 @@ class Journal:
             self._give_up(self._file)
 
     def entries(self) -> Iterator[JournalEntry]:
-        """Yield the entries to replay; new entries follow the last one that is whole.
+        """Yield the entries to replay; new entries follow the last whole one.
 
-        RunError if the journal was given up: the progress of the run is unknown then.
+        RunError if the journal was given up, since the progress of the run is unknown.
         """
         if self._file is None:
             return
         self._file.seek(0)
         try:
             while (line := self._file.readline()).endswith(b"\n"):
-                entry = _entry_of(line)
-                self._replayed_s = entry.at_s
-                yield entry
+                try:
+                    kind, at_s, uid, body = line.split(b" ", 3)
+                    what = _KINDS[kind.decode()].model_validate_json(body)
+                    self._replayed_s = float(at_s)
+                except (ValueError, KeyError) as error:
+                    raise RunError(
+                        "the collector was lost, and another one cannot take its place: the journal"
+                        " of the run took too much space in the folder of temporary files; free"
+                        " some there, or set TMPDIR to a folder with more"
+                    ) from error
+                yield JournalEntry(self._replayed_s, uid.decode(), what)
                 self._bytes += len(line)
         finally:
             self._replayed_s = None
@@ -139,24 +147,10 @@ class Journal:
         self._file.truncate()
 
     def _give_up(self, file: BinaryIO) -> None:
-        """Keep nothing more: part of a run must not look like all of it."""
+        """Keep nothing more: a part of the run must not look like the whole run."""
         self._file = None
         with suppress(OSError):
             file.truncate(0)
             file.seek(0)
             file.write(_GIVEN_UP)
             file.flush()
-
-
-def _entry_of(line: bytes) -> JournalEntry:
-    try:
-        kind, at_s, uid, body = line.split(b" ", 3)
-        return JournalEntry(
-            float(at_s), uid.decode(), _KINDS[kind.decode()].model_validate_json(body)
-        )
-    except (ValueError, KeyError) as error:
-        raise RunError(
-            "the collector was lost, and another one cannot take its place: the journal of the run"
-            " took too much space in the folder of temporary files; free some there, or set TMPDIR"
-            " to a folder with more"
-        ) from error

@@ -17,12 +17,12 @@ MOST_ANSWER_BYTES = 256 << 20
 
 
 class Rejected(Exception):
-    """The message does not fit the state of this run; the text gives the reason."""
+    """A message does not fit the state of the run; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """The specification of a run, and the barriers and answers that follow from it."""
+    """The specification of a run, and the barriers and answers that it implies."""
 
     spec: RunSpec
     queries: Mapping[str, bool]
@@ -32,7 +32,7 @@ class Script:
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
-        """Return the script that a specification gives the workers of a database."""
+        """Return the script of a run on a database."""
         if not spec.asks:
             return cls(spec, {}, {})
         types = spec.query_types()
@@ -52,7 +52,7 @@ class Script:
     def helps(self) -> bool:
         """True if workers that have reported help the collector to compute the truth.
 
-        Rows are compared then, and are more than one fold task has.
+        They help if rows are compared that are more than one fold task.
         """
         spec = self.spec
         compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE
@@ -65,11 +65,11 @@ class Script:
 
     @cached_property
     def arrivals(self) -> Counter[str]:
-        """Barrier -> how many workers come to it."""
+        """Barrier -> number of workers that come to it."""
         return Counter(barrier for task in self.spec.workers for barrier in self.barriers(task))
 
     def instances(self, query: str, task: Ask, runs: int, warmup_runs: int) -> set[int]:
-        """Return the instances of a query type that a worker asks in this number of runs."""
+        """Return the instances of a query type that a worker asks in these numbers of runs."""
         asked = {task.first, *task.warmup(warmup_runs), *task.instances(runs)}
         return asked if self.queries[query] else {0}
 

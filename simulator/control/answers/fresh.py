@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import chain
 
 from simulator.control.script import Rejected
-from simulator.data.fresh import FreshType
 from simulator.data.query import AggregateQuery
 from simulator.data.reader import DatasetReader
 from simulator.errors import RunError, counted
@@ -28,7 +27,7 @@ MOST_BYTES = 256 << 20
 
 
 class Arrivals:
-    """The parts of all workers. A part that comes again changes nothing."""
+    """The parts of all workers' reports. A repeated part changes nothing."""
 
     def __init__(self) -> None:
         self._sent: dict[int, list[SentBatches]] = defaultdict(list)
@@ -36,7 +35,7 @@ class Arrivals:
         self._bytes = 0
 
     def take(self, part: SentBatches | FreshAnswers) -> bool:
-        """Keep the next part of a worker; return whether it is new. Rejected if one is missing."""
+        """Keep a part; return whether it is new. Rejected if it is not the worker's next part."""
         kept: list[ArrivalPart] = (
             self._sent[part.index]  # type: ignore[assignment]
             if isinstance(part, SentBatches)
@@ -60,7 +59,7 @@ class Arrivals:
         return chain.from_iterable(self._sent.values())
 
     def has_sent(self, worker: int) -> bool:
-        """Return whether all batches of a worker are here."""
+        """Return whether all batches of a worker have arrived."""
         parts = self._sent.get(worker, [])
         return bool(parts) and parts[-1].last
 
@@ -71,7 +70,7 @@ class Arrivals:
                 yield from parts
 
     def count_answered(self, query: str, worker: int) -> int:
-        """Return how many answers of a worker to a query are here."""
+        """Return how many answers of a worker to a query have arrived."""
         return sum(part.count for part in self._answers.get((query, worker), ()))
 
 
@@ -84,7 +83,7 @@ def _size_of(part: SentBatches | FreshAnswers) -> int:
 def judge_fresh(
     spec: RunSpec, database: Database, arrivals: Arrivals
 ) -> tuple[tuple[QueryVerdict, ...], tuple[Freshness, ...]]:
-    """Return the verdict on each query, and how soon rows were seen in those that count them."""
+    """Return the verdict on each query, and for queries that count rows, their freshness."""
     reader = DatasetReader(spec.dataset)
     try:
         stored = select_stored_since(reader, spec.dataset, spec.load.until_ms or 0)
@@ -103,12 +102,21 @@ def judge_fresh(
                 QueryVerdict(
                     name=name,
                     statement=statement.text,
-                    verdict=Verdict.of([*_checks(name, found, database.late)]),
+                    verdict=Verdict.of([*_list_checks(name, found, database.late)]),
                     answers=found.answers,
                 )
             )
             if isinstance(fresh_type.query, AggregateQuery):
-                freshness.append(_freshness(name, found, rows, reader, fresh_type))
+                seen, unseen = found.delays(rows, reader.place(fresh_type.query.table))
+                freshness.append(
+                    Freshness(
+                        query=name,
+                        rows=int(seen.rows.sum()),
+                        unseen_rows=int(unseen.rows.sum()),
+                        delays=pairs_of(counts_of(*seen)),
+                        unseen=pairs_of(counts_of(*unseen)),
+                    )
+                )
     except ValueError as error:
         raise RunError(
             f"what a worker has reported of fresh rows cannot be read: {error}"
@@ -116,7 +124,7 @@ def judge_fresh(
     return tuple(verdicts), tuple(freshness)
 
 
-def _checks(name: str, found: FreshOutcome, late: str) -> Iterator[Check]:
+def _list_checks(name: str, found: FreshOutcome, late: str) -> Iterator[Check]:
     seen = "sent until then" if late else "acknowledged before and sent until then"
     yield Check(
         name=f"{name}: answers",
@@ -126,16 +134,3 @@ def _checks(name: str, found: FreshOutcome, late: str) -> Iterator[Check]:
     )
     for wrong in found.wrong:
         yield Check(name=name, expected=wrong.expected, found=wrong.found, ok=False)
-
-
-def _freshness(
-    name: str, found: FreshOutcome, rows: ArrivingRows, reader: DatasetReader, fresh_type: FreshType
-) -> Freshness:
-    seen, unseen = found.delays(rows, reader.place(fresh_type.query.table))
-    return Freshness(
-        query=name,
-        rows=int(seen.rows.sum()),
-        unseen_rows=int(unseen.rows.sum()),
-        delays=pairs_of(counts_of(*seen)),
-        unseen=pairs_of(counts_of(*unseen)),
-    )

@@ -1,4 +1,4 @@
-"""Judges the answers to queries: each different answer to each instance against its truth."""
+"""Compares each different answer to each instance of a query with its truth."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
 _MOST_OWN_VALUES = 1 << 18
-"""Largest number of values kept of all answers to own queries, to compare targets."""
+"""Largest number of values in kept answers to own queries, which compare targets."""
 _NO_TRUTH = "the answers to own queries are not checked: no truth of them is known"
 _LISTED = 5
 """Wrong answers of a query type that a verdict describes."""
@@ -45,7 +45,7 @@ class Judge:
         self._own_values_left = _MOST_OWN_VALUES
 
     def judge(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
-        """Return the verdict on each type; the truths of all instances are computed together."""
+        """Return the verdict on each type, after computing the truths of all instances at once."""
         asked: dict[str, dict[int, Query]] = {
             name: {i: each.instance(i) for i in dict.fromkeys(i for i, _ in answers(name))}
             for name, each in types.items()
@@ -81,7 +81,7 @@ class Judge:
             open_ones += ok is None
             listed = not ok and len(wrong) < _LISTED
             if listed:
-                true, got = _difference(truth.answer, answer)
+                true, got = _find_difference(truth.answer, answer)
                 which = f"answer {instance}" if query_type.varies else "answer"
                 true += f" ({truth.undecided})" if ok is None else ""
                 wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=ok))
@@ -91,7 +91,7 @@ class Judge:
             if self._load.digests:
                 digest = digest_of(answer.rows)
                 digests.append(AnswerDigest(instance=instance, digest=digest, ok=ok))
-        checks = [_summary(name, compared, right, open_ones), *wrong] if compared else []
+        checks = [_summarize(name, compared, right, open_ones), *wrong] if compared else []
         return QueryVerdict(
             name=name,
             statement=first.text,
@@ -105,7 +105,7 @@ class Judge:
     def list_unchecked(
         self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
     ) -> tuple[QueryVerdict, ...]:
-        """Return the answers to own queries, of which no truth is known."""
+        """Return the answers to own queries, unchecked: their truth is unknown."""
         return tuple(
             self._list_unchecked(name, query_type, answers(name))
             for name, query_type in types.items()
@@ -142,7 +142,7 @@ class Judge:
         return self._database.statement(query, self._load.queries[name])
 
     def _digest_own(self, instance: int, answer: Answer) -> AnswerDigest:
-        """Return the digest of an own query's answer, with its rows as long as there is room."""
+        """Return the digest of an answer to an own query, with its rows while there is room."""
         self._own_values_left -= len(answer.rows) * len(answer.names)
         rows = answer.rows if self._own_values_left >= 0 else None
         return AnswerDigest(instance=instance, digest=digest_of(answer.rows), ok=None, rows=rows)
@@ -151,10 +151,10 @@ class Judge:
 def _format(
     instance: int, statement: Statement, answer: Answer, truth: Truth | None = None
 ) -> ShownAnswer:
-    """Return the first rows of an answer; of a wrong one, the rows from the first difference on."""
+    """Return the first rows of an answer; if it is wrong, the rows from the first difference on."""
     ok = truth.verdict(answer) if truth else None
     true_rows = truth.answer.rows if truth and not ok else None
-    skipped = 0 if true_rows is None else _equal_rows(true_rows, answer.rows)
+    skipped = 0 if true_rows is None else _count_equal(true_rows, answer.rows)
     part = slice(skipped, skipped + _SHOWN_ROWS)
     return ShownAnswer(
         instance=instance,
@@ -168,8 +168,7 @@ def _format(
     )
 
 
-def _summary(name: str, compared: int, right: int, undecided: int) -> Check:
-    """Return the check that counts the answers."""
+def _summarize(name: str, compared: int, right: int, undecided: int) -> Check:
     is_right = right + undecided == compared
     return Check(
         name=f"{name}: answers",
@@ -179,15 +178,15 @@ def _summary(name: str, compared: int, right: int, undecided: int) -> Check:
     )
 
 
-def _equal_rows(true: Rows, found: Rows) -> int:
-    """Return how many rows are equal before the first difference."""
+def _count_equal(true: Rows, found: Rows) -> int:
+    """Return the number of equal rows before the first difference."""
     pairs = enumerate(zip(true, found, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(true), len(found)))
 
 
-def _difference(true: Answer, found: Answer) -> tuple[str, str]:
-    """Return the first rows in which the answers differ, or their sizes."""
-    at = _equal_rows(true.rows, found.rows)
+def _find_difference(true: Answer, found: Answer) -> tuple[str, str]:
+    """Return the first rows that differ, or the sizes of the answers."""
+    at = _count_equal(true.rows, found.rows)
     if at < min(len(true.rows), len(found.rows)):
         return str(true.rows[at]), str(found.rows[at])
     return counted(len(true.rows), "row"), counted(len(found.rows), "row")

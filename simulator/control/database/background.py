@@ -1,4 +1,4 @@
-"""Work of the server in the background: its counters, read once a second during the run."""
+"""Reads the counters of the server's background work once a second during the run."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -12,11 +12,11 @@ from simulator.protocol.events import Occurrence
 
 SAMPLE_S = 1.0
 MOST_CHANGES = 500
-"""More changes are joined with their neighbours, so that results stay small."""
+"""Largest number of changes in a result; further changes are joined with their neighbours."""
 _FIRST_S = 5.0
 """Longest wait for the first counters, and after the run for the last ones."""
 _LONGEST_PAUSE_S = 30.0
-"""Longest pause between attempts to read counters from a server that refuses them."""
+"""Longest pause between attempts to read the counters of a server that refuses to show them."""
 
 
 class _Change(NamedTuple):
@@ -27,7 +27,7 @@ class _Change(NamedTuple):
 
 
 class BackgroundWatch:
-    """Follows the counters of one server in a thread; the run never depends on them."""
+    """Follows the counters of one server in a thread; a run never depends on them."""
 
     def __init__(
         self,
@@ -40,17 +40,17 @@ class BackgroundWatch:
         self._sample_s = self._pause_s = sample_s
         self._over = threading.Event()
         self._read = threading.Event()
-        """Set once counters were read, or could not be."""
+        """Set after the first attempt to read the counters."""
         self._thread = threading.Thread(target=self._watch, name="background work", daemon=True)
         self._since_s: float | None = None
-        """Time of the first counters."""
+        """Time at which the counters were first read."""
         self._is_whole = False
-        """True if they were read at the end."""
+        """True if they were also read at the end."""
         self._last: dict[str, int] = {}
         self._changes: list[_Change] = []
 
     def start(self) -> None:
-        """Read the counters, and again about once a second."""
+        """Start to read the counters about once a second; wait for the first time."""
         self._thread.start()
         self._read.wait(_FIRST_S)
 
@@ -61,7 +61,7 @@ class BackgroundWatch:
             self._thread.join(_FIRST_S)
 
     def counts(self, since_s: float) -> dict[str, int]:
-        """Return how often the server did each kind of work since an instant; empty if unknown."""
+        """Return how often the server has done each kind of work since an instant, if known."""
         if self._since_s is None or self._since_s > since_s or not self._is_whole:
             return {}
         return {
@@ -70,7 +70,7 @@ class BackgroundWatch:
         }
 
     def occurrences(self, since_s: float) -> list[Occurrence]:
-        """Return the server's work since an instant, in seconds after it."""
+        """Return the server's work since an instant, with times relative to the instant."""
         changes = [c for c in self._changes if c.at_s > since_s]
         joined = changes
         for doublings in count(1):
@@ -83,7 +83,7 @@ class BackgroundWatch:
         ]
 
     def _watch(self) -> None:
-        """Read the counters until the end; try again after longer and longer pauses."""
+        """Read the counters until the end; after an error, retry after growing pauses."""
         while not self._over.is_set():
             with suppress(Exception), self._database.background_work() as counters:
                 if not self._follow(counters):
@@ -119,7 +119,7 @@ class BackgroundWatch:
 
 
 def _join(changes: list[_Change], since_s: float, width_s: float) -> list[_Change]:
-    """Return the changes of a counter within the same time as one, at the first of them."""
+    """Join the changes of each counter within the same interval; the first one sets the time."""
     found: dict[tuple[str, int], _Change] = {}
     for each in changes:
         key = each.name, int((each.at_s - since_s) / width_s)

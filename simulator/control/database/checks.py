@@ -1,4 +1,4 @@
-"""Runs without workers: the check of a target, and the scan of a file that only a pod can read."""
+"""Runs without workers: checks a target, or scans a file that only a pod can read."""
 
 import os
 import time
@@ -51,14 +51,14 @@ def probe(database: Database) -> Iterator[CheckEvent]:
             database.drop(database.objects(scratch))
         yield CheckEvent(name=name, detail="create, insert, read and drop work")
     except BenchError as error:
-        # The message goes after the target's name, which says enough.
+        # The target's name precedes the message; the module's name would repeat it.
         raise SetupError(f"{name}: {str(error).removeprefix(f'{database.name}: ')}") from error
     except Exception as error:  # of any driver
         raise SetupError(f"{name}: {database.explain(error)}") from error
 
 
 def _write_and_read(database: Database, scratch: Table) -> None:
-    # Every database can store the present second, and no retention policy drops it.
+    # Every database can store the present second, and no retention policy drops its row.
     now_ms = int(time.time()) * 1000  # noqa: TID251
     data = {"time": Values(np.array([now_ms])), "value": Values(np.array([0.5]))}
     row = Block(scratch, 0, np.array([0]), data)
@@ -87,7 +87,7 @@ def scan_file(spec: RunSpec) -> Scanned:
     assert file
     _expect_file(file.path, file, "--data")
     _expect_plain(file)
-    manifest = task.manifest or _manifest(file, task)
+    manifest = task.manifest or _read_manifest(file, task)
     reader = DatasetReader(manifest.dataset if manifest else spec.dataset)
     tables = tables_in(reader, file.format, file.name, manifest)
     found = scan(
@@ -103,7 +103,7 @@ def scan_file(spec: RunSpec) -> Scanned:
 
 
 def _expect_plain(file: RecordsFile) -> None:
-    """Raise ConfigError for a compressed file: each worker reads a part of it from its middle."""
+    """Raise ConfigError for a compressed file: workers start to read in the middle of a file."""
     try:
         compression = compression_in(Path(file.path))
     except OSError as error:
@@ -131,8 +131,8 @@ def _read_prepared(task: ScanTask) -> Scanned:
     )
 
 
-def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
-    """Return the manifest in the volume claim, if there is one; ConfigError if it is needed."""
+def _read_manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
+    """Return the manifest in the volume claim; None if it is missing and not needed."""
     if not task.manifest_path:
         return None
     if not task.needs_manifest and not _exists(Path(task.manifest_path)):
@@ -154,11 +154,11 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
-        return True  # the error of reading it names the cause
+        return True  # the attempt to read it shows the cause
 
 
 def _expect_file(path: str, file: RecordsFile, option: str) -> None:
-    """Raise ConfigError, with the files of its folder, unless this is a regular file."""
+    """Raise ConfigError unless this is a regular file; the message lists the files beside it."""
     place = Path(path)
     try:
         if place.is_file():

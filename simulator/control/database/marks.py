@@ -1,8 +1,8 @@
 """Reads and writes the marks of a database, in a separate table.
 
-The table is an ordinary one, which each module creates, writes and queries like the tables of a
-workload. It has a row for each integer of a mark; the rows are a second apart, because some
-databases keep one row a second, and none of them lies in the future.
+Each module creates, writes and queries the table like the tables of a workload. It has a row for
+each integer of a mark. The rows are a second apart, because some databases keep one row a second,
+and no row lies in the future.
 """
 
 import time
@@ -39,7 +39,7 @@ _MOST_ROWS = 3000
 """A table with more rows is created again, with the newest marks only."""
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""Pauses before each look for a mark that was acknowledged: at once, and when all are visible."""
+"""Pauses before the looks for an acknowledged mark: at first, and once all rows are visible."""
 _SINCE_MS, _UNTIL_MS = 10**12, 10**13
 """Bounds of the times of marks: 2001 and 2286."""
 
@@ -50,33 +50,33 @@ class MarkTable:
     def __init__(self, database: Database) -> None:
         self._workload = database
         self._seconds: list[int] = []
-        """The times of the rows, as far as they are known."""
+        """The known times of rows."""
         self._last_ms = 0
         self.missing = ""
-        """Why the database has no place for marks; empty if it has one."""
+        """Why the database cannot store marks; empty if it can."""
         self.unread = ""
-        """Why its marks could not be read; empty if they were, or there are none."""
+        """Why the marks could not be read; empty if they were read, or do not exist."""
 
     @property
     def _database(self) -> Database:
-        """The database as it serves tables of our own, with the current credentials."""
+        """The database with its options for tables of our own, and the current credentials."""
         return self._workload.for_own_tables()
 
     def read(self, *, visible: bool = False) -> Marks:
-        """Return the marks; none where they cannot be read, for example in a new database.
+        """Return the marks; none if they cannot be read, for example in a new database.
 
-        With `visible`, wait first until rows are visible, such as rows that a killed process left.
+        With `visible`, first wait until rows are visible, such as those of a killed process.
         """
         if visible:
             with suppress(Exception):  # a database without marks, or one that is read-only
                 self._database.visible([TABLE])
         try:
             with self._database.connect() as session:
-                spared = self._rows(session, SPARE) if self._has_spare else []
+                spared = self._read_rows(session, SPARE) if self._has_spare else []
                 try:
                     rows = self._list_stored(session)
                 except Exception:
-                    if not spared:  # else a crash came before the table was created again
+                    if not spared:  # otherwise a crash came before the table was created again
                         raise
                     rows = []
         except Exception as error:  # noqa: BLE001 - a driver's error
@@ -86,7 +86,7 @@ class MarkTable:
                 self.unread = str(self._database.setup_error(error)) if unread else ""
             return Marks()
         self.unread = ""
-        return _marks_in([*rows, *_of_marks(spared)])
+        return _decode([*rows, *_select_marks(spared)])
 
     @cached_property
     def _has_spare(self) -> bool:
@@ -97,7 +97,7 @@ class MarkTable:
     def foreign(self) -> dict[str, Existing]:
         """Return the foreign objects with the name of the table, by their names.
 
-        SetupError if one is like ours and cannot be read: then nothing can be called foreign.
+        SetupError if an object is like ours and cannot be read, since it may be foreign or not.
         """
         found = self._database.find_existing(self._database.objects(TABLE))
         return found if self._is_foreign(found, TABLE) else {}
@@ -107,14 +107,14 @@ class MarkTable:
         return not (alike and (not found or self._has_marks(found, table)))
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return how much is stored in an object with the name of the table."""
+        """Return the size of an object with the name of the table."""
         return self._database.contents(name, found)
 
     def _has_marks(self, found: Mapping[str, Existing], table: Table) -> bool:
-        """Return whether a table, which exists, has the columns of ours and rows like its own."""
+        """Return whether an existing table has the columns of ours, and rows as we write them."""
         try:
             with self._database.connect() as session:
-                rows = self._rows(session, table)
+                rows = self._read_rows(session, table)
         except Exception as error:
             if not self._may_be_ours(found, table, error):
                 return False
@@ -122,21 +122,21 @@ class MarkTable:
                 f"{self._database.setup_error(error)}: the marks in {', '.join(found)} cannot be"
                 " read, so nothing of this program is recognised; nothing was changed"
             ) from error
-        if rows:  # of some databases a row is visible before all of its fields are
+        if rows:  # some databases show a row before all of its fields
             some = any(row["mark"] is not None for row in rows)
             timed = all(row["time"] is not None for row in rows)
-            return some and timed and all(map(_is_of_a_mark, _whole(rows)))
+            return some and timed and all(map(_may_be_of_mark, _drop_nulls(rows)))
         if not all(self._database.resembles(name, [table]) for name in found):
             return False
         stored = [self.contents(name, each) for name, each in found.items()]
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
 
     def _may_be_ours(self, found: Iterable[str], table: Table, error: Exception) -> bool:
-        """Return whether a table that cannot be read has the columns of ours, and their types."""
-        is_missing = MISSING in str(self._database.setup_error(error))  # a part that ours has
+        """Return whether a table that cannot be read may have the columns and types of ours."""
+        is_missing = MISSING in str(self._database.setup_error(error))  # a column that ours has
         if is_missing or isinstance(error, ValueError):  # or a value of another type
             return False
-        with suppress(Exception):  # a user who may not read the columns either
+        with suppress(Exception):  # the user may not read the columns either
             return all(self._database.resembles(name, [table]) for name in found)
         return True
 
@@ -156,12 +156,12 @@ class MarkTable:
         except Exception as error:  # noqa: BLE001 - a driver's error
             words = str(error) if isinstance(error, BenchError) else self._database.explain(error)
             self.missing = words
-            if "already exists" in words and not self.foreign():  # another process has made it
+            if "already exists" in words and not self.foreign():  # another process created it
                 self.read()
                 self.missing = self.unread
 
     def write(self, mark: Mark) -> Mark:
-        """Write a mark; return it with its time once it is acknowledged."""
+        """Write a mark; return it with its time after the acknowledgement."""
         return self._send(mark, look=False)
 
     def write_last(self, mark: Mark) -> Mark:
@@ -180,7 +180,7 @@ class MarkTable:
         return mark
 
     def _store(self, mark: Mark, table: Table, taken: list[int], *, look: bool) -> None:
-        """Write the rows of a mark, and add their times to those that are taken."""
+        """Write the rows of a mark, and add their times to `taken`."""
         values = encode(mark)
         seconds = _free_seconds(len(values), taken)
         columns = {
@@ -208,7 +208,7 @@ class MarkTable:
         for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
             for pause_s in pauses_s:
                 time.sleep(pause_s)  # some databases show a row late
-                if mark in _marks_in(_of_marks(self._rows(session, table))).entries:
+                if mark in _decode(_select_marks(self._read_rows(session, table))).entries:
                     return
             self._database.visible([table])
         raise SetupError(
@@ -216,7 +216,7 @@ class MarkTable:
             " back; look at the server's log and at its free disk space, or drop the table"
         )
 
-    def _rows(self, session: Session, table: Table) -> list[dict[str, int | None]]:
+    def _read_rows(self, session: Session, table: Table) -> list[dict[str, int | None]]:
         names = [column.name for column in table.columns]
         statement = self._database.render(RowsQuery(table))
         found = answer(statement.outputs, session.run(statement)).rows
@@ -224,16 +224,16 @@ class MarkTable:
 
     def _list_stored(self, session: Session) -> list[dict[str, int]]:
         """Return the rows of the table, and store their times."""
-        rows = _of_marks(self._rows(session, TABLE))
+        rows = _select_marks(self._read_rows(session, TABLE))
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
         return rows
 
     def _rewrite(self) -> None:
-        """Keep the newest mark of each table only, so that reading stays fast.
+        """Keep only the newest mark of each table, so that reading stays fast.
 
-        They are in one of two tables at every moment. Without room for a second table, or if
-        a foreign one has its name, all marks stay.
+        At every moment, these marks are in one of two tables. If the second table cannot be
+        created, or a foreign table has its name, all marks stay.
         """
         kept = [*reversed(self.read().claiming)]
         database, spare = self._database, self._database.objects(SPARE)
@@ -243,10 +243,10 @@ class MarkTable:
             except Exception:  # noqa: BLE001 - a driver's error
                 return
         with database.connect() as session:
-            spared = _of_marks(self._rows(session, SPARE))
+            spared = _select_marks(self._read_rows(session, SPARE))
         times = [row["time"] // 1000 for row in spared]
         for mark in kept:
-            if mark not in _marks_in(spared).entries:
+            if mark not in _decode(spared).entries:
                 self._store(mark, SPARE, times, look=True)
         database.drop(database.objects(TABLE))
         database.create([TABLE], _BATCH_ROWS)
@@ -258,23 +258,23 @@ class MarkTable:
 
 
 def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return this many seconds that end now, or before all stored rows if those are taken."""
+    """Return this many seconds up to now, or before all stored rows if some of them are taken."""
     last = int(time.time())  # noqa: TID251
     if taken and max(taken) > last - rows:
         last = min(taken) - 1
     return np.arange(last - rows + 1, last + 1)
 
 
-def _marks_in(rows: Iterable[Mapping[str, int]]) -> Marks:
+def _decode(rows: Iterable[Mapping[str, int]]) -> Marks:
     return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)
 
 
-def _of_marks(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
-    return [row for row in _whole(rows) if _is_of_a_mark(row)]
+def _select_marks(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
+    return [row for row in _drop_nulls(rows) if _may_be_of_mark(row)]
 
 
-def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
-    """Return the rows without NULLs."""
+def _drop_nulls(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
+    """Return the rows without any NULL."""
     return [
         {name: value for name, value in row.items() if value is not None}
         for row in rows
@@ -282,7 +282,7 @@ def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
     ]
 
 
-def _is_of_a_mark(row: Mapping[str, int]) -> bool:
-    """Return whether a row can belong to a mark, even to one that was not written completely."""
+def _may_be_of_mark(row: Mapping[str, int]) -> bool:
+    """Return whether a row can belong to a mark, which need not be complete."""
     whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
     return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

@@ -1,24 +1,24 @@
 """Ownership of the tables, and the origin of their rows.
 
 Marks in the database name the objects that this program has made. An object is recognised before it
-is touched: a claim alone is not enough, because another object may have the name by now. An object
+is touched: a claim alone is not enough, because another object may have taken the name. An object
 with our signature is ours, whichever mark names it. Without a signature, only the newest mark of a
 table counts, and the object must look like one of ours. Any other object is foreign: a run that
 needs its name is refused.
 
-    state      newest mark of a table             objects with the needed names that are ours
+    state      newest mark of a table             our objects among those with the needed names
     nothing    none                               none
-    clearing   CLEARING, with dropped objects     those that the mark names, as far as they are left
-    intended   CLEARING, `intended`               those with a signature; without a place for one,
-                                                  an empty table with our columns
-    made       WRITING and later ones             those with a signature; without a place for one,
-                                                  a table with our columns
+    clearing   CLEARING, with dropped objects     those that the mark names and that still exist
+    intended   CLEARING, `intended`               those with a signature; if the database has no
+                                                  signatures, an empty table with our columns
+    made       WRITING or later                   those with a signature; if the database has no
+                                                  signatures, a table with our columns
     withdrawn  CLEARING, with remaining objects   those that the mark names: after an error
 
-A crash leaves the state as it is. `--replace-table` is in no mark.
+A crash leaves the state as it is. No mark records `--replace-table`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,27 +52,10 @@ class Claim:
     """True if no later mark names objects of this table."""
 
 
-def claims_of(marks: Marks, database: Database, tables: Mapping[str, Table]) -> Iterator[Claim]:
-    """Yield the claims of all marks, newest first; `tables` are the tables of the run.
-
-    Marks of earlier versions name no objects; their datasets define the tables.
-    """
-    named: set[str] = set()
-    for mark in filter(None, marks.entries):
-        stored = _tables_of(mark, tables)
-        objects = {name: tuple(names) for name, names in mark.objects.items()}
-        if not (objects or mark.signed):
-            objects = {name: tuple(database.objects(table)) for name, table in stored.items()}
-        for name, names in objects.items():
-            table = stored.get(name) or Table(name, (), ())
-            yield Claim(table, names, mark, name not in named)
-        named |= {*mark.tables} if mark.signed else mark.objects.keys()
-
-
-def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
+def _list_tables(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
     try:
         return {table.name: table for table in DatasetReader(mark.dataset).tables}
-    except ConfigError:  # of a version with other rows
+    except ConfigError:  # the mark is of a version with other rows
         parts = mark.dataset.parts
         return {n: replace(known[n], parts=parts) for n in mark.tables if n in known}
 
@@ -87,20 +70,20 @@ def recognise(
     for claim in claims:
         for name in {*claim.names} & {*alike} - ours.keys():
             may_lack_it = claim.is_newest and not (claim.mark.signed and name in signed)
-            if signed.get(name) or (may_lack_it and _alike(database, name, found[name], claims)):
+            if signed.get(name) or (may_lack_it and _is_alike(database, name, found[name], claims)):
                 ours[name] = signed.get(name, False)
     return ours
 
 
-def _alike(database: Database, name: str, found: Existing, claims: Sequence[Claim]) -> bool:
-    """Return whether an object is like ours and, if it was only intended, has no rows."""
+def _is_alike(database: Database, name: str, found: Existing, claims: Sequence[Claim]) -> bool:
+    """Return whether an object is like ours, and has no rows if its creation was only intended."""
     if not database.resembles(name, tables_of(name, claims)):
         return False
     newest = next(claim.mark for claim in claims if name in claim.names)
     return not newest.intended or database.contents(name, found).is_empty
 
 
-def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
+def group_by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
     """Return names by table; the newest claim on a name decides."""
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -110,10 +93,7 @@ def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[s
 
 
 def tables_of(name: str, claims: Sequence[Claim]) -> list[Table]:
-    """Return the tables that a name has in the newest mark that claims it.
-
-    The list is empty if their columns are unknown.
-    """
+    """Return the tables of a name in the newest mark that claims it; none with unknown columns."""
     newest = next(claim.mark for claim in claims if name in claim.names)
     tables = [c.table for c in claims if c.mark is newest and name in c.names]
     return tables if all(table.columns for table in tables) else []
@@ -133,7 +113,7 @@ class Ownership:
 
     @property
     def no_mark(self) -> str:
-        """Return why the database keeps no mark, or none could be read; empty if one was."""
+        """Return why no mark could be kept or read; empty if marks can be."""
         return self._book.missing or self._book.unread if self._book else ""
 
     def read(self, *, visible: bool = False) -> Marks:
@@ -153,22 +133,21 @@ class Ownership:
         return bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
 
     def expect_ours(self) -> None:
-        """Raise ConfigError if an object that is not ours has a name that the run needs.
+        """Raise ConfigError if a foreign object has a name that the run needs.
 
-        Before anything is called foreign the marks are read again: marks of a process that was
-        killed are perhaps not visible yet.
+        Before that, the marks are read again: those of a killed process may not be visible yet.
         """
         if not self._book:
             return
         if problems := list_reserved(self._tables.values()):
             raise ConfigError(problems)
-        names = _all(self._needed)
+        names = _flatten(self._needed)
         found = self._database.find_existing(names)
         obstacles = self._database.obstacles([*self._tables.values()])
         strange = self._foreign(found, self.read()) and self._foreign(
             found, self.read(visible=True)
         )
-        marks = _without(self._book.foreign(), self._spec.replace_tables)
+        marks = _leave_out(self._book.foreign(), self._spec.replace_tables)
         foreign = [
             *(Foreign(n, each, self._database.contents(n, each)) for n, each in strange.items()),
             *(Foreign(name, each) for name, each in obstacles.items()),
@@ -179,7 +158,7 @@ class Ownership:
                 self._spec.target, foreign, prefixes=not marks, drops=self._drops
             )
             raise ConfigError(problem)
-        # A foreign key may depend on a table that does not exist, which `create` would have to fit.
+        # A foreign key may refer to a table that does not exist yet, and restrict its creation.
         if (self._drops or not found) and (attached := self._database.find_attached(names)):
             raise ConfigError(explain_attached(self._spec.target, attached))
         own = {*self._database.for_own_tables().objects(TABLE)}
@@ -191,17 +170,32 @@ class Ownership:
         replaced = self._spec.replace_tables if self._drops else ()
         foreign = {n: each for n, each in found.items() if n not in ours}
         self._signed = all(ours.values())
-        return _without(foreign, replaced)
+        return _leave_out(foreign, replaced)
 
     def _claims(self, marks: Marks) -> list[Claim]:
-        return [*claims_of(marks, self._database, self._tables)]
+        """Return the claims of all marks, newest first.
+
+        Marks of earlier versions name no objects; their datasets define the tables.
+        """
+        claims: list[Claim] = []
+        named: set[str] = set()
+        for mark in filter(None, marks.entries):
+            stored = _list_tables(mark, self._tables)
+            objects = {name: tuple(names) for name, names in mark.objects.items()}
+            if not (objects or mark.signed):
+                objects = {n: tuple(self._database.objects(t)) for n, t in stored.items()}
+            for name, names in objects.items():
+                table = stored.get(name) or Table(name, (), ())
+                claims.append(Claim(table, names, mark, name not in named))
+            named |= {*mark.tables} if mark.signed else mark.objects.keys()
+        return claims
 
     # --- how they become ours ------------------------------------------------------------------
 
     def clear(self) -> None:
         """Drop the objects of earlier inserts for these tables, and those that the user replaces.
 
-        The mark comes before any change, and names nothing that only the user's consent allows to
+        A mark is written first. It does not name objects that only the user's consent allows to
         drop. An object that takes one of the names later is left alone.
         """
         found, ours, claims = self._former()
@@ -210,27 +204,27 @@ class Ownership:
             return
         if ours:
             self._signed = all(ours.values())
-            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
+            self._record(self._mark(State.CLEARING, objects=group_by_table(ours, claims)))
         if replaced:
             self._database.drop(replaced)
-        # Such as views on the tables, which go first.
+        # Unsigned objects go first: they may be views on the tables.
         if others := {n: tables_of(n, claims) for n, bears in ours.items() if not bears}:
             self._database.drop_unsigned(others)
         if signed := [name for name, bears in ours.items() if bears]:
             self._database.drop_signed(signed)
 
     def _former(self) -> tuple[dict[str, Existing], dict[str, bool], list[Claim]]:
-        """Return the objects of these tables alone, which of them are ours, and their claims."""
+        """Return the objects of only these tables, which of them are ours, and their claims."""
         claims = self._claims(self.read())
         mine = [claim for claim in claims if claim.table.name in self._tables]
         shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
         former = dict.fromkeys(n for c in mine for n in c.names if n not in shared)
-        found = self._database.find_existing([*dict.fromkeys((*_all(self._needed), *former))])
+        found = self._database.find_existing([*dict.fromkeys((*_flatten(self._needed), *former))])
         return found, recognise(self._database, found, mine), mine
 
     def intend(self) -> None:
         """Mark the tables as about to be created, if nothing has their names."""
-        if self._drops or not self._database.find_existing(_all(self._needed)):
+        if self._drops or not self._database.find_existing(_flatten(self._needed)):
             self._signed = True
             self._record(self._mark(State.CLEARING).model_copy(update={"intended": True}))
 
@@ -241,7 +235,7 @@ class Ownership:
         with suppress(Exception):  # the first error is the one to report
             _, ours, claims = self._former()
             self._signed = all(ours.values())
-            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
+            self._record(self._mark(State.CLEARING, objects=group_by_table(ours, claims)))
 
     # --- the marks -----------------------------------------------------------------------------
 
@@ -270,8 +264,8 @@ class Ownership:
             self._book.write_last(mark.model_copy(update=known))
 
     def adopt(self) -> None:
-        """Mark tables that hold exactly the rows of an insert of a version without marks."""
-        with suppress(BenchError):  # a user who may only read, or not even the marks
+        """Mark tables with exactly the rows of an insert by a version without marks."""
+        with suppress(BenchError):  # the user may only be allowed to read, or not even the marks
             if self._book and not self._book.foreign():
                 self.record(State.COMPLETE, self._spec.dataset)
 
@@ -282,7 +276,7 @@ class Ownership:
         objects: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Mark:
         spec = self._spec
-        if self._signed is None:  # tables that another process has created or checked
+        if self._signed is None:  # another process has created or checked the tables
             newest = self.read().newest(self._tables)
             self._signed = bool(newest and newest.signed)
         return Mark(
@@ -303,7 +297,7 @@ class Ownership:
     def find_mark(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows, if there is one; SetupError if others are stored.
 
-        Before a database is accused the mark is read again, `visible`.
+        Callers read it again with `visible` before they report wrong data.
         """
         mark = self.read(visible=visible).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
@@ -311,15 +305,15 @@ class Ownership:
         return mark
 
     def is_interrupted(self, mark: Mark | None) -> bool:
-        """Return whether the insert of the expected rows did not end or stored only some."""
+        """Return whether the insert of the expected rows did not end, or stored only some rows."""
         return mark.state is not State.COMPLETE if mark else not self._spec.complete
 
 
-def _all(names: Mapping[str, Iterable[str]]) -> list[str]:
+def _flatten(names: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the names of all tables, each once."""
     return [*dict.fromkeys(name for several in names.values() for name in several)]
 
 
-def _without(foreign: Mapping[str, Existing], replaced: Sequence[str]) -> dict[str, Existing]:
-    """Return foreign objects without those that the user replaces, as far as that is possible."""
+def _leave_out(foreign: Mapping[str, Existing], replaced: Sequence[str]) -> dict[str, Existing]:
+    """Return foreign objects without the replaceable ones that the user replaces."""
     return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}

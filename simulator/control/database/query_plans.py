@@ -1,4 +1,4 @@
-"""Asks for the query plans of a run, once its clocks have stopped."""
+"""Reads the plans of a run's queries, after its clocks have stopped."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -22,18 +22,18 @@ def explain_queries(
 ) -> Iterator[QueryPlans]:
     """Yield the plans of the first instance of each query type that is asked.
 
-    A query that the database does not explain has the reason in place of its plans.
+    If the database does not explain a query, the reason takes the place of its plans.
     """
     for name, text in load.queries.items():
         try:
             statement = database.statement(types[name].instance(0), text)
         except Unsupported:
-            continue  # nor is it asked
-        yield _plans(database, name, statement)
+            continue  # the query is not asked either
+        yield _explain(database, name, statement)
 
 
-def _plans(database: Database, name: str, statement: Statement) -> QueryPlans:
-    """Return the plans of a statement; each uses a new connection, which may be lost."""
+def _explain(database: Database, name: str, statement: Statement) -> QueryPlans:
+    """Return the plans of a statement, over a new connection, which an error may break."""
     redact = database.options.redact
     try:
         with database.connect() as session:

@@ -1,4 +1,4 @@
-"""Reasons to refuse a run: the tables are foreign, or hold other rows; the remedies. Pure."""
+"""Explains why a run is refused, since tables are foreign or hold other rows, and the remedies."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def list_reserved(tables: Iterable[Table]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """An object with a name that a run needs, which this program did not make."""
+    """An object that has a name that a run needs, and that this program did not make."""
 
     name: str
     existing: Existing
@@ -32,7 +32,7 @@ class Foreign:
 
     @property
     def description(self) -> str:
-        """Description of the object, and how much is stored in it."""
+        """The kind and name of the object, and how much is stored in it."""
         stored = f" ({_describe_contents(self.contents)})" if self.contents else ""
         return f"{self.existing.kind} {self.name}{stored}"
 
@@ -40,8 +40,8 @@ class Foreign:
 def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
     """Return why a run is refused, and the remedies.
 
-    `prefixes`: whether other names are a remedy; `drops`: whether the run drops objects that it
-    replaces.
+    `prefixes`: whether --table-prefix is a remedy; `drops`: whether the run drops and creates the
+    tables.
     """
     *others, last = (each.description for each in foreign)
     listed = f"{', '.join(others)} and {last}" if others else last
@@ -96,7 +96,7 @@ def explain_other_rows(target: str, mark: Mark) -> str:
 
 
 def explain_unfinished(target: str, mark: Mark | None) -> SetupError:
-    """Return the error for rows of an insert that did not end."""
+    """Return the error for tables with the rows of an insert that did not end."""
     which = f" ({mark.describe()})" if mark else ""
     if mark and mark.state is State.CLEARING:
         return SetupError(
@@ -114,8 +114,8 @@ def explain_unfinished(target: str, mark: Mark | None) -> SetupError:
     )
 
 
-def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> BenchError:
-    """Return the error for another number of rows than the expected one."""
+def explain_count(target: str, mark: Mark | None, stored: int, expected: int) -> BenchError:
+    """Return the error for an unexpected number of rows."""
     if mark:
         return MismatchError(
             f"the tables of {target} hold {counted(stored, 'row')}, but their insert left"

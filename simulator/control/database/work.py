@@ -12,10 +12,10 @@ from simulator.control.database.background import BackgroundWatch
 from simulator.control.database.ownership import Ownership
 from simulator.control.database.query_plans import explain_queries
 from simulator.control.database.refusal import (
+    explain_count,
     explain_gone,
     explain_harm,
     explain_unfinished,
-    wrong_count,
 )
 from simulator.control.journal import TablesPrepared
 from simulator.data.query import count_rows
@@ -38,7 +38,7 @@ _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that decide for each uncertain row whether it is stored."""
 
 _MOST_UNCERTAIN = 1 << 27
-"""More rows of unknown outcome than an insert leaves: any of its rows may be stored then."""
+"""Largest number of uncertain rows that an insert leaves; with more, all its rows count as such."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
@@ -66,7 +66,7 @@ class DatabaseWork:
         self.server: ServerFacts | None = None
         self.verdict: Verdict | None = None
         self.rows_verdict: Verdict | None = None
-        """Verdict on the rows alone, where queries were asked during the writes."""
+        """Verdict on the rows alone, if queries were asked during the writes."""
         self.queries: tuple[QueryVerdict, ...] = ()
         self.plans: tuple[QueryPlans, ...] = ()
         self.freshness: tuple[Freshness, ...] = ()
@@ -88,7 +88,10 @@ class DatabaseWork:
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             self._create()
-            self._set_up()
+            self._is_set_up = True
+            if spec.setup:
+                self._enter("setup")
+                self._carry_out("--setup", spec.setup)
             if spec.setup or not described.durable:  # durability may depend on the tables
                 self.server = self._facts(database.inspect(), stored=True)
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
@@ -110,7 +113,7 @@ class DatabaseWork:
         """Return the facts about a server; with `stored`, about the tables of this run."""
         if stored:
             own = self._database.describe_stored(facts, self._reader.tables)
-            facts = own or (_unsure(facts) if self._spec.setup else facts)
+            facts = own or (_doubt(facts) if self._spec.setup else facts)
         return ServerFacts(**asdict(facts))
 
     def _create(self) -> None:
@@ -130,7 +133,7 @@ class DatabaseWork:
 
     @property
     def prepared(self) -> TablesPrepared:
-        """Return the state that another collector needs to continue from here."""
+        """The state that another collector needs to continue from here."""
         return TablesPrepared(
             server=self.server,
             touched=self.touched,
@@ -144,15 +147,8 @@ class DatabaseWork:
         self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes
         self.background.start()
 
-    def _set_up(self) -> None:
-        """Carry out the statements of --setup on the new tables."""
-        self._is_set_up = True
-        if self._spec.setup:
-            self._enter("setup")
-            self._carry_out("--setup", self._spec.setup)
-
     def tear_down(self) -> None:
-        """Carry out the statements of --teardown once, and only on tables that this run created."""
+        """Carry out the statements of --teardown once, if this run created the tables."""
         if self._spec.teardown and self._is_set_up:
             self._is_set_up = False
             self._carry_out("--teardown", self._spec.teardown)
@@ -183,7 +179,7 @@ class DatabaseWork:
         expected = self._spec.dataset.rows
         if stored != expected:
             mark = self._expect_own(visible=True)
-            raise wrong_count(self._spec.target, mark, stored, expected)
+            raise explain_count(self._spec.target, mark, stored, expected)
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
@@ -194,13 +190,13 @@ class DatabaseWork:
 
     def read_marks(self) -> None:
         """Read the newest mark of each table."""
-        self._database.inspect()  # its error names the cause if the server cannot be reached
+        self._database.inspect()  # raises the cause if the server cannot be reached
         self.found_marks = self.ownership.read().current
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
         """Wait until all rows are visible, compact, measure the size, and verify the stored rows.
 
-        RunError if nothing was acknowledged, or only in the warm-up: that is no measurement.
+        RunError if no row was acknowledged in the measured part.
         """
         spec, database = self._spec, self._database
         self.background.finish()
@@ -222,17 +218,17 @@ class DatabaseWork:
         uncertain = [item for report in reports for item in report.uncertain]
         stored = spec.find_stored(reports)
         if spec.verify is VerifyMode.NONE:
-            self.verdict = _not_verified(sum_rows(uncertain))
+            self.verdict = _leave_unverified(sum_rows(uncertain))
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_tables(self._reader.tables, database.row_hash))
             promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS
-        self.complete = known and _complete(self.verdict, uncertain)
+        self.complete = known and _is_complete(self.verdict, uncertain)
         if self.complete:
             self.ownership.record(State.COMPLETE, stored)
-        else:  # of rows that a fault may have lost, none is certain
+        else:  # a fault may have lost any row, so none is certain
             unclear = () if spec.fault or not known else uncertain
             self.ownership.record(State.INCOMPLETE, stored, unclear)
 
@@ -264,10 +260,10 @@ class DatabaseWork:
             self.ownership.confirm(mark)
 
     def explain_harm(self, why: str) -> MismatchError | None:
-        """Return the error of tables that something else has changed, if a failure names them."""
+        """Return the error for tables that something else has changed, if `why` mentions them."""
         database, tables = self._database, self._reader.tables
         harm = list_gone(database, tables) if MISSING in why else []
-        with suppress(Exception):  # of any driver: the failure is the one to report
+        with suppress(Exception):  # of any driver: `why` is the failure to report
             altered = [each for table in tables for each in database.find_altered(table)]
             harm += [
                 Check(name=column, expected=before, found=kind, ok=False)
@@ -298,7 +294,7 @@ class DatabaseWork:
         if own and (not asked or verdict.status is Status.VERIFIED):
             unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
             verdict = verdict.model_copy(update=unchecked)
-        if self._spec.inserts:  # the newest mark is of this run
+        if self._spec.inserts:  # this run has written the newest mark
             self.rows_verdict = self.verdict
             self.verdict = self.verdict.beside(verdict) if self.verdict else verdict
             return
@@ -307,13 +303,13 @@ class DatabaseWork:
             self._expect_own(visible=True)
 
 
-def _unsure(facts: Server) -> Server:
-    """Return facts that promise nothing, since the user's statements may have changed them."""
+def _doubt(facts: Server) -> Server:
+    """Return facts that promise nothing: statements of the user may have changed them."""
     why = "unless a statement of --setup changed that, which this database does not report"
     return replace(facts, durable=facts.durable and None, durability=f"{facts.durability}, {why}")
 
 
-def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
+def _is_complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
     """Return whether every row is known to be stored, or was acknowledged."""
     if verdict.accounts and verdict.accounts.lost:
         return False
@@ -322,7 +318,7 @@ def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
     return not verdict.uncertain_absent and verdict.status in _RESOLVED
 
 
-def _not_verified(uncertain: int) -> Verdict:
+def _leave_unverified(uncertain: int) -> Verdict:
     if not uncertain:
         return Verdict(status=Status.OFF, reason="--verify none")
     reason = (

@@ -1,4 +1,4 @@
-"""Follows the workers of a run: enters the phases that they enter, and writes samples."""
+"""Follows the workers of a run: enters their phases, and writes samples of their progress."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ from simulator.protocol.spec import RunSpec, Work
 
 _POLL_S = 0.5
 _PROGRESS_PARTS = 200
-"""A phase reports its progress about this often, so that the log of a long run stays short."""
+"""Approximate number of progress reports in a phase: the log of a long run stays short."""
 _PULSES = 3
-"""Signs of life within the time that counts as silence, in every phase."""
+"""Number of events, in every phase, within the time that counts as silence."""
 _SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED, Work.CHANGE)
 
 
@@ -50,13 +50,13 @@ class Follower:
         """Time for which this process was stopped while the workers were timed."""
         self._paused_began_s = 0.0
         self._warmup_rows = 0
-        """Rows acknowledged when the end of the warm-up was noticed."""
+        """Rows acknowledged at the end of the warm-up."""
         self._asking = ""
         self._asked_runs = 0
-        """Runs of the current query, as last reported."""
+        """Runs of the current query in the last report."""
         self._ready = 0
         self._reported: set[int] = set()
-        """Workers with a report that was passed on."""
+        """Workers with a report that was written."""
 
     async def report(self) -> None:
         """Report the progress of the workers until cancelled."""
@@ -81,10 +81,10 @@ class Follower:
                 self._writer.write(self._progress(planned[phases.now]))
             elif silent_s >= self._pulse_s and phases.now:
                 phases.describe(self._describe_waiting(phase_s))
-            await asyncio.sleep(_POLL_S)  # progress is also written when nothing happens
+            await asyncio.sleep(_POLL_S)  # also report that nothing has happened
 
     def finish(self) -> None:
-        """Report the progress since the last poll: a short run may end between two polls."""
+        """Report the progress since the last poll; a short run ends between two polls."""
         self.follow()
         self._recent.note()
         self._sample()
@@ -92,20 +92,23 @@ class Follower:
             self.paused_s = self._clock.paused_s() - self._paused_began_s
 
     def follow(self) -> None:
-        """Pass new reports on, and enter the phase that the workers have entered."""
+        """Write new reports, and enter the phase that the workers have entered."""
         self.pass_on(self._run.reports.values())
         phases, released = self.phases, self._run.released_s
         start = self._spec.barrier
         if phases.now == "prefill" and self._run.count_waiting(start):
             phases.enter("barrier", at_s=self._run.first_arrival_s[start])
         if not released:
-            self._report_ready()
+            ready = self._run.waiting_first
+            if phases.now == "barrier" and ready != self._ready:
+                self._ready = ready
+                phases.describe(self._describe_waiting(0.0))
             return
         if phases.now == "barrier":
             self._paused_began_s = self._clock.paused_s()
             began_s = min(released.values())
             phases.enter(WARMUP if self._spec.warmup_s else self._spec.work.value, at_s=began_s)
-        if phases.now == WARMUP and now_s() >= (ends_s := self._warm_s(phases.began_at_s)):
+        if phases.now == WARMUP and now_s() >= (ends_s := self._find_warmup_end(phases.began_at_s)):
             self._warmup_rows = sum(beat.rows for beat in self._run.beats.values())
             phases.enter(self._spec.work.value, at_s=ends_s)
         asking = list(released)[-1]
@@ -114,8 +117,7 @@ class Follower:
             self._asked_runs = 0
             phases.describe(self._describe_asked())
 
-    def _warm_s(self, began_s: float) -> float:
-        """Return when the warm-up ends."""
+    def _find_warmup_end(self, began_s: float) -> float:
         return self._run.measured_s or began_s + self._spec.warmup_s
 
     def restore(self, what: Entered | Stepped | Ramped) -> None:
@@ -134,18 +136,17 @@ class Follower:
 
     @property
     def steadied(self) -> bool | None:
-        """True if the rate became steady in the warm-up; None: not awaited."""
+        """True if the rate became steady in the warm-up; None if that was not asked for."""
         return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:
-        """Write each report once: from then on its worker is replaceable."""
+        """Write each report once: from then on, the run does not need its worker."""
         for report in reports:
             if report.index not in self._reported:
                 self._reported.add(report.index)
                 self._writer.write(ReportEvent(report=report))
 
     def _sample(self) -> None:
-        """Write a sample of the workers that are timed or prefill."""
         phase = self.phases.now
         if phase not in _SAMPLED:
             return
@@ -153,7 +154,7 @@ class Follower:
         began_s = self._run.released_s.get(query or self._recent.worker_phase(phase))
         sample = self._recent.sample(now_s(), phase, query, began_s)
         if self._spec.clocking.stages and began_s:
-            elapsed_s = sample.at_s - self._warm_s(began_s)
+            elapsed_s = sample.at_s - self._find_warmup_end(began_s)
             sample = sample.model_copy(update={"active": self._spec.active_at(elapsed_s)})
         if phase == WARMUP and self._steady and self._run.measured_s is None:
             self._steady.note(sample.rows_per_s)
@@ -184,7 +185,7 @@ class Follower:
         )
 
     def _report_asked(self) -> None:
-        """Report the runs of the query that is asked now, once it has enough new ones."""
+        """Report the runs of the current query, after each --print-interval of them."""
         every = self._spec.load.print_interval
         runs, waited_s = self._run.count_asked(self._asking)
         if not every or runs // every <= self._asked_runs // every:
@@ -199,13 +200,6 @@ class Follower:
                 queries_per_s=runs / spent_s,
             )
         )
-
-    def _report_ready(self) -> None:
-        """Report how many workers are at the first barrier, whenever that changes."""
-        ready = self._run.waiting_first
-        if self.phases.now == "barrier" and ready != self._ready:
-            self._ready = ready
-            self.phases.describe(self._describe_waiting(0.0))
 
     def _describe_asked(self) -> str:
         place = self._queries.index(self._asking) + 1

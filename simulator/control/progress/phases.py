@@ -1,7 +1,7 @@
 """The phases of a run, and the writer of its events.
 
-The reader of the events may be stopped: a full pipe must not keep the collector from hearing its
-workers, so a separate thread writes them to standard output.
+A separate thread writes the events to standard output. If their reader stands still, the full pipe
+must not keep the collector from hearing its workers.
 """
 
 import queue
@@ -33,18 +33,18 @@ class Phases:
         self._clock = clock
         self._emit = emit
         self.now = ""
-        """The phase that the run is in; empty: none."""
+        """The present phase; empty if there is none."""
         self.began_at_s = 0.0
         """Start of the phase, in seconds since 1970."""
         self.entered_s = 0.0
         """Time at which it was entered, on the run's own clock."""
         self.seconds: dict[str, float] = {}
-        """Phase -> its time, once it is left."""
+        """Durations of the phases that have ended."""
 
     def enter(self, phase: str, at_s: float | None = None) -> None:
-        """Enter a phase that begins now, or that began earlier; do nothing once the run is over."""
+        """Enter a phase that begins now, or began at `at_s`; do nothing once the run is over."""
         if self._run.stopped.is_set():
-            return  # called by a thread that is still running; the outcome is the last event
+            return  # a thread may still be running; the outcome is the last event
         began_at_s = at_s or now_s()
         self.leave(began_at_s)
         self.now, self.began_at_s, self.entered_s = phase, began_at_s, self._clock()
@@ -68,7 +68,7 @@ class Phases:
             self.now = ""
 
     def make_exact(self, spec: RunSpec) -> None:
-        """Replace noticed times of insert phases by the times of barrier and reports."""
+        """Replace the durations of insert phases by those from the barrier and the reports."""
         start = spec.barrier
         first_s = self._run.first_arrival_s.get(start)
         released_s = self._run.released_s.get(start)
@@ -93,7 +93,7 @@ _EVENTS_OF_A_COLLECTOR = 10**9
 
 
 class EventWriter:
-    """The numbered lines of one run, in order."""
+    """Writes the events of one run as numbered lines."""
 
     def __init__(
         self, output: TextIO | None = None, clock: Callable[[], float] = time.monotonic
@@ -115,21 +115,21 @@ class EventWriter:
             self._written_s = self._clock()
 
     def follow(self, collectors: int) -> None:
-        """Continue after the events of this many collectors that were lost."""
+        """Number the events after those of this many lost collectors."""
         self._number = collectors * _EVENTS_OF_A_COLLECTOR
 
     @property
     def silent_s(self) -> float:
-        """Return the time since the last event was written; samples do not count."""
+        """Return the time since the last event that was not a sample."""
         return self._clock() - self._written_s
 
     def close(self) -> None:
-        """Return once everything is written, or the reader is gone."""
+        """Wait until all lines are written, or the reader is gone."""
         self._lines.put("")
         self._done.wait()
 
     def discard(self) -> None:
-        """Write nothing more: the reader is gone."""
+        """Write nothing more, since the reader is gone."""
         self._done.set()
 
     def _write_lines(self) -> None:
@@ -138,6 +138,6 @@ class EventWriter:
                 self._output.write(line)
                 self._output.flush()
         except OSError:
-            pass  # the reader is gone, which standard input shows too
+            pass  # the reader is gone; standard input shows it too
         finally:
             self._done.set()

@@ -1,4 +1,4 @@
-"""The ramp of a query run: lets workers in step by step until their answers take too long."""
+"""Lets the workers of a query run in, step by step, until answers take too long."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ _ABORT = 3
 
 @dataclass(frozen=True, slots=True)
 class ProgressSample:
-    """The joint progress of the workers at an instant."""
+    """The progress of all workers together at an instant."""
 
     at_s: float
     runs: int
@@ -32,7 +32,7 @@ class Move(StrEnum):
 
 
 def average_s(samples: Sequence[ProgressSample], window_s: float) -> float | None:
-    """Return the mean wait in the last `window_s` of the samples; None without an answer in it."""
+    """Return the mean wait in the last `window_s` of the samples; None without an answer."""
     last = samples[-1]
     since = [sample for sample in samples if sample.at_s <= last.at_s - window_s]
     first = since[-1] if since else samples[0]
@@ -45,7 +45,7 @@ def next_move(
 ) -> tuple[Move, RampEnd | None]:
     """Return the next move after the last sample, and the reason if the ramp is over.
 
-    `released_at_s` is when the last workers were let in, `waiting` how many are not yet.
+    `released_at_s` is when workers were last let in, `waiting` the number of other workers.
     """
     average = average_s(samples, ramp.window_s)
     if average is None:
@@ -68,19 +68,21 @@ class Ramping:
         self._samples: list[ProgressSample] = []
         """Samples of the window, and the last one before it."""
         self._released = ProgressSample(0.0, 0, 0.0)
-        """The progress when the last workers were let in."""
+        """The progress at the time when workers were last let in."""
         self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
         """Steps of each query."""
         self.found: list[QueryRamp] = []
         """The ramps that are over."""
         self.is_resumed = False
-        """True if another collector has begun it."""
+        """True if another collector has begun the ramp."""
 
     def tick(self) -> None:
-        """Look at the query that is asked now; let more workers in, or end its ramp."""
+        """Check the current query; let more workers in, or end its ramp."""
         query = next(reversed(self._run.released_s), "")
-        if query == self._run.over or self._lacks_beats():
+        if query == self._run.over:
             return
+        if self.is_resumed and len(self._run.beats) < self._run.workers:
+            return  # the progress of some workers is still unknown
         now_s = self._clock()
         if query != self._query:
             self._query = query
@@ -88,7 +90,9 @@ class Ramping:
             self._samples = [self._released]
             return
         sample = ProgressSample(now_s, *self._run.count_asked(query))
-        self._samples = [*self._of_window(now_s), sample]
+        since_s = now_s - self._ramp.window_s
+        before = [each for each in self._samples if each.at_s <= since_s]
+        self._samples = [*before[-1:], *self._samples[len(before) :], sample]
         move, end = next_move(
             self._ramp,
             self._samples,
@@ -97,7 +101,7 @@ class Ramping:
         )
         if move is Move.HOLD:
             return
-        step, self._released = self._step(sample), sample
+        step, self._released = self._make_step(sample), sample
         self._steps[query].append(step)
         if end:
             self._end(end)
@@ -105,12 +109,8 @@ class Ramping:
             self._run.let_in(query, self._ramp.step)
             self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
 
-    def _lacks_beats(self) -> bool:
-        """Return whether the progress of some workers before this collector is still unknown."""
-        return self.is_resumed and len(self._run.beats) < self._run.workers
-
     def restore(self, what: Stepped | Ramped) -> None:
-        """Restore the steps that another collector made."""
+        """Restore a step, or the end of a ramp, of another collector."""
         match what:
             case Stepped(query=query, step=step, more=more):
                 self._steps[query].append(step)
@@ -119,11 +119,7 @@ class Ramping:
                 self.found.append(ramp)
                 self._run.end_ramp(ramp.query)
 
-    def _of_window(self, now_s: float) -> list[ProgressSample]:
-        before = [s for s in self._samples if s.at_s <= now_s - self._ramp.window_s]
-        return [*before[-1:], *(s for s in self._samples if s.at_s > now_s - self._ramp.window_s)]
-
-    def _step(self, now: ProgressSample) -> RampStep:
+    def _make_step(self, now: ProgressSample) -> RampStep:
         before = self._released
         runs, spent_s = now.runs - before.runs, now.at_s - before.at_s
         return RampStep(

@@ -1,12 +1,11 @@
-"""The workers' activity in the last seconds, from their heartbeats, and whether its rate is steady.
+"""Samples the workers' activity in the last seconds, from their heartbeats.
 
-A rate is measured between two heartbeats of the same worker: the times of arrival do not
+A rate is measured between two heartbeats of the same worker, so the time of the sample does not
 change it. Latencies include those counted since the heartbeat before the window.
 """
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +17,11 @@ from simulator.protocol.numbers import Counts, counts_from, quantile_ms
 from simulator.protocol.spec import Work
 
 _RATE_BEATS = 1.8
-"""The least time that a rate is taken over, in heartbeats."""
+"""Shortest time over which a rate is measured, in heartbeats."""
 SAMPLE_S = 1.0
 """Interval at which the workers are sampled."""
 _SAMPLES = 3600
-"""Samples of a phase at this interval; later ones are rarer, so that its log stays short."""
+"""Number of samples after which those of a phase become rarer, so that its log stays short."""
 LATENCY_S = 5.0
 _SILENT_BEATS = 4
 """Age of the last heartbeat, in beats, from which a worker counts as idle."""
@@ -45,7 +44,7 @@ class Recent:
     ) -> None:
         """Store the clock of heartbeats, and the barrier of all workers that write.
 
-        `beside` are the workers that ask queries during inserts.
+        `beside` lists the workers that ask queries during inserts.
         """
         self._run = run
         self._clock = clock
@@ -54,9 +53,9 @@ class Recent:
         self._beside = frozenset(beside)
         self._sampled_s = 0.0
         self._heard: dict[int, deque[_Beat]] = {}
-        """Worker -> its heartbeats in the window of its present phase, and one from before it."""
+        """Worker -> its heartbeats of the present phase in the window, and one before it."""
         self._runs: dict[str, int] = {}
-        """Query -> the most runs that were seen: workers that continue no longer count theirs."""
+        """Query -> the most runs in a sample: workers that have moved on report other runs."""
 
     def note(self) -> None:
         """Read the new heartbeats; call it about as often as they arrive."""
@@ -72,7 +71,7 @@ class Recent:
                 known.popleft()
 
     def is_due(self, entered_s: float, pulse_s: float) -> bool:
-        """Return whether the next sample of a phase is due, at the latest after `pulse_s`."""
+        """Return whether the next sample of a phase is due; it is at the latest after `pulse_s`."""
         now_s = self._clock()
         every_s = max(SAMPLE_S, min((now_s - entered_s) / _SAMPLES, pulse_s))
         return now_s - max(self._sampled_s, entered_s) >= every_s - HEARTBEAT_S / 2
@@ -82,7 +81,7 @@ class Recent:
     ) -> SampleEvent:
         """Return a sample of the workers in a phase, or of the workers that ask `query`.
 
-        `began_s` is when they were let into it, on the clock of `at_s`.
+        `began_s` is when they were let into the phase, on the clock of `at_s`.
         """
         self._sampled_s = self._clock()
         since_s = None if began_s is None else self._clock() - (at_s - began_s)
@@ -140,15 +139,15 @@ class Recent:
         )
 
     def worker_phase(self, phase: str) -> str:
-        """Return the phase of the workers in one of the collector: they do not know a warm-up."""
+        """Return the workers' name of a phase: they do not distinguish the warm-up."""
         return self._barrier if phase == WARMUP else phase
 
     def _per_s(
         self, known: deque[_Beat], count: Callable[[Heartbeat], int], since_s: float | None
     ) -> float:
-        """Return the rate of a worker by its last heartbeats; 0 once it has none any more.
+        """Return the rate of a worker by its last heartbeats; 0 if they are too old.
 
-        The first heartbeat of a phase is compared with its beginning, if that is known.
+        The first heartbeat of a phase is compared with the start of the phase, if that is known.
         """
         last = known[-1]
         if self._clock() - last.heard_s > _SILENT_BEATS * self._run.heartbeat_s:
@@ -163,31 +162,25 @@ class Recent:
         return max(count(last.beat) - count(before.beat), 0) / spent_s if spent_s else 0.0
 
     def _latencies(self, workers: Iterable[deque[_Beat]]) -> Counts:
-        """Return the latencies of these workers in the window, if they were heard in it."""
-        since_s = self._clock() - self._latency_s
-        found = [
-            (counts_from(known[-1].beat.latency) - _before(known, since_s)).clip(0)
-            for known in workers
-            if known[-1].heard_s > since_s
-        ]
-        return reduce(lambda total, each: total + each, found, counts_from(()))
-
-
-def _before(known: deque[_Beat], since_s: float) -> Counts:
-    """Return the counts before the window; nothing where the phase has begun in it."""
-    return counts_from(known[0].beat.latency if known[0].heard_s <= since_s else ())
+        """Return the latencies in the window of the workers with a heartbeat in it."""
+        since_s, total = self._clock() - self._latency_s, counts_from(())
+        for known in workers:
+            if known[-1].heard_s > since_s:
+                first = known[0].beat.latency if known[0].heard_s <= since_s else ()
+                total = total + (counts_from(known[-1].beat.latency) - counts_from(first)).clip(0)
+        return total
 
 
 LEAST_RATES = 10
-"""Fewest rates, about one a second, that can show whether the rate is steady."""
+"""Smallest number of rates, about one a second, that can show a steady rate."""
 AHEAD_S = 2.0
-"""Lead time with which workers hear when the measured part begins: some heartbeats."""
+"""Lead time, of some heartbeats, with which workers hear when the measured part begins."""
 _MOST_CHANGE = 0.07
-"""Largest change relative to the mean, from the first to the last rate considered."""
+"""Largest change of a steady rate, from the first to the last rate considered, by the mean."""
 
 
 class Steady:
-    """The rates of all workers in the warm-up."""
+    """Decides whether the rate of all workers in the warm-up is steady."""
 
     def __init__(self) -> None:
         self._rates: list[float] = []

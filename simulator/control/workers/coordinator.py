@@ -1,6 +1,6 @@
-"""The state of a run: which workers are registered, waiting or finished, and why it is over.
+"""The state of a run: which workers are registered, waiting or finished, and why it has ended.
 
-Pure state and waiting on one event loop; no HTTP, no database. The gate admits the messages.
+It uses one event loop, no HTTP and no database. The gate admits the messages.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from simulator.protocol.messages import (
 
 _TICK_S = 0.25
 _LIVE_S = 2.0
-"""A worker that was heard so recently is alive."""
+"""Largest age of the last message of a live worker."""
 _MANY = 50
 _LEAD_S = 0.002
 """Time per worker, if there are many, until the last one has received the reply."""
@@ -49,11 +49,11 @@ class Coordinator:
         at_once: int | None = None,
         journal: Journal | None = None,
     ) -> None:
-        """Store the clock of instants, which workers share, and the clock for silence.
+        """Store the clock of instants, by default the journal's, and the clock for silence.
 
-        The journal's clock is the default of the first; it keeps the events that another collector
-        needs. `arrivals` is barrier -> how many workers come to it; without it, all of them do. A
-        barrier opens for `at_once` of them, the others follow by `let_in`; without it, for all.
+        `arrivals`: barrier -> number of workers that come to it; by default all. A barrier opens
+        for `at_once` of them, by default for all; the others follow by `let_in`. The journal keeps
+        what a replacement of this collector needs.
         """
         self._at_once = at_once
         self.heartbeat_s, self._hold_s = heartbeat_s(workers), hold_s(workers)
@@ -71,12 +71,12 @@ class Coordinator:
         self.cause = ""
         self._stop_reason: StopReason | None = None
         self._stopped_s = 0.0
-        """Time of the stop, or of the last message of a lost worker, on the common clock."""
+        """Time of the stop, or of the last message of a lost worker, on the clock of instants."""
         self.uids: dict[int, str] = {}
         self.beats: dict[int, Heartbeat] = {}
         self.heard_s: dict[int, float] = {}
         self._progressed_s = 0.0
-        """Time of the last acknowledged rows, on the own clock; 0 without any."""
+        """Time of the last acknowledged rows, on the clock for silence; 0 without any."""
         self.reports: dict[int, WorkerReport] = {}
         self.released_s: dict[str, float] = {}
         """Barrier -> time at which it opened."""
@@ -87,7 +87,7 @@ class Coordinator:
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:
-        """Stop the run for a cause of some time ago; the first cause counts."""
+        """Stop the run for a cause that is `ago_s` old; only the first cause counts."""
         if not self.stopped.is_set():
             self.cause, self._stop_reason = cause, reason
             self._stopped_s = self._clock() - ago_s
@@ -105,7 +105,7 @@ class Coordinator:
             yield Occurrence(at_s=at_s, what=self._stop_reason.value, is_failure=True)
 
     def lose(self, index: int, cause: str) -> None:
-        """End the run for a lost worker, unless it has reported: then it is replaceable."""
+        """End the run for a lost worker, unless the worker has already reported."""
         if index not in self.reports:
             self.stop(f"worker {index} {cause}", StopReason.LOST)
 
@@ -122,7 +122,7 @@ class Coordinator:
         return is_new
 
     def arrive(self, message: Arrival) -> bool:
-        """Note a worker at a barrier, which the last one opens; return whether it is new there."""
+        """Note a worker at a barrier, which opens with the last one; return whether it is new."""
         name = message.barrier
         self._gates.setdefault(name, {}).setdefault(message.index, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
@@ -142,7 +142,7 @@ class Coordinator:
 
     @property
     def _lead_s(self) -> float:
-        """Return how long before their start workers are admitted; 0: few workers differ little."""
+        """Time by which many workers are admitted before their common start; 0 for few workers."""
         return _LEAD_S * self.workers if self.workers >= _MANY else 0.0
 
     def let_in(self, barrier: str, more: int = 0) -> int:
@@ -159,7 +159,7 @@ class Coordinator:
         self.let_in(query, self.workers)
 
     async def hold(self, gate: asyncio.Event) -> bool:
-        """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
+        """Wait briefly for a gate; frequent replies show that the collector is alive."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._hold_s):
                 await self._either(gate)
@@ -184,7 +184,7 @@ class Coordinator:
         return len(self._arrived.get(barrier, ()))
 
     def beat(self, message: Heartbeat) -> None:
-        """Note how far a worker is."""
+        """Note the progress of a worker."""
         before, now_s = self.beats.get(message.index), self._own_clock()
         rows = before.rows + before.prefill_rows if before else 0
         if message.rows + message.prefill_rows > rows:
@@ -194,7 +194,7 @@ class Coordinator:
 
     @property
     def newest_ms(self) -> int | None:
-        """Newest time of a row that a worker reported as acknowledged; None: no report."""
+        """Newest time of an acknowledged row in any heartbeat; None if there is none."""
         known = [beat.newest_ms for beat in self.beats.values() if beat.newest_ms is not None]
         return max(known, default=None)
 
@@ -242,13 +242,13 @@ class Coordinator:
             alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < live_s]
             if all(index in self.reports for index in alive):
                 return
-            await asyncio.sleep(_TICK_S / 5)  # workers may also become silent, which is no event
+            await asyncio.sleep(_TICK_S / 5)  # workers may become silent, which sets no event
 
     async def watch(self, appear_s: float, silence_s: float) -> None:
         """Stop the run when a worker does not register in time or becomes silent."""
         started_s = self._own_clock()
         while not self.stopped.is_set():
-            await asyncio.sleep(_TICK_S)  # silence is no event
+            await asyncio.sleep(_TICK_S)  # silence sets no event
             now = self._own_clock()
             for index in range(self.workers):
                 if index in self.reports:

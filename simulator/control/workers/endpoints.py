@@ -1,9 +1,9 @@
 """The HTTP of the collector: endpoints pass the workers' messages to the gate; uvicorn serves them.
 
-A body is kept only up to a limit, and none of a sender without the token. The rest of a refused
-body is read and dropped, for a limited time, so that the sender gets to see the reason. A thousand
-workers hold two connections each, one of them waiting at a barrier; a connection that sends nothing
-useful is closed.
+A body is kept only up to a limit, and never without the token of the run. The rest of a refused
+body is read and dropped, for a limited time, so that the sender receives the reason. A thousand
+workers hold two connections each, one of them waiting at a barrier; a connection without a request
+is closed.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ _SMALL_BYTES = 16 << 10
 _MOST_BYTES = MOST_ANSWER_BYTES
 _BODY_S = 60.0
 _DROP_S = 5.0
-"""Time for a sender without the token to send its body, which is dropped."""
+"""Time in which the body of a sender without the token is read and dropped."""
 _LARGE_BODIES = 16
-"""Large bodies in memory at once; further ones wait unread."""
+"""Largest number of large bodies in memory at once; others wait unread."""
 _MOST_PROBLEMS = 20
 _SHOWN_CHARACTERS = 500
 
@@ -76,7 +76,7 @@ KINDS: Mapping[str, RequestKind] = {
 
 
 class _Refused(Exception):
-    """The request is answered with this status and text."""
+    """A request is refused with this status and text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -158,7 +158,7 @@ def _endpoint(
 
 
 def _refusal(text: str, status: int) -> Response:
-    """Return a response after which the connection is closed, whatever else comes on it."""
+    """Return a response that closes the connection, whatever else arrives on it."""
     return PlainTextResponse(text, status, headers={"Connection": "close"})
 
 
@@ -168,7 +168,7 @@ def _refuse_unknown(_: Request, error: Exception) -> Response:
 
 
 async def _sender(request: Request, token: str) -> str:
-    """Return the uid of the worker that sends a request with the token of the run."""
+    """Return the uid of the sender of a request, which must have the token of the run."""
     given = request.headers.get(TOKEN_HEADER, "").encode("latin-1")  # as Starlette decoded it
     if not hmac.compare_digest(given, token.encode()):
         with suppress(_Refused):
@@ -186,9 +186,9 @@ async def _body(
     limit_s: float,
     when_large: Callable[[], Awaitable[object]] | None = None,
 ) -> bytearray:
-    """Return the body of a request, which is dropped as it comes once it is too large.
+    """Return the body of a request; a body that is too large is read and dropped.
 
-    `when_large` is awaited before more than a small part of it is kept.
+    `when_large` is awaited before more than a small part of the body is kept.
     """
     body, size = bytearray(), 0
     try:
@@ -217,7 +217,7 @@ def _parse(model: type[Message], body: bytearray) -> Message:
 
 
 def _problems(error: ValidationError) -> str:
-    """Return the problems of a message, unless they are too many to list."""
+    """List the problems of a message, or count them if they are too many."""
     if error.error_count() > _MOST_PROBLEMS:
         return f"{error.error_count():,} problems"
     found = error.errors(include_url=False, include_context=False, include_input=False)
@@ -235,10 +235,10 @@ _HEADER_BYTES = 8 << 10
 
 
 class _Connection(H11Protocol):
-    """A connection that ends unless its first request comes soon."""
+    """A connection that is closed unless its first request arrives soon."""
 
     most: ClassVar[int]
-    """Limit of connections; a further one is closed, and its worker tries again."""
+    """Largest number of connections; others are closed, and their workers retry."""
     _deadline: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -265,7 +265,7 @@ class _Server(uvicorn.Server):
 
 
 def server_of(app: Starlette, workers: int) -> uvicorn.Server:
-    """Return the server that connects this many workers to an application."""
+    """Return the server of an application for this many workers."""
 
     class Connection(_Connection):
         most = _CONNECTIONS_PER_WORKER * workers + _SPARE_CONNECTIONS

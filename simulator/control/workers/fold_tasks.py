@@ -1,7 +1,7 @@
-"""Workers that have reported help the collector: they fold rows, drawn or stored.
+"""Gives fold tasks, of drawn or stored rows, to workers that have reported.
 
-It runs on the event loop, and its long work in threads. A helper that is lost or slow ends nothing:
-the collector folds the tasks that are not brought back.
+It runs on the event loop, with long work in threads. A lost or slow worker does not matter: the
+collector folds the tasks that are not returned.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from simulator.verify.truth.needed import Names
 
 
 class SharedFoldTasks:
-    """The fold tasks of the run, and who has been given which."""
+    """The fold tasks of a run, and the workers that have them."""
 
     def __init__(self, run: Coordinator, script: Script) -> None:
         self._run = run
         self._tasks: FoldTasks | None = None
         self._queries: tuple[QueryName, ...] = ()
         self._known = asyncio.Event()
-        """Set once there are tasks, or it is known that there will be none."""
+        """Set once there are tasks, or there will be none."""
         self._given: dict[int, int] = {}
-        """Number of a task -> the worker that got it."""
+        """Number of a task -> the worker that it was given to."""
         self._last: dict[int, int] = {}
-        """Worker -> the task that it got last."""
+        """Worker -> its last task."""
         if not script.helps:
             self.dismiss()
 
@@ -43,13 +43,13 @@ class SharedFoldTasks:
         self._known.set()
 
     async def next(self, index: int) -> FoldReply:
-        """Return a worker's next task, after a wait if needed, or the permission to end."""
+        """Return a worker's next task, or permit it to end; wait first until there are tasks."""
         if not await self._run.hold(self._known):
             return FoldReply(over=self._run.stopped.is_set())
         tasks = self._tasks
         if tasks is None or self._run.stopped.is_set():
             return FoldReply(over=True)
-        task = tasks.find_taken(self._last.get(index, -1))  # the reply with it was lost
+        task = tasks.find_taken(self._last.get(index, -1))  # its reply was lost
         if task is None:
             task = await asyncio.to_thread(tasks.take)
         if task is None:
@@ -60,7 +60,7 @@ class SharedFoldTasks:
         return FoldReply(number=task.number, queries=self._queries, ranges=task.ranges)
 
     async def take(self, index: int, folded: Folded) -> None:
-        """Merge a worker's folded rows, unless another worker has folded them meanwhile."""
+        """Merge a worker's fold, unless the same task has been merged already."""
         number = folded.number
         if self._given.get(number) != index:
             raise Rejected(f"worker {index} has not been given fold task {number}")

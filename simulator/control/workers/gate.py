@@ -1,7 +1,7 @@
 """The gate between workers and coordinator: it admits the workers, and keeps their answers.
 
-The messages of other processes are rejected, and reports that do not account for every row and
-answer. A message that is repeated, because its reply was lost, changes nothing. Pure state.
+It rejects messages of other processes, and reports that do not account for every row and answer.
+A message that is repeated because its reply was lost changes nothing.
 """
 
 import json
@@ -43,8 +43,8 @@ def check_report(
 ) -> None:
     """Raise Rejected if a report does not account for rows or answers.
 
-    `answers`: query -> instance and digest of the answers that the worker has sent. Something may
-    be left out if the report has an error or the run was stopped.
+    `answers`: query -> instance and digest of the answers that the worker has sent. A report with
+    an error, or of a run that was stopped, may be incomplete.
     """
     task = script.spec.workers[report.index]
     whole = report.error is None and not stopped
@@ -123,21 +123,21 @@ def _check_answers(  # noqa: PLR0913
 
 
 class Gate:
-    """Keeps the workers of a run, how far each is, and the answers that they have sent."""
+    """Applies the messages of workers to a run, and keeps the answers that they have sent."""
 
     def __init__(self, run: Coordinator, script: Script) -> None:
         self.run = run
         self.script = script
         self._answers: dict[str, dict[tuple[int, str], bytes]] = {q: {} for q in script.queries}
-        """Query -> instance, digest -> rows in JSON: a tenth of the memory of objects."""
+        """Query -> (instance, digest) -> rows in JSON, with a tenth of the memory of objects."""
         self._sent: defaultdict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
-        """Worker, query -> instance and digest of its answers."""
+        """(worker, query) -> instance and digest of its answers."""
         self._answer_bytes = 0
         self.fold_tasks = SharedFoldTasks(run, script)
         self.arrivals = Arrivals()
 
     def take(self, message: Message, uid: str) -> None:
-        """Apply a message, now or from the journal, without holding its worker."""
+        """Apply a message, new or from the journal, without holding its worker."""
         match message:
             case Registration():
                 self._register(message, uid)
@@ -155,7 +155,7 @@ class Gate:
                 self.knows(message, uid)
 
     async def register(self, message: Registration, uid: str) -> bool:
-        """Register a worker, hold the request for a while; return whether the tables are ready."""
+        """Register a worker, and hold it for a while; return whether the tables are ready."""
         self._register(message, uid)
         return await self.run.hold(self.run.tables_ready)
 
@@ -170,7 +170,7 @@ class Gate:
             self.run.journal.note(message, uid)
 
     def _admit(self, index: int, uid: str) -> None:
-        """Reject the message of a process that has not registered as this worker."""
+        """Raise Rejected unless the process has registered as this worker."""
         if index not in self.run.uids:
             raise Rejected(f"worker {index} has not registered")
         if self.run.uids[index] != uid:
@@ -187,7 +187,7 @@ class Gate:
             self.run.journal.note(message, uid)
 
     def beat(self, message: Heartbeat, uid: str) -> None:
-        """Note how far a worker is, unless its report was quicker."""
+        """Note the progress of a worker, unless its report has arrived."""
         self._admit(message.index, uid)
         if message.index not in self.run.reports:
             self.run.beat(message)
@@ -203,7 +203,7 @@ class Gate:
             self.run.journal.note(report, uid)
 
     def take_part(self, message: SentBatches | FreshAnswers, uid: str) -> None:
-        """Keep a part of a worker's report about rows that arrive."""
+        """Keep a part of a worker's report about fresh rows."""
         self._admit(message.index, uid)
         if not self.script.spec.load.fresh_ms:
             raise Rejected(f"worker {message.index}: this run has no queries about fresh rows")
@@ -213,16 +213,16 @@ class Gate:
             self.run.journal.note(message, uid)
 
     async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
-        """Merge a worker's folded rows; hold the worker, and return its next task."""
+        """Merge a worker's fold; hold the worker, and return its next task."""
         self._admit(message.index, uid)
         if message.folded:
             await self.fold_tasks.take(message.index, message.folded)
         return await self.fold_tasks.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> tuple[bool, ...]:
-        """Return a flag for each of these answers to a query: True if it is known here."""
+        """Return, for each of these answers to a query, whether its rows are already kept."""
         kept, sent = self._find_answers(message, uid)
-        found = [_which(each) for each in message.answers]
+        found = [_name(each) for each in message.answers]
         new = {which for which in found if which in kept} - sent
         if new:
             sent |= new
@@ -232,36 +232,34 @@ class Gate:
     def answer(self, message: AnswerRows, uid: str) -> None:
         """Keep the rows of answers for their comparison with the truth: all of them, or none."""
         kept, sent = self._find_answers(message, uid)
-        new = {_which(each): each.rows for each in message.answers if _which(each) not in kept}
-        self._keep(message.query, {which: json.dumps(new[which]).encode() for which in new})
-        sent.update(_which(each) for each in message.answers)
+        rows_of = {_name(each): each.rows for each in message.answers}
+        new = {n: json.dumps(rows).encode() for n, rows in rows_of.items() if n not in kept}
+        size_bytes = sum(map(len, new.values()))
+        if self._answer_bytes + size_bytes > MOST_ANSWER_BYTES:
+            raise Rejected(
+                f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
+                f" the last one is to query {message.query!r}; ask fewer queries (--count, --types)"
+            )
+        self._answer_bytes += size_bytes
+        kept.update(new)
+        sent |= rows_of.keys()
         self.run.journal.note(message, uid)
 
     def _find_answers(
         self, message: AnswerQuestion | AnswerRows, uid: str
-    ) -> tuple[Mapping[tuple[int, str], bytes], set[tuple[int, str]]]:
-        """Return the answers to a query that are kept, and those that this worker has sent."""
+    ) -> tuple[dict[tuple[int, str], bytes], set[tuple[int, str]]]:
+        """Return the kept answers to a query, and the answers that this worker has sent."""
         self._admit(message.index, uid)
         if message.query not in self._answers:
             raise Rejected(f"worker {message.index}: this run has no query {message.query!r}")
         return self._answers[message.query], self._sent[message.index, message.query]
 
-    def _keep(self, query: str, answers: Mapping[tuple[int, str], bytes]) -> None:
-        size_bytes = sum(map(len, answers.values()))
-        if self._answer_bytes + size_bytes > MOST_ANSWER_BYTES:
-            raise Rejected(
-                f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
-                f" the last one is to query {query!r}; ask fewer queries (--count, --types)"
-            )
-        self._answer_bytes += size_bytes
-        self._answers[query].update(answers)
-
     def answers(self, query: str) -> Iterator[tuple[int, Answer]]:
-        """Yield the different answers to a query, each with its instance, in order of these."""
+        """Yield the instance and rows of each different answer to a query, by instance."""
         names = tuple(column.name for column in self.script.outputs.get(query, ()))
         for (instance, _), rows in sorted(self._answers.get(query, {}).items()):
             yield instance, Answer(names, tuple(map(tuple, json.loads(rows))))
 
 
-def _which(answer: AnswerKey) -> tuple[int, str]:
+def _name(answer: AnswerKey) -> tuple[int, str]:
     return answer.instance, answer.digest

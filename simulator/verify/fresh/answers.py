@@ -1,7 +1,7 @@
-"""Compares answers about fresh rows with the rows that could be seen, also those in flight.
+"""Compares answers about fresh rows with the rows that could be visible.
 
-An answer lies between two sets of rows. It has every row that was acknowledged before it began,
-where the database promises that, and no row that was not sent before it ended.
+An answer has every row that was acknowledged before its query began, if the database promises that,
+and no row that was not sent before the query ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,14 +26,14 @@ from simulator.verify.fresh.arriving import (
 )
 
 MOST_LISTED = 5
-"""Wrong answers that are described."""
+"""Largest number of wrong answers that are described."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Cells: TypeAlias = NDArray[Any]
 """An item for each answer and group."""
 
 
 class Wrong(NamedTuple):
-    """A wrong answer, and the limits that it had to lie between."""
+    """A wrong answer, and what was expected."""
 
     expected: str
     found: str
@@ -57,18 +57,18 @@ class FreshOutcome:
     answers: int = 0
     right: int = 0
     wrong: list[Wrong] = field(default_factory=list)
-    """The first ones."""
+    """The first wrong answers."""
     began_ns: list[Numbers] = field(default_factory=list)
     ended_ns: list[Numbers] = field(default_factory=list)
     """Ends of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
-    """Times by which as many rows as each of these answers counts were acknowledged."""
+    """Times at which as many rows were acknowledged as each of these answers counts."""
 
     def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
-        """Return how long after its acknowledgement each batch of a table was seen.
+        """Return the time from the acknowledgement of each batch of a table until it was seen.
 
-        A batch is seen by the end of the first answer that counts as many rows as were acknowledged
-        by then. Unseen batches follow, with the time until the last answer began.
+        A batch is seen by the end of the first answer that counts as many rows as had been
+        acknowledged with it. Unseen batches are apart, with the time until the last answer began.
         """
         sent, count = rows.sent, rows.rows_of(place)
         own = np.flatnonzero(sent.is_measured & (count > 0))
@@ -88,9 +88,9 @@ class FreshOutcome:
 
 
 def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
-    """Return the longest delay that each unseen batch outlasted, or its own time if all.
+    """Return the longest known delay below the time of each unseen batch; above all, its own time.
 
-    Buckets are coarse: in one with delays, the times of unseen batches are not distinguished.
+    Buckets are coarse: within the range of the delays, only their own buckets are used.
     """
     known = np.sort(delays)
     beyond = np.searchsorted(known, waited, "right")
@@ -102,7 +102,7 @@ def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
 def check(
     rows: ArrivingRows, fresh_type: FreshType, parts: Iterable[AnswerLog], *, promised: bool
 ) -> FreshOutcome:
-    """Compare all answers to a query. `promised`: an acknowledged row is in every later answer."""
+    """Compare all answers to a query; `promised`: every later answer has an acknowledged row."""
     found = FreshOutcome()
     for part in parts:
         for since_ms in np.unique(part.since_ms).tolist():
@@ -136,19 +136,19 @@ class _Ordered:
         self._starts = np.searchsorted(group[self.order], np.arange(groups + 1))
 
     def __iter__(self) -> Iterator[tuple[int, slice]]:
-        """Yield each group that has rows, and where these are in the order."""
+        """Yield each group that has rows, and the place of its rows in the order."""
         for group in np.flatnonzero(np.diff(self._starts)).tolist():
             yield group, slice(int(self._starts[group]), int(self._starts[group + 1]))
 
     def until(self, at: Numbers) -> _Cells:
-        """Return how many rows of each group have an instant up to these."""
+        """Return how many rows of each group have an instant up to each of `at`."""
         found = np.zeros((len(at), len(self._starts) - 1), np.int64)
         for group, own in self:
             found[:, group] = np.searchsorted(self._instants[own], at, "right")
         return found
 
     def accumulate_to(self, values: NDArray[Any], of: np.ufunc, counts: _Cells) -> _Cells:
-        """Return the least or greatest value of the first rows of each group; 0 without rows."""
+        """Return the least or greatest value of the first `counts` rows of each group; else 0."""
         values, found = values[self.order], np.zeros(counts.shape, values.dtype)
         for group, own in self:
             first = counts[:, group]
@@ -157,7 +157,7 @@ class _Ordered:
 
 
 class _Compared:
-    """The answers of one worker since one instant, with the rows since then."""
+    """The answers of one worker about the rows since one instant, and these rows."""
 
     def __init__(
         self,
@@ -181,15 +181,15 @@ class _Compared:
         shape = len(own), len(self._keys)
         self._times = np.zeros(shape, np.int64)
         np.add.at(self._times, (answer, group), 1)
-        """Number of times that each group is in each answer."""
+        """Number of rows of each group in each answer."""
         self._values = [self._cells(column[of_own], answer, group) for column in part.values]
         acknowledged = _Ordered(window.group, window.acknowledged_ns, shape[1])
         sent = _Ordered(window.group, window.sent_ns, shape[1])
         self._acknowledged, self._sent = acknowledged, sent
         self._least = acknowledged.until(self.began_ns - 1) if promised else np.zeros(shape, int)
-        """Rows of each group that each answer must have."""
+        """Number of rows of each group that each answer must count."""
         self._most = sent.until(self.ended_ns)
-        """Rows that it may have."""
+        """Number of rows of each group that each answer may count."""
 
     def _cells(self, column: Numbers, answer: Numbers, group: Numbers) -> _Cells:
         cells = np.zeros(self._times.shape, np.int64)
@@ -199,9 +199,9 @@ class _Compared:
     def problems(self) -> Iterator[tuple[_Cells, _Describe]]:
         """Yield the wrong cells of each kind, and the function that describes one of them."""
         yield self._times > 1, self._describe_doubled
-        yield from self._of_counts() if self.counts_rows else self._of_newest()
+        yield from self._check_counts() if self.counts_rows else self._check_newest()
 
-    def _of_counts(self) -> Iterator[tuple[_Cells, _Describe]]:
+    def _check_counts(self) -> Iterator[tuple[_Cells, _Describe]]:
         counts, *ends = self._values
         yield (counts < self._least) | (counts > self._most), self._describe_miscounted
         if not ends:
@@ -215,13 +215,13 @@ class _Compared:
             short = (self._least > 0) & (of(given, inner) != given)
             yield has & (beyond | short), self._describe_extreme(given, inner, outer)
 
-    def _of_newest(self) -> Iterator[tuple[_Cells, _Describe]]:
+    def _check_newest(self) -> Iterator[tuple[_Cells, _Describe]]:
         times, cells = self._values
         has, window = self._times > 0, self._window
         newest = self._acknowledged.accumulate_to(window.times, np.maximum, self._least)
         missed = (self._least > 0) & (~has | (times < newest))
         yield missed, self._describe_stale(times, newest)
-        row = self._rows_at(times)
+        row = self._find_rows(times)
         given, is_row = self._as_field(cells), row >= 0
         if len(window.times):
             is_row &= (window.values[row] == given) & (
@@ -229,8 +229,8 @@ class _Compared:
             )
         yield has & ~is_row, self._describe_unsent(times, given)
 
-    def _rows_at(self, times: _Cells) -> _Cells:
-        """Return the row of each group that has a time; -1 if none has."""
+    def _find_rows(self, times: _Cells) -> _Cells:
+        """Return the row of each group with the given time; -1 if there is none."""
         window = self._window
         if not len(window.times):
             return np.full(times.shape, -1)
@@ -255,16 +255,14 @@ class _Compared:
         return cells.view(np.float64) if column and column.type in FLOATS else cells
 
     def find_seen_ns(self) -> Numbers:
-        """Return the time by which as many rows as each answer counts were acknowledged; 0: none.
+        """Return the time at which as many rows were acknowledged as each answer counts; 0: none.
 
         An answer is assumed to have all rows of unknown outcome, so that no delay looks shorter.
         """
         window = self._window
         is_known = window.acknowledged_ns != NEVER_NS
-        known, unknown = (
-            np.sort(window.acknowledged_ns[is_known]),
-            np.sort(window.sent_ns[~is_known]),
-        )
+        known = np.sort(window.acknowledged_ns[is_known])
+        unknown = np.sort(window.sent_ns[~is_known])
         total = self._values[0].sum(axis=1) - np.searchsorted(unknown, self.ended_ns, "right")
         if not len(known):
             return np.zeros(len(total), np.int64)
@@ -273,38 +271,38 @@ class _Compared:
 
     # --- words ---------------------------------------------------------------------------------
 
-    def _of(self, group: int) -> str:
+    def _name(self, group: int) -> str:
         tags = zip(self._type.tags, self._keys[group], strict=True)
         named = ", ".join(f"{name}={value}" for name, value in tags)
         return f" of {named}" if named else ""
 
-    def _instant(self, time: int) -> str:
+    def _format(self, time: int) -> str:
         unit = self._type.query.table.time_unit
         found = _EPOCH + timedelta(microseconds=int(time) * 10**6 // unit.per_second)
         return found.isoformat().replace("+00:00", "Z")
 
-    def _last_acknowledged(self, answer: int, group: int) -> str:
-        """Return the row that was acknowledged last among those that an answer must have."""
+    def _describe_last(self, answer: int, group: int) -> str:
+        """Describe the row acknowledged last among the rows that an answer must have."""
         window, began_ns = self._window, self.began_ns[answer]
         own = np.flatnonzero((window.group == group) & (window.acknowledged_ns < began_ns))
         row = own[np.argmax(window.acknowledged_ns[own])]
-        name = f"the last one of {self._instant(window.times[row])}"
+        name = f"the last one of {self._format(window.times[row])}"
         if window.acknowledged_ns[row] == BEFORE_NS:
             return f"{name}, stored before"
         before_ms = (began_ns - window.acknowledged_ns[row]) / 1e6
         return f"{name}, acknowledged {before_ms:.3g} ms before the query began"
 
     def _describe_doubled(self, answer: int, group: int) -> Wrong:
-        return Wrong(f"one row{self._of(group)}", counted(int(self._times[answer, group]), "row"))
+        return Wrong(f"one row{self._name(group)}", counted(int(self._times[answer, group]), "row"))
 
     def _describe_miscounted(self, answer: int, group: int) -> Wrong:
         counts, least = self._values[0], int(self._least[answer, group])
         found = counted(int(counts[answer, group]), "row")
         if counts[answer, group] < least:
-            last = self._last_acknowledged(answer, group)
-            return Wrong(f"at least {counted(least, 'row')}{self._of(group)}, {last}", found)
+            last = self._describe_last(answer, group)
+            return Wrong(f"at least {counted(least, 'row')}{self._name(group)}, {last}", found)
         most = counted(int(self._most[answer, group]), "row")
-        return Wrong(f"at most the {most}{self._of(group)} sent before the query ended", found)
+        return Wrong(f"at most the {most}{self._name(group)} sent before the query ended", found)
 
     def _describe_extreme(self, given: _Cells, inner: _Cells, outer: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
@@ -312,23 +310,23 @@ class _Compared:
             between = f"{low} to {high}" if self._least[answer, group] else f"{low} or within"
             column = self._type.field
             name = column.name if column else ""
-            return Wrong(f"{name} {between}{self._of(group)}", str(given[answer, group]))
+            return Wrong(f"{name} {between}{self._name(group)}", str(given[answer, group]))
 
         return describe
 
     def _describe_stale(self, times: _Cells, newest: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
-            least = self._instant(newest[answer, group])
-            last = self._last_acknowledged(answer, group)
+            least = self._format(newest[answer, group])
+            last = self._describe_last(answer, group)
             has = self._times[answer, group] > 0
-            found = f"one of {self._instant(times[answer, group])}" if has else "none"
-            return Wrong(f"a row of {least} or later{self._of(group)}: {last}", found)
+            found = f"one of {self._format(times[answer, group])}" if has else "none"
+            return Wrong(f"a row of {least} or later{self._name(group)}: {last}", found)
 
         return describe
 
     def _describe_unsent(self, times: _Cells, given: _Cells) -> _Describe:
         def describe(answer: int, group: int) -> Wrong:
-            found = f"{self._instant(times[answer, group])}: {given[answer, group]}"
-            return Wrong(f"a row{self._of(group)} that was sent before the query ended", found)
+            found = f"{self._format(times[answer, group])}: {given[answer, group]}"
+            return Wrong(f"a row{self._name(group)} that was sent before the query ended", found)
 
         return describe

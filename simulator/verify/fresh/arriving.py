@@ -1,7 +1,7 @@
-"""Rows that arrive: when each was sent and acknowledged, on the clock of the collector.
+"""Arriving rows: when each was sent and acknowledged, on the clock of the collector.
 
-Where clocks differ by an unknown part, a row counts as sent earlier and as acknowledged later, and
-an answer as begun earlier and ended later: nothing right is ever taken for wrong.
+If the difference of clocks is partly unknown, a row counts as sent earlier and acknowledged later,
+and an answer as begun earlier and ended later, so that a right answer is never called wrong.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ from simulator.protocol.numbers import Columns, unpack
 
 Numbers: TypeAlias = NDArray[np.int64]
 BEFORE_NS = -(1 << 62)
-"""Send and acknowledgement time of rows that were stored before."""
+"""Time of sending and acknowledgement of rows that were stored before the run."""
 _TAIL_ROWS = 64
 Key: TypeAlias = tuple[Any, ...]
 """The values of the tags of a group, in canonical form."""
@@ -40,19 +40,19 @@ class TimedBatches:
     """The timed batches of all workers."""
 
     sent_ns: Numbers
-    """Earliest time at which each was sent."""
+    """Earliest possible time at which each batch was sent."""
     acknowledged_ns: Numbers
-    """Latest time of its acknowledgement; NEVER_NS: it was not acknowledged."""
+    """Latest possible time of each acknowledgement; NEVER_NS without one."""
     is_measured: NDArray[np.bool_]
-    """True if it was acknowledged in the measured part."""
+    """Whether each batch was acknowledged in the measured part."""
     runs: Columns
     """RUN_COLUMNS; `batch` is a place in the other arrays."""
 
     @classmethod
     def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "TimedBatches":
-        """Return the batches of workers, after rows that were stored before (RUN_COLUMNS).
+        """Return the batches of workers, after the rows stored before the run (RUN_COLUMNS).
 
-        ValueError if something is damaged.
+        ValueError if a part is damaged.
         """
         batches, runs = [np.array([[BEFORE_NS], [BEFORE_NS]], np.int64)], [stored]
         measured, count = [np.zeros(1, np.bool_)], 1
@@ -83,16 +83,16 @@ class AnswerLog:
     ended_ns: Numbers
     """Latest possible time."""
     owner: Numbers
-    """The answer that each row belongs to."""
+    """Place of each row's answer in the arrays above."""
     keys: Sequence[Key]
     key: Numbers
-    """The place of each row's key."""
+    """Place of each row's key in `keys`."""
     values: Columns
     """The other columns of each row."""
 
     @classmethod
     def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "AnswerLog":
-        """Return the answers of a worker; ValueError if they are damaged."""
+        """Return the answers in a part of a worker's report; ValueError if it is damaged."""
         since_ms, began_ns, ended_ns, rows = unpack(part.answers, len(ANSWER_COLUMNS))
         columns = 1 + len(fresh_type.outputs) - len(fresh_type.tags)
         values = unpack(part.values, columns)
@@ -114,34 +114,34 @@ class AnswerLog:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalWindow:
-    """The rows since an instant that were sent until another one."""
+    """The rows since an instant that were sent before another instant."""
 
     keys: Sequence[Key]
     group: Numbers
-    """The place of each row's key."""
+    """Place of each row's key in `keys`."""
     times: Numbers
     """Times in the table's unit."""
     values: NDArray[Any]
-    """Values of the field that the query reads, or zeros."""
+    """Values of the field that the query reads; zeros without a field."""
     sent_ns: Numbers
     acknowledged_ns: Numbers
     batch: Numbers
 
 
 def select_stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Columns:
-    """Return the stored rows that are not before an instant, in ms since 1970: RUN_COLUMNS."""
+    """Return the stored rows since an instant, in ms since 1970, as RUN_COLUMNS."""
     found = [np.empty((len(RUN_COLUMNS), 0), np.int64)]
     times = reader.narrow(())
     for item in filter(len, dataset.ranges):
         table = times.tables[item.table]
         since = since_ms * table.time_unit.per_second // 1000
-        runs = [(0, item.table, *run) for run in runs_of(_last_rows(times, table, item, since))]
+        runs = [(0, item.table, *run) for run in runs_of(_find_last(times, table, item, since))]
         found += [np.array(runs, np.int64).reshape(-1, len(RUN_COLUMNS)).T]
     return np.concatenate(found, axis=1)
 
 
-def _last_rows(reader: DatasetReader, table: Table, item: RowRange, since: int) -> Numbers:
-    """Return the rows at the end of a range that are not before an instant."""
+def _find_last(reader: DatasetReader, table: Table, item: RowRange, since: int) -> Numbers:
+    """Return the rows at the end of a range since an instant."""
     count, taken = len(item), _TAIL_ROWS
     while True:
         rows = numbers_between([item], max(count - taken, 0), count)
@@ -152,13 +152,13 @@ def _last_rows(reader: DatasetReader, table: Table, item: RowRange, since: int) 
 
 
 class ArrivingRows:
-    """The rows of the batches, drawn again as they are needed."""
+    """The rows of the batches; they are drawn again when they are needed."""
 
     def __init__(self, reader: DatasetReader, sent: TimedBatches) -> None:
         self.sent = sent
         self._reader = reader
         self._last: dict[int, tuple[Numbers, Numbers]] = {}
-        """Table -> its runs, and the time of the last row of each."""
+        """Table -> its runs, and the time of the last row of each run."""
 
     def rows_of(self, place: int) -> Numbers:
         """Return how many rows of a table each batch has."""
@@ -167,17 +167,19 @@ class ArrivingRows:
         return np.bincount(batch[own], count[own], len(self.sent.sent_ns)).astype(np.int64)
 
     def window(self, fresh_type: FreshType, since_ms: int, ended_ns: int) -> ArrivalWindow:
-        """Return the rows that a query since an instant may find until its end."""
+        """Return the rows since an instant that a query may find until its end."""
         table = fresh_type.query.table
         reader = self._reader.narrow([fresh_type.query])
         since = since_ms * table.time_unit.per_second // 1000
-        runs, last = self._runs_of(reader.place(table))
+        runs, last = self._find_runs(reader.place(table))
         sent = self.sent
         found = runs[(last >= since) & (sent.sent_ns[sent.runs[0][runs]] <= ended_ns)]
         batch, _, first, count, step = sent.runs[:, found]
-        rows = np.repeat(first, count) + np.repeat(step, count) * _places(count)
+        # Places 0, 1, ... of the rows in each run.
+        places = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        rows = np.repeat(first, count) + np.repeat(step, count) * places
         of_batch = np.repeat(batch, count)
-        parts = [*_by_lane(rows)]
+        parts = [*_divide_by_lane(rows)]
         blocks = [reader.draw_rows(reader.table(table.name), rows[part]) for part in parts]
         order = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
         times = _join([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
@@ -196,7 +198,7 @@ class ArrivingRows:
             of_batch,
         )
 
-    def _runs_of(self, place: int) -> tuple[Numbers, Numbers]:
+    def _find_runs(self, place: int) -> tuple[Numbers, Numbers]:
         if place not in self._last:
             _, table, first, count, step = self.sent.runs
             runs = np.flatnonzero(table == place)
@@ -204,24 +206,18 @@ class ArrivingRows:
             times = np.zeros(len(runs), np.int64)
             own = self._reader.tables[place].only(())
             reader = self._reader.narrow(())
-            for of_lane in _by_lane(ends):
+            for of_lane in _divide_by_lane(ends):
                 block = reader.draw_rows(own, ends[of_lane])
                 times[of_lane] = block.data[own.time.name].values()
             self._last[place] = runs, times
         return self._last[place]
 
 
-def _by_lane(rows: Numbers) -> Iterator[Numbers]:
+def _divide_by_lane(rows: Numbers) -> Iterator[Numbers]:
     """Yield the places of the rows of each lane, in the order in which a workload draws rows."""
     order = np.argsort(rows, kind="stable")
     lanes = rows[order] >> LANE_BITS
     yield from (each for each in np.split(order, np.flatnonzero(np.diff(lanes)) + 1) if len(each))
-
-
-def _places(counts: Numbers) -> Numbers:
-    """Return 0, 1, ... for each of the counts."""
-    ends = np.cumsum(counts)
-    return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
 
 
 def _join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -229,7 +225,7 @@ def _join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _find_keys(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
-    """Return the different keys of some blocks, and the place of each row's key."""
+    """Return the different keys of blocks, and the place of each row's key."""
     table, rows = fresh_type.query.table, sum(map(len, blocks))
     if not fresh_type.tags:
         return [()], np.zeros(rows, np.int64)
@@ -238,8 +234,8 @@ def _find_keys(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key
         column_type = table.column(name).type
         array = _join([block.data[name].values() for block in blocks])
         known, codes = np.unique(array, return_inverse=True)
-        found = [_canonical(value, column_type) for value in known.tolist()]
-        valid = _join([_valid(block, name) for block in blocks]).astype(np.bool_)
+        found = [_to_canonical(value, column_type) for value in known.tolist()]
+        valid = _join([_find_valid(block, name) for block in blocks]).astype(np.bool_)
         codes = np.where(valid, codes.reshape(-1), len(found))
         columns.append(([*found, None], codes))
         group = np.unique(group * (len(found) + 1) + codes, return_inverse=True)[1].reshape(-1)
@@ -248,12 +244,12 @@ def _find_keys(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key
     return keys, group.reshape(-1).astype(np.int64)
 
 
-def _valid(block: Block, name: str) -> NDArray[np.bool_]:
+def _find_valid(block: Block, name: str) -> NDArray[np.bool_]:
     valid = block.data[name].valid
     return np.ones(len(block), np.bool_) if valid is None else valid
 
 
-def _canonical(value: Any, column_type: Type) -> Any:
+def _to_canonical(value: Any, column_type: Type) -> Any:
     if isinstance(value, bytes):
         return value.decode()
     return bool(value) if column_type is Type.BOOL else value

@@ -1,7 +1,7 @@
-"""Accounts for every row of a table: which sent rows are stored, and which others.
+"""Accounts for every row of a table: which sent rows are stored, and which other rows.
 
 An acknowledged row is present or lost; a row of unknown outcome is present or absent. Rows are
-compared by their hash, in passes, so that memory is bounded.
+compared by their hashes, in passes, so that memory is bounded.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
 _MOST_SILENT = 1 << 22
-"""Length of a gap in the stored rows after which a range counts as written no further."""
+"""Number of missing rows after which the rest of a range counts as not written."""
 _MOST_SHOWN = 3
 _Numbers = NDArray[np.int64]
 
@@ -47,38 +47,38 @@ class Account:
     doubled: int = 0
     """Further copies of rows."""
     torn: int = 0
-    """Stored in part: of points, some fields of a row."""
+    """Stored in part: as points, only some fields of a row."""
     foreign: int = 0
-    """Never sent, and stored."""
+    """Stored, and never sent."""
     first: list[str] = field(default_factory=list)
     """The first foreign rows."""
     first_lost: list[int] = field(default_factory=list)
-    """The numbers of the first lost rows, except those equal to a stored one."""
+    """The numbers of the first lost rows that are not equal to a stored row."""
 
     @property
     def is_clean(self) -> bool:
-        """True if every stored row was sent, and is stored once; a missing row may be torn."""
+        """True if every stored row was sent and is stored once; missing rows may be torn."""
         parts = self.torn <= self.lost + self.absent
         return parts and not self.doubled and not self.foreign
 
     def beyond(self) -> Iterator[str]:
-        """Yield descriptions of everything stored except whole rows, once each."""
+        """Describe everything stored except whole rows that are stored once."""
         if self.torn:
             yield f"{self.torn:,} stored in part"
         if self.doubled:
             yield f"{self.doubled:,} stored twice"
         if self.foreign:
-            yield f"not expected {self.foreign:,}{_first(self.first, self.foreign)}"
+            yield f"not expected {self.foreign:,}{_list_first(self.first, self.foreign)}"
 
     def __str__(self) -> str:
-        lost = f"{self.lost:,} lost{_first(self.first_lost, self.lost)}"
+        lost = f"{self.lost:,} lost{_list_first(self.first_lost, self.lost)}"
         parts = [f"{counted(self.kept, 'acknowledged row')}", lost]
         parts += [f"{self.present:,} of unknown outcome"] * bool(self.present)
         return ", ".join([*parts, *self.beyond()])
 
 
-def _first(shown: Sequence[object], number: int) -> str:
-    """Return the first of a number of rows in brackets."""
+def _list_first(shown: Sequence[object], number: int) -> str:
+    """List the first of a number of rows in brackets."""
     more = ", ..." if number > len(shown) else ""
     return f" ({', '.join(map(str, shown))}{more})" if shown else ""
 
@@ -96,14 +96,14 @@ class Accountant:
         *,
         pass_rows: int = PASS_ROWS,
     ) -> None:
-        """Store the numbers of rows of unknown outcome; None: all of them."""
+        """Store the numbers of the rows of unknown outcome; None: all rows."""
         self._session, self._dataset, self._table = session, dataset, table
         self._uncertain, self._pass_rows = uncertain, pass_rows
         self._statement = database.render(RowsQuery(table))
         self._statistics = TableStatistics(database, session, dataset)
 
     def account(self) -> Account:
-        """Read the table, once in each pass and again for rows that were never sent."""
+        """Read the table once in each pass, and again if it has rows that were never sent."""
         ((rows,),) = self._statistics.of(count_rows(self._table)).rows
         found, passes = Account(), int(rows) // self._pass_rows + 1
         for number in range(passes):
@@ -141,10 +141,10 @@ class Accountant:
     def _list_expected(
         self, silent: Counter[int]
     ) -> Iterator[tuple[int, _Numbers, Hashes, NDArray[np.bool_]]]:
-        """Yield blocks of the ranges in turn: place of a range, numbers, hashes, which are unsure.
+        """Yield blocks of the ranges in turn: place of a range, numbers, hashes, what is uncertain.
 
-        `silent` counts the rows of a range since the last stored one: a run that ends by time may
-        write without bound, so a range ends after a long gap.
+        `silent` counts the rows of a range since its last stored row. A range that may be written
+        without bound, until a run ends by time, ends after a long gap.
         """
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
@@ -162,7 +162,7 @@ class Accountant:
                     yield place, block.rows, block_hashes(self._statement.outputs, block), unsure
 
     def _count_unknown(self, found: Account, unknown: Hashes) -> None:
-        """Count rows that were never sent: foreign ones, and torn ones (some points of a row)."""
+        """Count the foreign and the torn rows among hashes that were never sent."""
         never_null = [place for place, c in enumerate(self._table.columns) if not c.nullable]
         kinds = Counter[bool]()
         for hashes, raw in stream_hashes(self._session, self._statement):
@@ -188,7 +188,7 @@ class SentHashes:
         """Hashes with more stored copies than sent rows."""
 
     def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Count rows; return which of them have the hash of a stored one."""
+        """Count sent rows; return which of them have the hash of a stored row."""
         self.uncertain_rows += int(is_uncertain.sum())
         self.certain_rows += int((~is_uncertain).sum())
         if not len(self._stored):
@@ -219,7 +219,15 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
                     database, session, dataset, table, None, pass_rows=pass_rows
                 )
                 account = accountant.account()
-                checks.append(_check_interrupted(table, account))
+                found = [f"{counted(account.present, 'row')} of it", *account.beyond()]
+                checks.append(
+                    Check(
+                        name=f"{table.name}: rows of the interrupted insert",
+                        expected="no others",
+                        found=", ".join(found),
+                        ok=account.is_clean,
+                    )
+                )
                 present += account.present
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
@@ -238,21 +246,11 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
 
 
 def account_check(name: str, account: Account, *, promised: bool) -> Check:
-    """Return whether all acknowledged rows are stored, as promised, and no others."""
+    """Check that all acknowledged rows are stored, if that was promised, and no others."""
     is_kept = not account.lost or not promised
     return Check(
         name=f"{name}: every row",
         expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
         found=str(account),
         ok=is_kept and account.is_clean,
-    )
-
-
-def _check_interrupted(table: Table, account: Account) -> Check:
-    """Return whether every stored row is one of the dataset, and stored once."""
-    return Check(
-        name=f"{table.name}: rows of the interrupted insert",
-        expected="no others",
-        found=", ".join([f"{counted(account.present, 'row')} of it", *account.beyond()]),
-        ok=account.is_clean,
     )

@@ -1,4 +1,4 @@
-"""Checks of stored rows: expected and found values, and whether they agree. Pure."""
+"""Checks of stored rows: expected and found values, and whether they agree."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,18 +11,18 @@ MOST_SHOWN = 5
 
 
 def compare_types(database: Database, tables: Sequence[Table]) -> Iterator[Check]:
-    """Yield a failed check for each column that has another type than the insert gave it."""
+    """Yield a failed check for each column with another type than the insert created."""
     for table in tables:
         for column, before, kind in database.find_altered(table):
             yield Check(name=f"{column}: type", expected=before, found=kind, ok=False)
 
 
 def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
-    """Return a failed check for each object of the tables that does not exist any more."""
+    """Return a failed check for each object of the tables that no longer exists."""
     names = [name for table in tables for name in database.objects(table)]
     try:
         found = database.find_existing(names)
-    except Exception:  # noqa: BLE001 - of any driver: the error that led here is the one to report
+    except Exception:  # noqa: BLE001 - of any driver: the caller reports an earlier error
         return []
     made, none = "what the insert created", "nothing: it was dropped or renamed"
     gone = [name for name in names if name not in found]
@@ -30,7 +30,7 @@ def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
 
 
 def uncountable(database: Database, error: Exception) -> Check:
-    """Return the failed check of stored values that cannot be added up or read."""
+    """Return a failed check: stored values cannot be added up or read."""
     is_odd = isinstance(error, ValueError)
     expected = "values of their columns' types" if is_odd else "values that can be added up"
     found = str(error) if is_odd else database.explain(error)
@@ -38,14 +38,14 @@ def uncountable(database: Database, error: Exception) -> Check:
 
 
 def compare_value(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:
-    """Return whether an answer of the database is right; `slack` is the tolerance of a sum."""
+    """Check an answer of the database; `slack` is the tolerance of a sum."""
     near = bool(slack) and found is not None and abs(found - expected) <= slack
     ok = bool(found == expected) or near
     return Check(name=f"{table.name}: {label}", expected=str(expected), found=str(found), ok=ok)
 
 
 def outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
-    """Return the row count and the outcomes, in which equal answers agree (sums may not)."""
+    """Return the row count and the outcomes of checks; equal answers may differ in inexact sums."""
     return checks[0].found, [check.ok for check in checks]
 
 

@@ -47,7 +47,7 @@ from simulator.verify.truth.oracle import Oracle, Truth
 
 _MAX_BUCKETS = 1000
 _MANY_ROWS = 1 << 30
-"""Larger claims are compared by count first, because their truth takes minutes."""
+"""Number of rows above which the count is compared first: their truth takes minutes."""
 
 
 def verify(  # noqa: PLR0913
@@ -61,9 +61,9 @@ def verify(  # noqa: PLR0913
 ) -> Verdict:
     """Compare the stored rows with the dataset; rows of `uncertain` may be absent.
 
-    After faults, `promised` is whether the server promises that acknowledged rows survive; every
-    row is accounted for then, in mode `full`. An error ends the comparison; it is not raised if
-    rows or answers were found to be wrong before.
+    After faults, `promised` is whether the server promises that acknowledged rows survive; mode
+    `full` accounts for every row then. An error ends the comparison; it is not raised if rows or
+    answers were wrong before.
     """
     with database.connect() as session:
         comparison = _Comparison(database, session, dataset, uncertain)
@@ -115,7 +115,7 @@ class _Comparison:
         """Rows that may be absent."""
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
-        """Comparisons that were left out, and why; `counts` has more of them."""
+        """Comparisons that were left out, and why; `counts` has others."""
         self.left_out: list[str] = []
         """Properties that are not compared, and why; `counts` has the sums."""
         self.present = 0
@@ -125,7 +125,7 @@ class _Comparison:
         self.hashed = False
         """True if the hashes of all rows are right."""
         self.differing: list[Check] = []
-        """The checks of hashes that are wrong."""
+        """The failed checks of hashes."""
 
     def blocks(self, table: Table) -> Iterator[Block]:
         """Yield the dataset's rows of one table."""
@@ -146,20 +146,20 @@ class _Comparison:
         self.checks += compare_types(self.database, tables)
         if promised is not None and mode is VerifyMode.FULL:
             self._account(promised=promised)
-        elif missing := [*filter(None, map(self._mostly_missing, tables))]:
+        elif missing := [*filter(None, map(self._check_missing, tables))]:
             self.checks += missing
             self.not_compared.append("single rows and sums, since most of the rows are missing")
         elif mode is VerifyMode.ROWS:
             self.checks += map(self._compare_numbers, tables)
         elif mode is VerifyMode.FULL and not self.uncertain:
-            self._every_row(tables, fold)
+            self._compare_every_row(tables, fold)
         elif mode is not VerifyMode.COUNTS or not self._hashes_agree(tables, fold):
-            self._each(tables, mode, fold)
+            self._compare_each(tables, mode, fold)
 
     def _hashes_agree(self, tables: Sequence[Table], fold: Folding) -> bool:
-        """Compare the hashes of rows where the database computes them; return whether they agree.
+        """Compare the hashes of rows, if the database computes them; return whether they agree.
 
-        If they do not, statistics or every row find the cause.
+        If not, statistics or every row show the cause.
         """
         if self.uncertain:
             self.left_out.append(f"{HASHES}: {UNCLEAR}")
@@ -176,8 +176,8 @@ class _Comparison:
             self.differing = [check for check in checks if not check.ok]
         return self.hashed
 
-    def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
-        """Compare statistics, and in mode `full` rows, table by table."""
+    def _compare_each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
+        """Compare statistics, and in mode `full` every row, table by table."""
         series = SeriesCounts(self.database, self.session)
         if mode is VerifyMode.COUNTS and not self.differing:
             for table in tables:
@@ -189,22 +189,21 @@ class _Comparison:
             if not len(maybe):
                 error = self.counts.compare_twice(table, truth, self.checks)
             elif mode is VerifyMode.COUNTS:
-                self.checks += self._counts_of_uncertain(table, truth, maybe)
+                self.checks += self._compare_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL or error:
-                rows = self.rows(table)
-                self.checks += [*self._explain_uncounted(error, rows), rows]
+                self.checks += self._check_with(error, self.rows(table))
         self.checks += series.checks(found)
         self.left_out += series.left_out
         if self.differing and all(check.ok for check in self.checks):
             self.checks += self.differing
             names = {check.name for check in self.differing}
             differing = [each for each in tables if f"{each.name}: {HASHES}" in names]
-            self._every_row(differing, fold_here)
+            self._compare_every_row(differing, fold_here)
 
-    def _every_row(self, tables: Sequence[Table], fold: Folding) -> None:
-        """Compare statistics and rows of every table, with all outcomes known.
+    def _compare_every_row(self, tables: Sequence[Table], fold: Folding) -> None:
+        """Compare statistics and rows of tables; the outcome of every row is known.
 
-        Several connections read a server at once, from workers as well.
+        Several connections read a server at once, also from workers.
         """
         apart = not self.database.capabilities.embedded
         tasks = FoldTasks(
@@ -218,25 +217,21 @@ class _Comparison:
         for table in tables:
             truth = tasks.truth(statistics_of(table))
             error = self.counts.compare_twice(table, truth, self.checks)
-            stored = tasks.fingerprint_stored(table) if apart else self._read_fingerprint(table)
-            rows = self._fingerprints(table, tasks.fingerprint_expected(table), stored)
-            self.checks += [*self._explain_uncounted(error, rows), rows]
+            stored = tasks.fingerprint_stored(table)
+            if not apart:
+                statement = self.database.render(RowsQuery(table))
+                for hashes, _ in stream_hashes(self.session, statement):
+                    stored.add(hashes)
+            rows = self._compare_rows(table, tasks.fingerprint_expected(table), stored)
+            self.checks += self._check_with(error, rows)
 
-    def _read_fingerprint(self, table: Table) -> Fingerprint:
-        """Return the fingerprint of the stored rows of a table."""
-        statement = self.database.render(RowsQuery(table))
-        stored = Fingerprint()
-        for hashes, _ in stream_hashes(self.session, statement):
-            stored.add(hashes)
-        return stored
-
-    def _fingerprints(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
-        """Compare fingerprints, and name rows that differ."""
+    def _compare_rows(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
+        """Compare fingerprints, and name the rows that differ."""
         name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
         buckets = expected.find_differing(stored)
         if not len(buckets):
             return Check(name=name, expected=rows, found=rows, ok=True)
-        missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
+        missing, extra = self._find_differences(table, buckets[:_MAX_BUCKETS])
         least = "at least " if len(buckets) > _MAX_BUCKETS else ""
         differences = (
             f"{counted(int(stored.counts.sum()), 'row')}; missing {least}{format_rows(missing)};"
@@ -245,8 +240,7 @@ class _Comparison:
         return Check(name=name, expected=rows, found=differences, ok=False)
 
     def _account(self, *, promised: bool) -> None:
-        """Account for the rows of every table."""
-        found = {table.name: self._account_of(table) for table in self.reader.tables}
+        found = {table.name: self._account_for(table) for table in self.reader.tables}
         names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
         total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
         self.accounts = Accounts(announced=not promised, **total)
@@ -256,38 +250,36 @@ class _Comparison:
         ]
 
     def _compare_numbers(self, table: Table) -> Check:
-        """Compare the number of rows of a table."""
-        least, most = self._bounds(table)
+        least, most = self._find_bounds(table)
         found, check = self.counts.check_number(table, least, most)
         if check.ok:
             self._resolve(most - least, most - found)
         return check
 
-    def _mostly_missing(self, table: Table) -> Check | None:
-        """Return a failed check if so few rows are stored that the truth of all is not needed."""
-        least, most = self._bounds(table)
+    def _check_missing(self, table: Table) -> Check | None:
+        """Return a failed check if most rows of a large table are missing: no truth is needed."""
+        least, most = self._find_bounds(table)
         if least <= _MANY_ROWS:
             return None
         found, check = self.counts.check_number(table, least, most)
         return check if found < (least - _MANY_ROWS) / 2 else None
 
-    def _bounds(self, table: Table) -> tuple[int, int]:
+    def _find_bounds(self, table: Table) -> tuple[int, int]:
         """Return how many rows a table has at least, and at most."""
         place = self.reader.place(table)
         most = sum(len(rows) for rows in self.dataset.ranges if rows.table == place)
         return most - sum(len(rows) for rows in self.uncertain if rows.table == place), most
 
-    def _counts_of_uncertain(
+    def _compare_uncertain(
         self, table: Table, truth: Truth, maybe: NDArray[np.int64]
     ) -> list[Check]:
-        """Find out which rows of unknown outcome are stored: all, none, or some."""
+        """Compare statistics, and find out which rows of unknown outcome are stored."""
         try:
             with_all = self.counts.compare(table, truth)
         except Exception as error:
             if not self.counts.may_be_of_values(error):
                 raise
-            rows = self.rows(table)
-            return [*self._explain_uncounted(error, rows), rows]
+            return self._check_with(error, self.rows(table))
         if all(check.ok for check in with_all):
             self.present += len(maybe)
             return with_all
@@ -302,25 +294,25 @@ class _Comparison:
                 return without
         return [self.rows(table)]
 
-    def _explain_uncounted(self, error: Exception | None, rows: Check) -> list[Check]:
-        """Return the failed check of values that cannot be added up or read, if there was an error.
+    def _check_with(self, error: Exception | None, rows: Check) -> list[Check]:
+        """Return the check of rows, after a failed one if stored values caused an error.
 
-        Raises the error if every row is right, since then no value has caused it.
+        If every row is right, no value caused the error, which is raised.
         """
         if error is None:
-            return []
+            return [rows]
         if rows.ok and not isinstance(error, ValueError):
             raise error
-        return [uncountable(self.database, error)]
+        return [uncountable(self.database, error), rows]
 
     def rows(self, table: Table) -> Check:
         """Account for every row of a table, some of which may be absent."""
-        account = self._account_of(table)
+        account = self._account_for(table)
         self.present += account.present
         self.absent += account.absent
         return account_check(table.name, account, promised=True)
 
-    def _account_of(self, table: Table) -> Account:
+    def _account_for(self, table: Table) -> Account:
         maybe = self.maybe_of(table)
         return Accountant(self.database, self.session, self.dataset, table, maybe).account()
 
@@ -328,8 +320,10 @@ class _Comparison:
         self.absent += absent
         self.present += uncertain - absent
 
-    def _differences(self, table: Table, buckets: NDArray[np.int64]) -> tuple[list[int], list[Any]]:
-        """Return the numbers of missing rows, and the stored rows that are not expected."""
+    def _find_differences(
+        self, table: Table, buckets: NDArray[np.int64]
+    ) -> tuple[list[int], list[Any]]:
+        """Return the numbers of missing rows, and the unexpected stored rows."""
         statement = self.database.render(RowsQuery(table))
         expected: dict[int, list[int]] = {}
         for block in self.blocks(table):

@@ -1,4 +1,4 @@
-"""The stored rows of tables, read by windows of time, several at once where a server answers."""
+"""Reads the stored rows of tables by windows of time, several at once from a server."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ class TimeWindow:
     until: int | None
     first: int
     last: int
-    """Its rows are expected between these times; others may be stored beyond them."""
+    """Rows are expected between these times; others may be stored beyond them."""
 
     @property
     def selection(self) -> Selection:
-        """The choice of these rows."""
+        """The selection of these rows."""
         return Selection(since=self.since, until=self.until)
 
     def divide(self, number: int) -> list["TimeWindow"]:
-        """Return windows of equal length that together are this one; fewer if it is short."""
+        """Divide the window into this number of equal windows; fewer if it is short."""
         length = self.last - self.first
         if not length:
             return [self]
@@ -57,13 +57,13 @@ def whole_of(dataset: Dataset, reader: DatasetReader, place: int) -> TimeWindow 
 
 _STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
-"""Fewest rows of a window, if their times are evenly spread."""
+"""Smallest number of rows of a window, if their times are evenly spread."""
 MOST_WINDOWS = 8
-"""Maximum number of windows: without an index of the time, each reads the whole table."""
+"""Largest number of windows: without an index of the time, each reads the whole table."""
 
 
 def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:
-    """Yield windows that together have every row of every table, stored by us or by others."""
+    """Yield windows that together have every stored row of every table, also rows of others."""
     reader = DatasetReader(dataset)
     for place, table in enumerate(reader.tables):
         rows = sum(len(item) for item in dataset.ranges if item.table == place)
@@ -88,20 +88,20 @@ def takes_windows(database: Database, table: Table) -> bool:
 def stream_hashes(
     session: Session, statement: Statement
 ) -> Iterator[tuple[Hashes, Sequence[Sequence[Any]]]]:
-    """Yield the rows that a statement finds, portion by portion, each after their hashes."""
+    """Yield the rows of a statement in portions: their hashes, and the rows."""
     for raw in session.stream(statement, _STREAM_ROWS):
         yield hash_stored(statement.outputs, raw), raw
 
 
 class StoredRows:
-    """Reads windows, each by a separate connection; for several threads."""
+    """Reads windows, each over a separate connection; several threads may use it."""
 
     def __init__(self, database: Database, dataset: Dataset) -> None:
         self._database = database
         self.tables = DatasetReader(dataset).tables
 
     def fingerprint(self, window: StoredWindow, wanted: Callable[[], bool]) -> Fingerprint | None:
-        """Return the fingerprint of the rows of a window; None if it is not wanted any more.
+        """Return the fingerprint of the rows of a window; None once it is no longer wanted.
 
         Raises the driver's error, and ValueError if a value is not of its column's type.
         """

@@ -1,6 +1,6 @@
-"""The statistics of stored tables, compared with the truth as far as a database calculates them.
+"""Compares the statistics of stored tables, as far as a database calculates them, with the truth.
 
-Where a server gives up on a whole table, it is asked about windows of time.
+A server that gives up on a whole table is asked about windows of time.
 """
 
 import time
@@ -40,7 +40,7 @@ _MERGED: dict[Function, Callable[[list[Any]], Any]] = {
 
 
 def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
-    """Return the one row that answers a query without groups; MismatchError if there are others."""
+    """Return the one row that answers a query without groups; MismatchError unless there is one."""
     if len(rows) != 1:
         asked = ", ".join(each.name for each in outputs(query))
         raise MismatchError(
@@ -50,7 +50,7 @@ def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]
 
 
 class TableStatistics:
-    """Asks for statistics of tables; by windows of time if the server gives up on a whole one."""
+    """Asks for statistics of tables, by windows of time if the server gives up on a whole table."""
 
     def __init__(self, database: Database, session: Session, dataset: Dataset) -> None:
         self._database = database
@@ -62,46 +62,43 @@ class TableStatistics:
 
         Raises the driver's error, also if the server gives up on the smallest windows.
         """
-        windows = answer(self._database.render(query).outputs, self._rows(query))
+        windows = answer(self._database.render(query).outputs, self._ask(query))
         merged = tuple(
             _merge(each.function, values)
             for each, values in zip(query.aggregates, zip(*windows.rows, strict=True), strict=True)
         )
         return Answer(windows.names, (merged,))
 
-    def _rows(
+    def _ask(
         self, query: AggregateQuery, window: TimeWindow | None = None, depth: int = 0
     ) -> Sequence[Sequence[Any]]:
-        """Return a row for each answered window of this one; None: the whole table."""
+        """Return a row for the window, or for each part of it; None: the whole table."""
         asked = replace(query, selection=window.selection) if window else query
         try:
             return [one_row(query, self._session.run(self._database.render(asked)))]
         except Exception as error:
             if depth == _DEEPEST or not self._session.gave_up(error):
                 raise
-            windows = self._divide(query, window)
+            if window is None:
+                reader = DatasetReader(self._dataset)
+                window = whole_of(self._dataset, reader, reader.place(query.table))
+            windows = window.divide(_PIECES) if window else []
             if len(windows) < 2:
                 raise
-        return [row for each in windows for row in self._rows(query, each, depth + 1)]
-
-    def _divide(self, query: AggregateQuery, window: TimeWindow | None) -> list[TimeWindow]:
-        if window is None:
-            reader = DatasetReader(self._dataset)
-            window = whole_of(self._dataset, reader, reader.place(query.table))
-        return window.divide(_PIECES) if window else []
+        return [row for each in windows for row in self._ask(query, each, depth + 1)]
 
 
 def _merge(function: Function, values: Iterable[Any]) -> Any:
-    """Return the value for all windows, some of which may have none."""
+    """Merge the values of windows, of which some may be NULL."""
     known = [value for value in values if value is not None]
     return _MERGED[function](known) if known else None
 
 
 _MOST_DISTINCT = 2_000_000
-"""More distinct keys are not counted: that takes a database ten times as long as all the rest, and
-the sums of the fields also show a row that is stored twice in place of another."""
+"""Largest number of distinct keys to count. It takes a database ten times as long as everything
+else, and sums of fields also show a row that is stored twice in place of another."""
 _AGAIN_AFTER_S = 0.5
-"""Pause before a wrong answer is asked again: a server may count right rows wrong for a while."""
+"""Pause before the query of a wrong answer is repeated: a server may count wrong for a while."""
 
 
 class StoredCounts:
@@ -112,12 +109,12 @@ class StoredCounts:
         self._session = session
         self._statistics = TableStatistics(database, session, dataset)
         self.not_compared: list[str] = []
-        """Comparisons that were left out, with the reason: often the database cannot answer."""
+        """Comparisons that were left out, and why: often the database cannot answer."""
         self.left_out: list[str] = []
         """Sums that the database does not calculate, and why."""
 
     def check_number(self, table: Table, least: int, most: int) -> tuple[int, Check]:
-        """Return the number of stored rows, and the check that it is between two others."""
+        """Return the number of stored rows, and the check that it lies between two numbers."""
         ((found,),) = self._statistics.of(count_rows(table)).rows
         ok = least <= found <= most
         name = f"{table.name}: count"
@@ -128,7 +125,7 @@ class StoredCounts:
         query = statistics_of(table)
         expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
         slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
-        asked = self._askable(query, expected)
+        asked = self._narrow(query, expected)
         found = self._statistics.of(asked)
         checks = [
             compare_value(table, label, expected[label], value, slack.get(label, 0.0))
@@ -138,11 +135,11 @@ class StoredCounts:
         label = f"distinct ({', '.join(table.key)})"
         is_shown = expected["count"] > _MOST_DISTINCT and sums_fields(asked)
         if table.key and not is_shown and self._can(distinct, label):
-            checks += self._distinct(distinct, label, int(found.rows[0][0]))
+            checks += self._compare_distinct(distinct, label, int(found.rows[0][0]))
         return checks
 
-    def _distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
-        """Compare distinct keys with rows, unless counting them is too much for the server."""
+    def _compare_distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
+        """Compare the number of distinct keys with that of rows, unless the server gives up."""
         try:
             (keys,) = one_row(query, self._session.run(self._database.render(query)))
         except Exception as error:
@@ -157,8 +154,8 @@ class StoredCounts:
         if reason not in self.not_compared:
             self.not_compared.append(reason)
 
-    def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
-        """Return the query without aggregates that the database cannot answer."""
+    def _narrow(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
+        """Return the query without the aggregates that the database cannot answer."""
         table = query.table
         count, *others = (replace(a, wide=is_wide(table, a, expected)) for a in query.aggregates)
         others = [a for a in others if self._adds_up(table, a)]
@@ -166,7 +163,7 @@ class StoredCounts:
         return AggregateQuery(table, (count, *others))
 
     def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
-        """Return whether the database calculates an aggregate: some sums it does not."""
+        """Return whether the database calculates an aggregate, which may be an unsupported sum."""
         can, why = self._database.capabilities, ""
         if aggregate.function is Function.SUM and aggregate.column is not None:
             is_time = table.column(aggregate.column).type is Type.TIMESTAMP
@@ -185,9 +182,9 @@ class StoredCounts:
         return True
 
     def compare_twice(self, table: Table, truth: Truth, checks: list[Check]) -> Exception | None:
-        """Add the checks of a table; if wrong answers change, also a failed check before them.
+        """Add the checks of a table, after a failed check if wrong answers change.
 
-        Returns the error that a stored value may have caused.
+        Returns an error that a stored value may have caused.
         """
         try:
             first = self.compare(table, truth)
@@ -229,7 +226,7 @@ def sums_fields(query: AggregateQuery) -> bool:
 
 
 def is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Return whether a sum of integers or times may exceed 64 bits, if values are as expected."""
+    """Return whether the expected sum of integers or times may exceed 64 bits."""
     if aggregate.function is not Function.SUM or aggregate.column is None:
         return False
     if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:

@@ -1,6 +1,7 @@
-"""Finds the stored rows among rows of unknown outcome; only their times are read."""
+"""Finds the stored rows among rows of unknown outcome; reads only rows with their times."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from simulator.data.block import Rows
 from simulator.data.dataset import Dataset
 from simulator.data.hashes import block_hashes
 from simulator.data.mixer import Hashes
-from simulator.data.query import RowsQuery, Selection, Statement
+from simulator.data.query import RowsQuery, Selection
 from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
@@ -19,7 +20,7 @@ from simulator.verify.stored.reader import stream_hashes, takes_windows
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
-"""Maximum number of spans: each is a query, so further neighbours are joined."""
+"""Largest number of spans; each is a query, and further neighbours are joined."""
 
 
 class TimeSpan(NamedTuple):
@@ -38,9 +39,9 @@ def absent_rows(
 ) -> Rows | None:
     """Return the numbers of the uncertain rows of a table that are not stored.
 
-    Among equal rows, the acknowledged ones count as stored first. None if the whole table would
-    have to be read: its rows are not in the order of time, the database cannot select by time, or
-    too many rows have the times of uncertain ones.
+    Among equal rows, the acknowledged ones count as stored first. None if the whole table has to
+    be read: its rows are not in the order of time, the database cannot select by time, or too many
+    rows have the times of uncertain ones.
     """
     reader = DatasetReader(dataset)
     place = reader.place(table)
@@ -52,25 +53,26 @@ def absent_rows(
     parts = [part for item in ranges for part in _within(reader, item, spans)]
     if sum(map(len, parts)) > PASS_ROWS:
         return None
-    statements = [database.render(_rows_of(table, span)) for span in spans]
-    stored, copies = _hash_found(session, statements)
-    known, rows, hashes = (
-        SentHashes(stored, copies),
-        [np.empty(0, np.int64)],
-        [np.empty(0, np.uint64)],
-    )
+    statements = [
+        database.render(RowsQuery(table, selection=Selection(since=each.since, until=each.until)))
+        for each in spans
+    ]
+    found = (hashes for statement in statements for hashes, _ in stream_hashes(session, statement))
+    stored, copies = np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
+    known, rows, hashes = SentHashes(stored, copies), [np.empty(0, np.int64)], [stored[:0]]
     maybe = np.concatenate([each.numbers() for each in mine])
-    for numbers, own in _hash_sent(reader, statements[0], parts):
-        is_unsure = np.isin(numbers, maybe)
+    turns = (turn for item in parts for turn in reader.blocks((item,), VERIFY_BLOCK_ROWS))
+    for block in chain.from_iterable(turns):
+        own, is_unsure = block_hashes(statements[0].outputs, block), np.isin(block.rows, maybe)
         known.add(own, is_unsure)
-        rows.append(numbers[is_unsure])
+        rows.append(block.rows[is_unsure])
         hashes.append(own[is_unsure])
     left = np.maximum(copies - known.certain, 0)
-    return _beyond(np.concatenate(rows), np.concatenate(hashes), stored, left)
+    return _exceed(np.concatenate(rows), np.concatenate(hashes), stored, left)
 
 
 def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[TimeSpan]:
-    """Return the times of some rows as ascending, disjoint and few spans."""
+    """Return the times of rows as few ascending and disjoint spans."""
     found: list[TimeSpan] = []
     times = (
         TimeSpan(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
@@ -88,34 +90,14 @@ def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[TimeSpan]:
 
 
 def _within(reader: DatasetReader, item: RowRange, spans: Sequence[TimeSpan]) -> Iterator[RowRange]:
-    """Yield the parts of a range with rows at these times."""
+    """Yield the parts of a range that have rows in the spans."""
     places = reader.places_at(item, [time for span in spans for time in span]).tolist()
     for low, high in zip(places[::2], places[1::2], strict=True):
         yield from item.part(low, high)
 
 
-def _rows_of(table: Table, span: TimeSpan) -> RowsQuery:
-    return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
-
-
-def _hash_found(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
-    """Return the hashes of the rows that are found, sorted, and how many rows have each."""
-    found = (hashes for statement in statements for hashes, _ in stream_hashes(session, statement))
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
-
-
-def _hash_sent(
-    reader: DatasetReader, statement: Statement, ranges: Sequence[RowRange]
-) -> Iterator[tuple[Rows, Hashes]]:
-    """Yield the numbers and the hashes of rows."""
-    for item in ranges:
-        for blocks in reader.blocks((item,), VERIFY_BLOCK_ROWS):
-            for block in blocks:
-                yield block.rows, block_hashes(statement.outputs, block)
-
-
-def _beyond(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
-    """Return the rows in excess of the stored copies with their hash."""
+def _exceed(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
+    """Return the rows that exceed the copies left of their stored hash."""
     order = np.argsort(hashes, kind="stable")
     rows, hashes = rows[order], hashes[order]
     firsts = np.searchsorted(hashes, hashes)

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.control.database.background import MOST_CHANGES, BackgroundWatch
 from simulator.control.database.query_plans import MOST_STATEMENTS, explain_queries
-from simulator.control.database.work import DatabaseWork, _complete
+from simulator.control.database.work import DatabaseWork, _is_complete
 from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.reader import DatasetReader
@@ -69,7 +69,7 @@ def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(work):
     ],
 )
 def test_an_insert_is_complete_only_if_no_row_is_in_doubt(uncertain, status, absent, complete):
-    assert _complete(Verdict(status=status, uncertain_absent=absent), uncertain) is complete
+    assert _is_complete(Verdict(status=status, uncertain_absent=absent), uncertain) is complete
 
 
 def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(work):
