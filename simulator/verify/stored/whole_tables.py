@@ -1,7 +1,7 @@
-"""Sums of row hashes, or counts by tags, which a database computes over all rows of a table.
+"""Compares sums of row hashes, or counts by tags, that a database computes for a whole table.
 
-Rows are counted with each combination of tags where the database computes no hashes: a tag that was
-altered, or that changed places with another one, is in no sum and may be no extreme.
+If the database computes no hashes, it counts the rows with each combination of tags: altered or
+swapped tags change no sum, and perhaps no extreme.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ from simulator.verify.truth.needed import series_of
 from simulator.verify.truth.oracle import Oracle, Truth
 
 MOST_SERIES = 20_000
-"""Combinations in the first block of rows: more are not counted, as the answer would be long."""
+"""Largest number of combinations in the first block of rows; with more, the answer is too long."""
 _MOST_SHOWN = 3
 _Tags: TypeAlias = tuple[str | None, ...]
 
 
 class SeriesCounts:
-    """Counts of rows by tags, of each table for which the database can answer them."""
+    """Counts of rows by tags, of each table for which the database can compute them."""
 
     def __init__(self, database: Database, session: Session) -> None:
         self._database, self._session = database, session
@@ -34,7 +34,7 @@ class SeriesCounts:
         """Tables without counts, and why."""
 
     def want(self, table: Table, first: Block | None, why_not: str = "") -> None:
-        """Count a table's rows by tags, unless something prevents it; `first`: its first block."""
+        """Plan to count a table's rows by tags, if possible; `first` is its first block of rows."""
         query = series_of(table)
         if query is None or first is None:
             return
@@ -54,10 +54,10 @@ class SeriesCounts:
         self.queries.append(query)
 
     def checks(self, found: Mapping[Query, Truth]) -> list[Check]:
-        """Compare the stored rows with the truth."""
-        return [check for query in self.queries if (check := self._check(query, found[query]))]
+        """Compare the counts of stored rows with the truth."""
+        return [check for query in self.queries if (check := self._compare(query, found[query]))]
 
-    def _check(self, query: AggregateQuery, truth: Truth) -> Check | None:
+    def _compare(self, query: AggregateQuery, truth: Truth) -> Check | None:
         statement = self._database.render(query)
         try:
             rows = self._session.run(statement)
@@ -70,8 +70,8 @@ class SeriesCounts:
         differing = _find_differing(truth.answer, stored)
         return Check(
             name=f"{query.table.name}: {_label(query)}",
-            expected=_counts(truth.answer, differing),
-            found=_counts(stored, differing),
+            expected=_format_counts(truth.answer, differing),
+            found=_format_counts(stored, differing),
             ok=not differing and truth.agrees(stored),
         )
 
@@ -84,7 +84,7 @@ def _label(query: AggregateQuery) -> str:
 
 
 def _find_differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
-    """Return the combinations of tags with other counts."""
+    """Return the combinations of tags with differing counts."""
     both = {*expected.rows} ^ {*found.rows}
     return sorted({tuple(row[:-1]) for row in both}, key=_format_tags)
 
@@ -93,8 +93,8 @@ def _format_tags(tags: _Tags) -> str:
     return ", ".join("NULL" if tag is None else str(tag) for tag in tags)
 
 
-def _counts(counts: Answer, differing: Sequence[_Tags]) -> str:
-    """Return the number of combinations, and the counts of some of them, as text."""
+def _format_counts(counts: Answer, differing: Sequence[_Tags]) -> str:
+    """Return the number of combinations, and some differing counts, as text."""
     rows = {tuple(row[:-1]): row[-1] for row in counts.rows}
     parts = [f"{_format_tags(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
     return "; ".join([f"{len(rows):,} combinations", *parts])
@@ -112,7 +112,7 @@ class RowHashes:
         self._queries = [RowsQuery(table, hashed=database.row_hash) for table in tables]
         self._answers: list[Answer] = []
         self.why_not = ""
-        """Why the database computes no hashes; empty: it does."""
+        """Why the database computes no hashes; empty if it does."""
         try:
             self.why_not = self._probe(database, session)
         except Unsupported as error:
@@ -134,7 +134,7 @@ class RowHashes:
         return ""
 
     def checks(self, dataset: Dataset, fold: Folding) -> list[Check]:
-        """Compare with the rows of a dataset: two checks for each table."""
+        """Compare the tables with a dataset; return two checks for each table."""
         found, checks = truths(self._queries, dataset, fold), list[Check]()
         for query, stored in zip(self._queries, self._answers, strict=True):
             ((rows, total),) = found[query].answer.rows
@@ -153,7 +153,7 @@ class RowHashes:
 
 
 def list_unseen(database: Database, tables: Sequence[Table], level: VerifyMode) -> Iterator[str]:
-    """Yield differences that the hashes of the database, or its stored rows, do not show."""
+    """Yield differences that the comparison at this level does not show."""
     hashing = database.row_hash
     has_floats = Alike.ZEROS.concerns(tables)
     if level is VerifyMode.HASHES and hashing and hashing.unseen and has_floats:

@@ -1,8 +1,8 @@
-"""A cube: the facts about rows that queries need, by tags and buckets of time.
+"""A cube holds the facts about rows that queries need, by tags and buckets of time.
 
-A block becomes a run: parallel arrays over the groups that occur in it. Runs are merged once they
-have more groups than the merged ones, so memory and work follow the number of groups. The
-cube of the whole equals the merged cubes of its parts, however it is divided.
+A block becomes a run: parallel arrays over the groups in the block. Runs are merged once they have
+more groups than the merged run, so memory and work depend on the number of groups. The cube of a
+dataset equals the merged cubes of its parts, however the dataset is divided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,26 +31,26 @@ from simulator.verify.truth.rows import select
 _ROWS = "rows"
 _PENDING_GROUPS = 1 << 17
 _RUN_GROUPS = 64
-"""Memory of a run, in addition to its groups, as a number of groups."""
+"""Memory overhead of a run, as a number of groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The rows that a cube folds, the grouping, and the measures of each group."""
+    """The rows that a cube folds, their grouping, and the measures of each group."""
 
     table: Table
     by: tuple[str, ...]
     bucket: int | None
     """Width of a time bucket in the table's time unit."""
     edges: tuple[int, ...]
-    """Instants that groups do not reach across: where windows of time begin and end."""
+    """Instants that separate groups: the begins and ends of windows of time."""
     selection: Selection
     measures: tuple[Measure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRun:
-    """Groups in parallel arrays, sorted by key: keys, numbers of rows, arrays of each measure."""
+    """Groups, sorted by key, in parallel arrays: keys, numbers of rows, arrays of each measure."""
 
     keys: tuple[Numbers, ...]
     rows: Numbers
@@ -60,7 +60,7 @@ class GroupRun:
         return len(self.rows)
 
     def take(self, groups: Numbers) -> "GroupRun":
-        """Return these groups, by their index."""
+        """Return the groups with these indexes."""
         arrays = tuple({name: item[groups] for name, item in a.items()} for a in self.arrays)
         return GroupRun(tuple(key[groups] for key in self.keys), self.rows[groups], arrays)
 
@@ -70,14 +70,14 @@ class View:
     """The groups of a shape, each once."""
 
     groups: tuple[list[Any], ...]
-    """The value of each tag and the start of the bucket, in parallel."""
+    """The values of each tag and the starts of the buckets, in parallel."""
     run: GroupRun
     measures: Mapping[str, tuple[Measure, Arrays]]
-    """Measures by subject."""
+    """Subject -> measure and its arrays."""
 
 
 def roll(run: GroupRun, keys: Sequence[Numbers], measures: Sequence[Measure]) -> GroupRun:
-    """Merge the groups that have the same of these keys."""
+    """Merge the groups that have equal `keys`."""
     groups = Groups.of([number_dimension(key) for key in keys], len(run))
     arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
     rows = add_up(run.rows, groups.members, groups.size)
@@ -132,11 +132,11 @@ class Cube:
             if shape.bucket is not None:
                 found.append(number_dimension(times // shape.bucket))
             if shape.edges:
-                found.append(number_dimension(self._spans(times)))
+                found.append(number_dimension(self._count_edges(times)))
         return found
 
-    def _spans(self, times: Numbers) -> Numbers:
-        """Return the number of edges before each instant; few lie in the short time of a block."""
+    def _count_edges(self, times: Numbers) -> Numbers:
+        """Return the number of edges before each instant; a block spans few edges."""
         first, last = np.searchsorted(self._edges, (times.min(), times.max()), "right").tolist()
         if first == last:
             return np.full(len(times), first)
@@ -158,13 +158,13 @@ class Cube:
         return self._merged
 
     def _take_all(self) -> list[GroupRun]:
-        """Return all runs and forget them, so that no memory is held twice."""
+        """Return all runs and release them, so that no memory is held twice."""
         runs = [*([] if self._merged is None else [self._merged]), *self._pending]
         self._merged, self._pending, self._pending_groups = None, [], 0
         return runs
 
     def parts(self) -> Arrays:
-        """Return all that was folded as named arrays, for `append` of an equal cube."""
+        """Return the fold as named arrays, for `append` of an equal cube."""
         run = self.run()
         if run is None:
             return {}
@@ -188,7 +188,7 @@ class Cube:
         return form
 
     def check(self, parts: Arrays) -> None:
-        """Check that each group has an item in every array; ValueError if not."""
+        """Raise ValueError unless each group has an item in every array."""
         tags = [f"tag {tag}" for tag in self.shape.by]
         if len({len(array) for name, array in parts.items() if name not in tags}) > 1:
             raise ValueError("the arrays of a cube have different lengths")
@@ -198,7 +198,7 @@ class Cube:
                 raise ValueError(f"a group has no value of {tag}")
 
     def append(self, parts: Arrays) -> None:
-        """Merge the fold of other rows by an equal cube."""
+        """Merge the parts of an equal cube of other rows."""
         if not parts:
             return
         keys = [parts[name] for name in parts if name.startswith("key ")]
@@ -216,7 +216,7 @@ class Cube:
         self._append(GroupRun(tuple(keys), parts[_ROWS], tuple(arrays)))
 
     def view(self, shape: Shape) -> View | None:
-        """Return the groups of a shape that this cube answers; None if it has no row."""
+        """Return the groups of a shape that this cube answers; None if there is no row."""
         run = self.run()
         if run is None:
             return None
@@ -228,10 +228,10 @@ class Cube:
         if not len(run):
             return None
         run = roll(run, keys, self.shape.measures)
-        groups = [
-            _label(self.labels[tag].values, key)
-            for tag, key in zip(shape.by, run.keys, strict=False)
-        ]
+        groups = []
+        for tag, key in zip(shape.by, run.keys, strict=False):
+            labels = self.labels[tag].values
+            groups.append([labels[number] for number in key.tolist()])
         if shape.bucket is not None:
             groups.append((run.keys[-1] * shape.bucket).tolist())
         measured = zip(self.shape.measures, run.arrays, strict=True)
@@ -246,7 +246,7 @@ class Cube:
                 wanted = self.labels[one.column].find_numbers(
                     value.encode() for value in one.values
                 )
-                run = run.take(_equal_to(run.keys[place], wanted, ordered=place == 0))
+                run = run.take(_find_wanted(run.keys[place], wanted, ordered=place == 0))
         if selection.since is not None and selection.since != ours.since:
             first = np.searchsorted(self._edges, selection.since, "right")
             run = run.take(np.flatnonzero(run.keys[-1] >= first))
@@ -260,12 +260,8 @@ def _name(measure: Measure, name: str) -> str:
     return f"measure {measure.subject!r} {name}"
 
 
-def _label(labels: list[Any], key: Numbers) -> list[Any]:
-    return [labels[number] for number in key.tolist()]
-
-
-def _equal_to(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
-    """Return where a key is one of the wanted numbers; a search is enough if it is sorted."""
+def _find_wanted(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
+    """Return the places of the wanted numbers in a key; an ordered key is searched."""
     if not ordered:
         return np.flatnonzero(np.isin(key, wanted))
     starts, ends = (np.searchsorted(key, wanted, side) for side in ("left", "right"))

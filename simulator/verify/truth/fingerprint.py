@@ -1,9 +1,9 @@
-"""Fingerprints of row multisets, in fixed memory: they show whether two are equal, and where not.
+"""Fingerprints, of fixed size, show whether two multisets of rows are equal, and where they differ.
 
 Each row has a 64-bit hash of its canonical values. A fingerprint holds, for each of 65,536 buckets,
-the number of hashes in it and their sum modulo 2**64. The order of rows does not matter. Different
-multisets have equal fingerprints with a probability of about 2**-64 per differing bucket. Where
-fingerprints differ, a second pass over the differing buckets names the rows.
+the number of hashes in the bucket and their sum modulo 2**64. The order of rows does not matter.
+Different multisets have equal fingerprints with a probability of about 2**-64 per differing bucket.
+If fingerprints differ, a second pass over the differing buckets names the rows.
 """
 
 from dataclasses import replace
@@ -62,7 +62,7 @@ class EveryRow:
     """Folds the rows of a table into a fingerprint."""
 
     def __init__(self, query: RowsQuery, *, signless: bool = False) -> None:
-        """Store whether 0.0 and -0.0 are to have the same hash."""
+        """Store the query; with `signless`, 0.0 and -0.0 have the same hash."""
         self.query = query
         self.found = Fingerprint()
         self._outputs = [replace(each, signless=signless) for each in outputs(query)]
@@ -90,7 +90,7 @@ class EveryRow:
         return {_COUNTS: "i", _SUMS: "i"}
 
     def check(self, parts: Arrays) -> None:
-        """Check that each bucket has an item in every array; ValueError if not."""
+        """Raise ValueError unless each bucket has an item in every array."""
         if any(array.shape != (BUCKETS,) or array.dtype != np.int64 for array in parts.values()):
             raise ValueError(f"a fingerprint has {BUCKETS:,} buckets of 64 bits")
 

@@ -1,10 +1,9 @@
-"""The truth of many queries over a dataset, folded by several threads and processes.
+"""Folds the rows of a dataset into the truth of many queries, in several threads and processes.
 
-Rows to fold, drawn or stored, are cut into tasks, and each counts once. A task that another
-process has taken and not brought back is folded here in the end: a lost or slow process costs time,
-never the truth. A task that comes back later is not merged again. Threads share the tasks: NumPy
-releases the interpreter while it draws and counts, and holds it in `ufunc.at`, a small part of the
-time.
+Rows to fold, drawn or stored, are divided into tasks, each of which counts once. A task that
+another process has taken and not returned is finally folded here: a lost or slow process costs only
+time. A task that is returned later is not merged again. Threads share the tasks: NumPy releases
+the interpreter lock while it draws and counts, and holds it only in `ufunc.at`.
 """
 
 import itertools
@@ -31,17 +30,17 @@ from simulator.verify.truth.oracle import Oracle, Truth
 from simulator.verify.truth.record import from_bytes
 
 Read: TypeAlias = Callable[[StoredWindow, Callable[[], bool]], Fingerprint | None]
-"""Reads the rows of a window, as long as they are wanted."""
+"""Reads the rows of a window while they are wanted."""
 VERIFY_BLOCK_ROWS = 1 << 16
 FOLD_TASK_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 14
 _MOST_RANGES = 1000
-"""Ranges of a task: small ranges are folded together."""
+"""Largest number of ranges in a task: small ranges are folded together."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldTask:
-    """Rows that one thread or process folds: rows of ranges, or stored ones."""
+    """Rows that one thread or process folds: drawn from ranges, or stored."""
 
     number: int
     ranges: tuple[RowRange, ...] = ()
@@ -51,7 +50,7 @@ class FoldTask:
 def fold_rows(
     ranges: Iterable[RowRange], reader: DatasetReader, oracle: Oracle, wanted: Callable[[], bool]
 ) -> bool:
-    """Fold rows into an oracle, block by block; False if they are not wanted any more."""
+    """Fold rows into an oracle, block by block; False once they are no longer wanted."""
     for rows in ranges:
         for turn in reader.blocks((rows,), VERIFY_BLOCK_ROWS):
             if not wanted():
@@ -62,7 +61,7 @@ def fold_rows(
 
 
 class FoldTasks:
-    """The rows that are left to fold, and the fold of all others. Thread-safe."""
+    """The rows that are left to fold, and the fold of all other rows. Thread-safe."""
 
     def __init__(
         self,
@@ -85,32 +84,30 @@ class FoldTasks:
         self._rows = FOLD_TASK_ROWS
         self._numbers = itertools.count()
         self._taken: dict[int, FoldTask] = {}
-        """Tasks that are not merged yet, in the order in which they were taken."""
+        """Tasks that are not yet merged, in the order in which they were taken."""
         self._here: set[int] = set()
-        """Numbers of tasks that a thread of this process folds."""
+        """Numbers of the tasks that threads of this process fold."""
         self._lock = threading.Lock()
 
     def take(self) -> FoldTask | None:
-        """Return a task for another process; None if all are taken, or would be too small."""
+        """Return a task for another process; None if all are taken, or too small."""
         with self._lock:
-            return self._next() if self._windows or self._rows >= _LEAST_ROWS else None
+            return self._take() if self._windows or self._rows >= _LEAST_ROWS else None
 
     def find_taken(self, number: int) -> FoldTask | None:
         """Return a task that was taken; None once it is merged."""
         return self._taken.get(number)
 
-    def _next(self) -> FoldTask | None:
-        task = self._next_window() or self._next_ranges()
-        if task:
-            self._taken[task.number] = task
+    def _take(self) -> FoldTask | None:
+        window = self._windows.popleft() if self._windows else None
+        ranges = () if window else self._take_ranges()
+        if not (window or ranges):
+            return None
+        task = FoldTask(next(self._numbers), ranges, window)
+        self._taken[task.number] = task
         return task
 
-    def _next_window(self) -> FoldTask | None:
-        if not self._windows:
-            return None
-        return FoldTask(next(self._numbers), window=self._windows.popleft())
-
-    def _next_ranges(self) -> FoldTask | None:
+    def _take_ranges(self) -> tuple[RowRange, ...]:
         ranges: list[RowRange] = []
         rows = 0
         while self._left and rows < self._rows and len(ranges) < _MOST_RANGES:
@@ -120,22 +117,22 @@ class FoldTasks:
                 self._left.appendleft(whole.model_copy(update={"start": piece.stop}))
             ranges.append(piece)
             rows += len(piece)
-        return FoldTask(next(self._numbers), tuple(ranges)) if ranges else None
+        return tuple(ranges)
 
     def merge(self, number: int, parts: Sequence[Arrays]) -> None:
-        """Merge the fold of a task, unless that was done already."""
+        """Merge the fold of a task, unless it has been merged."""
         with self._lock:
             if self._taken.pop(number, None):
                 self._total.merge(parts)
 
     def merge_stored(self, number: int, window: StoredWindow, parts: Arrays) -> None:
-        """Merge the fingerprint of stored rows, unless that was done already."""
+        """Merge the fingerprint of stored rows, unless it has been merged."""
         with self._lock:
             if self._taken.pop(number, None):
                 self._stored[window.table].append(parts)
 
     def merge_bytes(self, number: int, content: bytes) -> None:
-        """Merge the fold of a task by another process; ValueError if it is none."""
+        """Merge the fold of a task by another process; ValueError if it is damaged."""
         task = self.find_taken(number)
         if task and task.window:
             every = EveryRow(RowsQuery(self._reader.tables[task.window.table]))
@@ -145,7 +142,7 @@ class FoldTasks:
             self.merge(number, self._total.from_bytes(content))
 
     def shrink(self, number: int) -> None:
-        """Make tasks smaller: the fold of this one has too many groups to be sent."""
+        """Make tasks smaller: the fold of this task has too many groups to be sent."""
         with self._lock:
             task = self._taken.get(number)
             if task is None:
@@ -158,9 +155,9 @@ class FoldTasks:
                     self._left.extendleft(reversed(task.ranges))
 
     def fold(self) -> None:
-        """Fold the tasks that no worker has taken, and then the ones that were not returned."""
+        """Fold the tasks that no other process has taken, then those that were not returned."""
         try:
-            while (task := self._next_here()) is not None:
+            while (task := self._take_here()) is not None:
                 oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
                 if task.window:
                     assert self._read_window
@@ -168,27 +165,23 @@ class FoldTasks:
                         self.merge_stored(task.number, task.window, found.parts())
                 elif fold_rows(task.ranges, self._reader, oracle, is_open):
                     self.merge(task.number, oracle.parts())
-        except BaseException:  # whatever it is, the other threads must end
-            self._abandon()
+        except BaseException:  # end the other threads too
+            with self._lock:
+                self._left.clear()
+                self._windows.clear()
+                self._taken.clear()
             raise
 
     def _is_open(self, number: int) -> bool:
         return number in self._taken
 
-    def _next_here(self) -> FoldTask | None:
+    def _take_here(self) -> FoldTask | None:
         with self._lock:
             others = (p for number, p in self._taken.items() if number not in self._here)
-            task = self._next() or next(others, None)
+            task = self._take() or next(others, None)
             if task:
                 self._here.add(task.number)
             return task
-
-    def _abandon(self) -> None:
-        """End the other threads: one has failed."""
-        with self._lock:
-            self._left.clear()
-            self._windows.clear()
-            self._taken.clear()
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer, once all tasks are folded."""
@@ -221,8 +214,8 @@ def truths(
 ) -> dict[Query, Truth]:
     """Return the true answer to each query.
 
-    If the workload can name the rows that a query selects, only these are folded, as long as all of
-    them together are fewer than the dataset's; other queries share folds of the whole dataset.
+    If the workload can name the rows that a query selects, only these are folded, up to as many
+    rows as the dataset has. All other queries share one fold of the whole dataset.
     """
     reader, found, budget = DatasetReader(dataset), dict[Query, Truth](), dataset.rows
     for query in dict.fromkeys(queries):

@@ -1,8 +1,8 @@
-"""Groups of rows, and folds of arrays by group: one pass of NumPy, no Python per group.
+"""Groups rows, and folds arrays by group, in one pass of NumPy without Python code per group.
 
 Tags and instants become dense numbers, which index arrays of statistics. `members` has the group of
-each value. `ufunc.at` and `bincount` take 1 to 2 ns per value, whatever the number of groups;
-sorting the values by group takes 50.
+each value. `ufunc.at` and `bincount` take 1 to 2 ns per value, for any number of groups; sorting
+the values by group would take 50 ns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,11 @@ Numbers: TypeAlias = NDArray[np.int64]
 _KEPT_LEVELS = 64
 _LEAST_DENSE = 4096
 _MOST_SPARSE = 16
-"""Numbers for each row up to which a table of them is faster than sorting the rows."""
+"""Largest number of possible groups per row for which a table is faster than sorting the rows."""
 
 
 class Labels:
-    """Numbers the values of one tag in the order in which they appear; NULL is 0."""
+    """Numbers the values of one tag in the order of their appearance; NULL is 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {None: 0}
@@ -45,12 +45,12 @@ class Labels:
         return np.array(sorted(found), np.int64)
 
     def numbers_of(self, levels: Array) -> Numbers:
-        """Return the number of each level. Levels that were seen before cost nothing."""
+        """Return the number of each level; the numbers of known levels are cached."""
         found = self._by_levels.get(id(levels))
         if found is None:
             if len(self._by_levels) == _KEPT_LEVELS:
                 self._by_levels.clear()
-            # The array is kept too: otherwise another one could get its id.
+            # Keep the array too: otherwise another array could get its id.
             found = self._by_levels[id(levels)] = levels, self.numbers(levels.tolist())
         return found[1]
 
@@ -76,13 +76,14 @@ class Groups:
 
     @classmethod
     def of(cls, dimensions: Sequence[Dimension], rows: int) -> "Groups":
-        """Number the combinations of the dimensions' codes; only those that occur if many could."""
+        """Number the combinations of the dimensions' codes; if there are many, only used ones."""
         dense = max(rows, _LEAST_DENSE)
         members, size = np.zeros(rows, np.int64), 1
         keys: tuple[Numbers, ...] = ()
         for dimension in dimensions:
             count = len(dimension.keys)
-            one_each = _one_each(members, dimension.codes, size) if size * count > dense else None
+            sparse = size * count > dense
+            one_each = _find_code_of_each(members, dimension.codes, size) if sparse else None
             if one_each is None:
                 if size == 1:
                     members = dimension.codes
@@ -96,15 +97,15 @@ class Groups:
         return cls(members, keys, size)
 
 
-def _one_each(members: Numbers, codes: Numbers, groups: int) -> Numbers | None:
-    """Return the code of each group; None if a group has several; a host has one rack."""
+def _find_code_of_each(members: Numbers, codes: Numbers, groups: int) -> Numbers | None:
+    """Return the code of each group, as of the rack of a host; None if a group has several."""
     found = np.zeros(groups, np.int64)
     found[members] = codes
     return found if (found[members] == codes).all() else None
 
 
 def _number(members: Numbers, possible: int, dense: int) -> tuple[Numbers, Numbers]:
-    """Return the numbers below `possible` that may occur, and the place of each member there."""
+    """Return the numbers below `possible` that may occur, and the place of each member in them."""
     if possible <= dense:
         return np.arange(possible), members
     if possible > _MOST_SPARSE * dense:
@@ -117,7 +118,7 @@ def _number(members: Numbers, possible: int, dense: int) -> tuple[Numbers, Numbe
 
 
 def tag_dimension(block: Block, name: str, chosen: Numbers | None, labels: Labels) -> Dimension:
-    """Group the chosen rows by a tag; its keys are the labels' numbers."""
+    """Group the chosen rows by a tag; the keys are the numbers of its labels."""
     column = block.data[name]
     if isinstance(column, Coded):
         codes, keys = pick(column.codes, chosen), labels.numbers_of(column.levels)
@@ -197,9 +198,9 @@ def add_up(values: Numbers, members: Numbers, groups: int) -> Numbers:
 def extremes(ufunc: np.ufunc, values: Array, members: Numbers, groups: int) -> Array:
     """Return the least (np.minimum) or greatest (np.maximum) number of each group.
 
-    A group without values has the value that changes no other.
+    A group without values has the neutral value.
     """
-    start = _neutral(ufunc, values.dtype)
+    start = _find_neutral(ufunc, values.dtype)
     if groups == 1:
         return np.array([ufunc.reduce(values, initial=start)], values.dtype)
     found = np.full(groups, start, values.dtype)
@@ -207,7 +208,7 @@ def extremes(ufunc: np.ufunc, values: Array, members: Numbers, groups: int) -> A
     return found
 
 
-def _neutral(ufunc: np.ufunc, dtype: np.dtype[Any]) -> Any:
+def _find_neutral(ufunc: np.ufunc, dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "f":
         return np.inf if ufunc is np.minimum else -np.inf
     bounds = np.iinfo(dtype)
@@ -219,7 +220,7 @@ def rows_of_extremes(
 ) -> Numbers:
     """Return the index of the least or greatest item of each group; -1 if the group has none.
 
-    Items are compared part by part, as the digits of a number.
+    Items are compared part by part, like the digits of a number.
     """
     rows: Numbers | None = None
     for part in parts:
@@ -245,6 +246,6 @@ def text_extremes(ufunc: np.ufunc, texts: Array, members: Numbers, groups: int) 
 
 
 def to_list(values: Array, valid: Array) -> list[Any]:
-    """Return values, None for those that are NULL."""
+    """Return values, with None for NULL."""
     pairs = zip(values.tolist(), valid.tolist(), strict=True)
     return [value if is_valid else None for value, is_valid in pairs]

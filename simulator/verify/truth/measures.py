@@ -1,7 +1,4 @@
-"""Measures: the facts that a cube keeps of the rows of each group, in parallel arrays.
-
-A measure folds rows into such arrays, and merges the arrays of several parts.
-"""
+"""Measures: the facts that a cube keeps about the rows of each group, in parallel arrays."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -35,12 +32,12 @@ _ENDS = {Function.FIRST: np.minimum, Function.LAST: np.maximum}
 
 
 class Measure(ABC):
-    """Folds rows into arrays, and such arrays into fewer."""
+    """Folds rows into arrays with an item per group, and merges such arrays."""
 
     @property
     @abstractmethod
     def subject(self) -> str:
-        """Subject of the measurement; a cube has one measure of each subject."""
+        """The name of the measured thing; a cube has one measure of each subject."""
 
     @abstractmethod
     def join_with(self, other: Any) -> "Measure":
@@ -52,7 +49,7 @@ class Measure(ABC):
 
     @abstractmethod
     def merge(self, arrays: Arrays, groups: Groups) -> Arrays:
-        """Fold the arrays of several parts, one after another."""
+        """Merge arrays; `groups` has the new group of each item."""
 
     @abstractmethod
     def form(self, table: Table) -> dict[str, str]:
@@ -61,7 +58,7 @@ class Measure(ABC):
 
 @dataclass(frozen=True)
 class ColumnStatistics(Measure):
-    """Statistics of one column, without NULLs: how many values, and these functions of them."""
+    """The number of values of one column, without NULLs, and functions of these values."""
 
     column: Column
     time: str
@@ -178,7 +175,7 @@ class ColumnStatistics(Measure):
     def slack(self, function: Function, arrays: Arrays) -> Array:
         """Return the tolerance of each aggregate: the rounding errors of sums in another order.
 
-        A mean may be off by 2**-51 of itself: InfluxDB combines means of blocks.
+        A mean may differ by 2**-51 of its value: InfluxDB combines means of blocks.
         """
         count = arrays["count"]
         if function not in (Function.SUM, Function.AVG):
@@ -206,14 +203,14 @@ def _take(column: ColumnData, chosen: Numbers | None) -> ColumnData:
 
 
 def _items(column: ColumnData, rows: Numbers) -> Array:
-    """Return an item for each group; anything for the groups of an empty column."""
+    """Return the item at each place; zeros if the column is empty."""
     if not len(column):
         return np.zeros(len(rows), column.values().dtype)
     return column.take(rows).values()
 
 
 def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array, Numbers]:
-    """Return numbers and their groups; of texts, enough to have the column's extremes."""
+    """Return comparable values and their groups; of coded texts, each level of a group once."""
     if isinstance(column, Coded) and column.levels.dtype.kind == "S" and len(column):
         levels = np.arange(len(column.levels))
         of = (Dimension(members, np.arange(size)), Dimension(column.codes, levels))
@@ -227,14 +224,14 @@ def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array,
 
 @dataclass(frozen=True)
 class Newest(Measure):
-    """The values of some columns in the row with the greatest time, of which there is one."""
+    """The values of columns in the row with the greatest time, which is unique."""
 
     time: str
     columns: tuple[str, ...]
 
     @property
     def subject(self) -> str:
-        """The row; no column is called so."""
+        """The empty text, which is no column's name."""
         return NEWEST
 
     def join_with(self, other: "Newest") -> "Newest":

@@ -1,7 +1,7 @@
 """The queries for which a run needs the truth, and their names in messages between processes.
 
-A name is a query type and the number of an instance. The statistics of a table have no type and the
-place of the table, its rows the type "*", its hashed rows the type "#", and its rows by tags "=".
+A name is a query type and the number of an instance. For a table, the number is its place, and the
+type is "" for its statistics, "*" for its rows, "#" for its hashed rows, "=" for its rows by tags.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ def fold_alone(_: Names, tasks: FoldTasks) -> None:
 
 
 def names_of_tables(tables: Sequence[Table], hashing: RowHash | None = None) -> Names:
-    """Return the names of the statistics of each table of a dataset, and of its rows."""
+    """Return the queries about each table of a dataset, and their names."""
     found: dict[Query, QueryName] = {}
     for place, table in enumerate(tables):
         found |= {statistics_of(table): ("", place), RowsQuery(table): (_ROWS, place)}
@@ -45,7 +45,7 @@ def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
 def queries_named(
     names: Iterable[QueryName], spec: RunSpec, hashing: RowHash | None
 ) -> list[Query]:
-    """Return the queries of these names; the run's database determines `hashing`."""
+    """Return the queries with these names; the run's database determines `hashing`."""
     reader = DatasetReader(spec.dataset)
     types = reader.query_types(aligned=spec.load.aligned, until_ms=spec.load.until_ms)
 
@@ -65,9 +65,9 @@ def queries_named(
 
 
 def series_of(table: Table) -> AggregateQuery | None:
-    """Return the query for the rows with each combination of texts that are tags; None without.
+    """Return the query that counts the rows by text tags; None if the table has no such tags.
 
-    NULL is one more value of a tag.
+    NULL counts as a value of a tag.
     """
     tags = table.with_role(Role.TAG)
     names = tuple(column.name for column in tags if column.type is Type.TEXT)

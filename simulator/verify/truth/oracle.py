@@ -1,9 +1,9 @@
-"""The oracle computes the truth: the answers of queries from the rows themselves.
+"""The oracle computes the truth: the answers to queries, from the rows themselves.
 
-It folds blocks in any order and division; folds of parts merge into the fold of the whole. The
-answer that another query reads is folded the same way, once it is known. The sum
-of a float column that is not `exact` depends on the order of its values. The truth of such a sum
-has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
+It folds blocks in any order and division, and folds of parts merge into the fold of the whole. An
+answer that another query reads is folded in the same way. The sum of a float column that is not
+`exact` depends on the order of its values. The truth of such a sum has a slack of
+n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,27 +40,31 @@ Slack = Sequence[Sequence[float]]
 
 
 def block_of(table: DerivedTable | ConditionSpells, answer: Answer) -> Block:
-    """Return the rows of a table from the true answer of its source."""
+    """Return the rows of a table from the true answer to its source."""
     if isinstance(table, DerivedTable):
-        return _block(table, answer.rows)
-    periods = _block(table.periods, answer.rows)
-    return _block(table, list(_spells(table, answer.rows, satisfies(periods, table.holds))))
+        return _make_block(table, answer.rows)
+    periods = _make_block(table.periods, answer.rows)
+    found = _find_spells(table, answer.rows, satisfies(periods, table.holds))
+    return _make_block(table, list(found))
 
 
-def _block(table: Table, rows: Sequence[Row]) -> Block:
+def _make_block(table: Table, rows: Sequence[Row]) -> Block:
     columns = zip(*rows, strict=True) if rows else ((),) * len(table.columns)
-    data = {c.name: _values(c, values) for c, values in zip(table.columns, columns, strict=True)}
+    pairs = zip(table.columns, columns, strict=True)
+    data = {column.name: _convert(column, values) for column, values in pairs}
     return Block(table, 0, np.arange(len(rows)), data)
 
 
-def _values(column: Column, values: Sequence[Any]) -> Values:
+def _convert(column: Column, values: Sequence[Any]) -> Values:
     valid = np.array([value is not None for value in values], np.bool_)
     if column.type is Type.TEXT:
         return Values(np.array([(value or "").encode() for value in values], np.bytes_), valid)
     return Values(np.array([value or 0 for value in values], dtype_of(column.type)), valid)
 
 
-def _spells(table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]) -> Iterable[Row]:
+def _find_spells(
+    table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]
+) -> Iterable[Row]:
     """Yield the tags, the beginning and the length of each spell."""
     tags = len(table.periods.tags)
     series: dict[Row, list[tuple[int, bool]]] = {}
@@ -78,7 +82,7 @@ def _spells(table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]) 
 def find_undecided(
     table: DerivedTable, conditions: Iterable[Condition], answer: Answer, slack: Slack
 ) -> str:
-    """Return why a condition is undecided: a sum is as close to the limit as its rounding error."""
+    """Return why a condition is undecided: a sum differs from the limit by rounding errors."""
     names = [column.name for column in table.columns]
     for each in conditions:
         if not slack or each.divisor or table.column(each.column).exact:
@@ -101,7 +105,7 @@ class Truth:
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
     undecided: str = ""
-    """Reason why another answer may be right too; empty if none may."""
+    """Why another answer may also be right; empty if none may."""
 
     def verdict(self, found: Answer) -> bool | None:
         """Return whether an answer is right; None if that cannot be decided."""
@@ -114,7 +118,7 @@ class Truth:
         if not self.slack or len(found.rows) != len(self.answer.rows):
             return False
         return all(
-            _close(true, got, slack)
+            _is_close(true, got, slack)
             for true_row, got_row, slacks in zip(
                 self.answer.rows, found.rows, self.slack, strict=True
             )
@@ -122,7 +126,7 @@ class Truth:
         )
 
 
-def _close(true: Any, found: Any, slack: float) -> bool:
+def _is_close(true: Any, found: Any, slack: float) -> bool:
     return bool(true == found or (slack and found is not None and abs(true - found) <= slack))
 
 
@@ -130,12 +134,12 @@ class Oracle:
     """Folds blocks into the true answers of queries."""
 
     def __init__(self, queries: Iterable[Query], *, signless: bool = False) -> None:
-        """Store whether 0.0 and -0.0 are alike in the fingerprint of a table."""
+        """Prepare a fold; with `signless`, 0.0 and -0.0 are alike in the fingerprint of a table."""
         self._signless = signless
         self._shapes: dict[CubeQuery, Shape] = {}
         self.rows: dict[RowsQuery, RowsFold] = {}
         self.every: dict[RowsQuery, EveryRow] = {}
-        """All rows of a table, of which only the fingerprint is kept."""
+        """Query for all rows of a table -> their fingerprint."""
         for query in map(innermost, queries):
             if isinstance(query, RowsQuery) and replace(query, hashed=None) == RowsQuery(
                 query.table
@@ -149,7 +153,7 @@ class Oracle:
 
     @property
     def folds(self) -> list[Fold]:
-        """Everything that rows are folded into, in an order that the queries determine."""
+        """All folds, in an order that the queries determine."""
         return [*self.cubes, *self.rows.values(), *self.every.values()]
 
     def add(self, block: Block) -> None:
@@ -181,7 +185,7 @@ class Oracle:
         return to_bytes(self.folds)
 
     def from_bytes(self, content: bytes) -> list[Arrays]:
-        """Return the parts of an oracle of the same queries; ValueError if these are none."""
+        """Return the parts of an oracle of the same queries; ValueError if they are damaged."""
         return from_bytes(self.folds, content)
 
     def fingerprint(self, table: Table) -> Fingerprint:
@@ -221,12 +225,12 @@ class Oracle:
 
 
 def truth_of(query: CubeQuery, view: View | None) -> Truth:
-    """Return the true answer to a query from the groups that it asks for."""
+    """Return the true answer to a query from its groups."""
     match query:
         case AggregateQuery():
             return _answer_aggregates(query, view)
         case NewestQuery():
-            return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
+            return Truth(answer(outputs(query), [] if view is None else _list_newest(query, view)))
         case DistinctQuery():
             groups = [] if view is None else view.run.rows.tolist()
             found = sum(groups) if query.counts_rows else len(groups)
@@ -234,7 +238,7 @@ def truth_of(query: CubeQuery, view: View | None) -> Truth:
     assert_never(query)
 
 
-def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
+def _list_newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
     newest, arrays = view.measures[NEWEST]
     assert isinstance(newest, Newest)
     return zip(*view.groups, *(newest.values(c, arrays) for c in query.columns), strict=True)

@@ -1,8 +1,8 @@
-"""The choice of cubes that answer queries: as few as possible, so that a row is folded once.
+"""Chooses the cubes that answer queries: as few as possible, so that a row is folded once.
 
-Queries that differ only in their tags' values or in their window of time share a cube that is also
-divided by these tags, and at the instants where windows begin and end. A query with groups that
-are unions of another cube's groups is answered by that cube.
+Queries that differ only in the values of tags or in their window of time share a cube, which is
+also divided by these tags, and at the begins and ends of the windows. A cube also answers queries
+with groups that are unions of its groups.
 """
 
 import math
@@ -26,12 +26,12 @@ CubeQuery: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery
 
 
 def shape_of(query: CubeQuery) -> Shape:
-    """Return the shape of a cube for this query alone."""
+    """Return the shape of a cube for one query."""
     table = query.table
     match query:
         case AggregateQuery():
-            statistics = _statistics(query)
-            return Shape(table, query.by, query.bucket, (), query.selection, statistics)
+            measures = _choose_measures(query)
+            return Shape(table, query.by, query.bucket, (), query.selection, measures)
         case NewestQuery():
             newest = Newest(table.time.name, query.columns)
             return Shape(table, query.tags, None, (), query.selection, (newest,))
@@ -47,7 +47,7 @@ def shape_of(query: CubeQuery) -> Shape:
     assert_never(query)
 
 
-def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
+def _choose_measures(query: AggregateQuery) -> tuple[Measure, ...]:
     time = "".join(column.name for column in query.table.with_role(Role.TIME))
     return combine(
         ColumnStatistics(
@@ -64,7 +64,7 @@ _KEPT = {Function.COUNT: (), Function.AVG: (Function.SUM,)}
 
 
 def combine(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """Return measures that keep the facts of all these, one for each subject."""
+    """Join the measures of each subject."""
     found: dict[str, Measure] = {}
     for measure in measures:
         same = found.get(measure.subject)
@@ -77,9 +77,12 @@ def shapes(queries: Iterable[CubeQuery]) -> tuple[Shape, ...]:
     forms: dict[tuple[object, ...], dict[Shape, None]] = {}
     for query in queries:
         shape = shape_of(query)
-        forms.setdefault(_form(shape), {})[shape] = None
-    finest_first = sorted((_common([*alike]) for alike in forms.values()), key=_coarseness)
+        forms.setdefault(_find_form(shape), {})[shape] = None
     found: list[Shape] = []
+    finest_first = sorted(
+        (_join([*alike]) for alike in forms.values()),
+        key=lambda shape: (-len(shape.by), -len(shape.edges), shape.bucket or math.inf),
+    )
     for shape in finest_first:
         for place, finer in enumerate(found):
             if answers(finer, shape):
@@ -91,7 +94,7 @@ def shapes(queries: Iterable[CubeQuery]) -> tuple[Shape, ...]:
     return tuple(found)
 
 
-def _form(shape: Shape) -> tuple[object, ...]:
+def _find_form(shape: Shape) -> tuple[object, ...]:
     """Return a key that is equal for shapes that differ only in values of their selections."""
     selection = shape.selection
     tags = tuple(one.column for one in selection.one_of)
@@ -99,11 +102,11 @@ def _form(shape: Shape) -> tuple[object, ...]:
     return shape.table, shape.by, shape.bucket, tags, selection.compared, window
 
 
-def _common(alike: Sequence[Shape]) -> Shape:
-    """Return a shape that answers all these, which are of one form."""
+def _join(alike: Sequence[Shape]) -> Shape:
+    """Return a shape that answers all shapes of one form."""
     selections = [*dict.fromkeys(shape.selection for shape in alike)]
     measures = combine(measure for shape in alike for measure in shape.measures)
-    one_of = [_union(every) for every in zip(*(s.one_of for s in selections), strict=True)]
+    one_of = [_unite(every) for every in zip(*(s.one_of for s in selections), strict=True)]
     varied = [one.column for one in one_of if any(one not in s.one_of for s in selections)]
     first = alike[0]
     common = replace(first.selection, one_of=tuple(one_of))
@@ -117,14 +120,10 @@ def _common(alike: Sequence[Shape]) -> Shape:
     return replace(first, by=by, edges=tuple(edges), selection=common, measures=measures)
 
 
-def _union(alternatives: Sequence[OneOf]) -> OneOf:
-    """Return the condition that holds where one of these, of the same tag, does."""
+def _unite(alternatives: Sequence[OneOf]) -> OneOf:
+    """Return the condition that one of several conditions on the same tag holds."""
     values = dict.fromkeys(value for one in alternatives for value in one.values)
     return OneOf(alternatives[0].column, tuple(values))
-
-
-def _coarseness(shape: Shape) -> tuple[int, int, float]:
-    return -len(shape.by), -len(shape.edges), shape.bucket or math.inf
 
 
 def keeps(cube: Shape, shape: Shape) -> bool:
@@ -134,7 +133,7 @@ def keeps(cube: Shape, shape: Shape) -> bool:
 
 
 def answers(cube: Shape, shape: Shape) -> bool:
-    """Return whether a cube has the groups of a shape, or groups that they are unions of."""
+    """Return whether the groups of a shape are groups of a cube, or unions of them."""
     ours, theirs = cube.selection, shape.selection
     return (
         cube.table == shape.table

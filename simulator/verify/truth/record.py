@@ -1,7 +1,7 @@
-"""Folds as bytes: a process that has folded some of the rows sends them to the one that merges.
+"""Writes folds as bytes, for the process that merges them, and reads them.
 
-A line of JSON names the arrays; their bytes follow. They are checked before any is merged: they may
-come from a process of another version, or from a foreign one.
+A line of JSON names the arrays; their bytes follow. The arrays are checked before they are merged,
+since they may come from a process of another version, or from a foreign process.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def to_bytes(folds: Sequence[Fold]) -> bytes:
 
 
 def from_bytes(folds: Sequence[Fold], content: bytes) -> list[Arrays]:
-    """Return the parts of equal folds of other rows; ValueError if they cannot be merged."""
+    """Return the parts of equal folds of other rows; ValueError if they are damaged."""
     line, _, _ = content.partition(b"\n")
     head = _Head.model_validate_json(line, strict=True)
     if head.queries != _digest(folds):
@@ -75,7 +75,7 @@ def from_bytes(folds: Sequence[Fold], content: bytes) -> list[Arrays]:
 
 
 def _check(form: Mapping[str, str], arrays: Arrays) -> None:
-    """Check the names and kinds of arrays; there are none if no row was selected."""
+    """Check the names and kinds of arrays; if no row was selected, there are none."""
     if arrays and {*arrays} != {*form}:
         raise ValueError(f"expected the arrays {sorted(form)}, got {sorted(arrays)}")
     for name, array in arrays.items():

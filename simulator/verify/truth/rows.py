@@ -22,34 +22,25 @@ _COMPARE: dict[Operator, np.ufunc] = {
 }
 
 
-def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
-    """Return whether each row is selected; None if every row is."""
+def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
+    """Return the indices of the selected rows; None if all rows are."""
     found = []
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
         found.append(_match(block.data[one.column], np.isin, values))
     found += [satisfies(block, compared) for compared in selection.compared]
-    found += [_COMPARE[operator](_times(block), limit) for operator, limit in selection.limits]
-    return reduce(np.logical_and, found) if found else None
+    times = block.data[block.table.time.name].values() if selection.limits else None
+    found += [_COMPARE[operator](times, limit) for operator, limit in selection.limits]
+    return np.flatnonzero(reduce(np.logical_and, found)) if found else None
 
 
 def satisfies(block: Block, compared: Condition) -> NDArray[np.bool_]:
     """Return whether a comparison holds in each row."""
-    return _match(_operand(block, compared), _COMPARE[compared.operator], compared.value)
+    return _match(_find_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
 
-def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
-    """Return the indices of the rows that are selected; None for all."""
-    found = mask(selection, block)
-    return None if found is None else np.flatnonzero(found)
-
-
-def _times(block: Block) -> Array:
-    return block.data[block.table.time.name].values()
-
-
-def _operand(block: Block, compared: Condition) -> ColumnData:
-    """Return a column as it is compared: alone, or its quotients by another one."""
+def _find_operand(block: Block, compared: Condition) -> ColumnData:
+    """Return the compared column, or its quotients by another column."""
     column = block.data[compared.column]
     if compared.divisor is None:
         return column
@@ -66,7 +57,7 @@ def _operand(block: Block, compared: Condition) -> ColumnData:
 def _match(
     column: ColumnData, matches: Callable[[Array, Any], Array], operand: Any
 ) -> NDArray[np.bool_]:
-    """Return whether each item matches; a grid that is smaller than the block is tried once."""
+    """Return whether each item matches; the levels of a coded column are compared if fewer."""
     if isinstance(column, Coded) and len(column.levels) < len(column):
         found = matches(column.levels, operand).take(column.codes)
     else:
@@ -78,7 +69,7 @@ _TIME = "time"
 
 
 class RowsFold:
-    """Collects the selected rows, or the latest of them."""
+    """Collects the selected rows, or only the latest of them."""
 
     def __init__(self, query: RowsQuery) -> None:
         if query.selection == EVERYTHING and query.newest is None:
@@ -134,7 +125,7 @@ class RowsFold:
         return {**times, **form_of(self.table, columns)}
 
     def check(self, parts: Arrays) -> None:
-        """Check that each row has an item in every array; ValueError if not."""
+        """Raise ValueError unless each row has an item in every array."""
         if len({*map(len, parts.values())}) > 1:
             raise ValueError("the arrays of rows have different lengths")
 
