@@ -243,7 +243,6 @@ class Collector:
 
     @asynccontextmanager
     async def _background(self) -> AsyncIterator[None]:
-        """Watch the workers, the timeout and the progress during the run."""
         watching = self._run.watch(self._spec.appear_s, self._spec.silence_s)
         tasks = [asyncio.create_task(watching)]
         tasks.append(asyncio.create_task(self._follower.report()))

@@ -117,7 +117,6 @@ def _expect_plain(file: RecordsFile) -> None:
 
 
 def _read_prepared(task: ScanTask) -> Scanned:
-    """Return the contents of the folder of a prepared file."""
     name = shown_path(task.prepared, task.volume_claim)
     found = read_prepared_file(Path(task.prepared), name)
     where = {"source": name, "claim": task.volume_claim}

@@ -223,7 +223,6 @@ class MarkTable:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _list_stored(self, session: Session) -> list[dict[str, int]]:
-        """Return the rows of the table, and store their times."""
         rows = _select_marks(self._read_rows(session, TABLE))
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
@@ -274,7 +273,6 @@ def _select_marks(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, in
 
 
 def _drop_nulls(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
-    """Return the rows without any NULL."""
     return [
         {name: value for name, value in row.items() if value is not None}
         for row in rows

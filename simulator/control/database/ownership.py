@@ -310,7 +310,6 @@ class Ownership:
 
 
 def _flatten(names: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the names of all tables, each once."""
     return [*dict.fromkeys(name for several in names.values() for name in several)]
 
 

@@ -59,7 +59,6 @@ def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, 
 
 
 def _explain_replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
-    """Return how foreign objects can be replaced, or why they cannot."""
     what = "them" if len(foreign) > 1 else "it"
     if not drops:
         return (

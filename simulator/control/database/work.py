@@ -117,7 +117,6 @@ class DatabaseWork:
         return ServerFacts(**asdict(facts))
 
     def _create(self) -> None:
-        """Create the tables; they replace the tables of earlier inserts."""
         spec = self._spec
         self.touched |= spec.clean
         try:

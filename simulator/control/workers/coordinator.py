@@ -166,7 +166,6 @@ class Coordinator:
         return gate.is_set()
 
     async def _either(self, event: asyncio.Event) -> None:
-        """Wait for the event or for the end of the run."""
         waits = [asyncio.ensure_future(e.wait()) for e in (event, self.stopped)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

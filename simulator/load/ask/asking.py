@@ -73,7 +73,7 @@ class Turns:
         measured_ns = start_ns + int(self._warmup_s * 1e9)
         timetable = Timetable([pace], start_ns, measured_ns)
         if not self._warmup_s:
-            self._measure()
+            self._begin_measured()
         asked = islice(cycle(self._turns), self._first % len(self._turns), None)
         while True:
             self._callers.wait_for_one()
@@ -83,7 +83,7 @@ class Turns:
             wait_until(due_ns, stop)
             timed = due_ns >= measured_ns
             if timed and not self._measured_ns:
-                self._measure()
+                self._begin_measured()
             scheduled_ns = due_ns if pace.rate_per_s else None
             record = self._record_timed if timed else self._record
             next(asked).once(scheduled_ns, record, timed=timed)
@@ -94,7 +94,7 @@ class Turns:
             for turn, asker in enumerate(turns):
                 asker.keep(kept.until_ns - measured_ns, late_ns[turn :: len(turns)], kept.each)
         if not self._measured_ns:
-            self._measure()
+            self._begin_measured()
         self._cpu_s = self._callers.cpu_s() - self._cpu_s
         wait_until(pace.end_ns(measured_ns), stop)  # reports would disturb the other workers
 
@@ -105,8 +105,7 @@ class Turns:
         self.waits.record(waited_ns)
         self._ended_ns = max(ended_ns, self._ended_ns)
 
-    def _measure(self) -> None:
-        """End the warm-up."""
+    def _begin_measured(self) -> None:
         self._when_measured()
         self._measured_ns = self._ended_ns = time.perf_counter_ns()
         self._cpu_s = self._callers.cpu_s()

@@ -42,7 +42,6 @@ class Network:
                 raise
 
     def _redirect(self, database: Database) -> Database:
-        """Return the database with the addresses of the relay."""
         if reason := explain_unrelayed(database.options):
             raise SetupError(f"--fault: {reason}")
         servers = all_addresses(database.options)

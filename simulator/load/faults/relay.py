@@ -127,7 +127,6 @@ class _Way:
             self._timer = self._loop.call_at(self._waiting[0][0], self._pass)
 
     def _pass(self) -> None:
-        """Deliver the bytes that are due."""
         self._timer = None
         while self._waiting and self._waiting[0][0] <= self._loop.time():
             _, piece = self._waiting.popleft()

@@ -178,7 +178,6 @@ class Delivery:
         batch.origin.sent += 1
 
     def _repeat_alone(self, send: Send, before_ns: int) -> None:
-        """Send a failed batch again, until it is acknowledged or uncertain."""
         try:
             while send.error is not None and self._send_again(send.error, send):
                 if self._stop.is_set():
@@ -211,7 +210,6 @@ class Delivery:
         self._window.begin(self._connection.session, send)
 
     def _end(self, send: Send) -> None:
-        """Count a batch that has ended, or send it again."""
         if send.error is None:
             self._count_acknowledged(send)
         elif self._send_again(send.error, send):

@@ -200,7 +200,6 @@ class SessionElsewhere(Session):
         self._reader.start()
 
     def _read(self) -> None:
-        """Receive the answers until the process has ended."""
         try:
             while True:
                 self._take(self._pipe.recv())

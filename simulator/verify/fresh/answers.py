@@ -88,7 +88,7 @@ class FreshOutcome:
 
 
 def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
-    """Return the longest known delay below the time of each unseen batch; above all, its own time.
+    """Return the longest delay that each unseen batch outlasted; its own time if it outlasted all.
 
     Buckets are coarse: within the range of the delays, only their own buckets are used.
     """

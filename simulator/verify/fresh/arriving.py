@@ -141,7 +141,6 @@ def select_stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) 
 
 
 def _find_last(reader: DatasetReader, table: Table, item: RowRange, since: int) -> Numbers:
-    """Return the rows at the end of a range since an instant."""
     count, taken = len(item), _TAIL_ROWS
     while True:
         rows = numbers_between([item], max(count - taken, 0), count)

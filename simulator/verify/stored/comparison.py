@@ -226,7 +226,6 @@ class _Comparison:
             self.checks += self._check_with(error, rows)
 
     def _compare_rows(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
-        """Compare fingerprints, and name the rows that differ."""
         name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
         buckets = expected.find_differing(stored)
         if not len(buckets):
@@ -265,7 +264,6 @@ class _Comparison:
         return check if found < (least - _MANY_ROWS) / 2 else None
 
     def _find_bounds(self, table: Table) -> tuple[int, int]:
-        """Return how many rows a table has at least, and at most."""
         place = self.reader.place(table)
         most = sum(len(rows) for rows in self.dataset.ranges if rows.table == place)
         return most - sum(len(rows) for rows in self.uncertain if rows.table == place), most

@@ -90,7 +90,6 @@ def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[TimeSpan]:
 
 
 def _within(reader: DatasetReader, item: RowRange, spans: Sequence[TimeSpan]) -> Iterator[RowRange]:
-    """Yield the parts of a range that have rows in the spans."""
     places = reader.places_at(item, [time for span in spans for time in span]).tolist()
     for low, high in zip(places[::2], places[1::2], strict=True):
         yield from item.part(low, high)

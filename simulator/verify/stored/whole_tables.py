@@ -84,7 +84,6 @@ def _label(query: AggregateQuery) -> str:
 
 
 def _find_differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
-    """Return the combinations of tags with differing counts."""
     both = {*expected.rows} ^ {*found.rows}
     return sorted({tuple(row[:-1]) for row in both}, key=_format_tags)
 
@@ -94,7 +93,6 @@ def _format_tags(tags: _Tags) -> str:
 
 
 def _format_counts(counts: Answer, differing: Sequence[_Tags]) -> str:
-    """Return the number of combinations, and some differing counts, as text."""
     rows = {tuple(row[:-1]): row[-1] for row in counts.rows}
     parts = [f"{_format_tags(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
     return "; ".join([f"{len(rows):,} combinations", *parts])

@@ -238,7 +238,6 @@ class Cube:
         return View(tuple(groups), run, {m.subject: (m, arrays) for m, arrays in measured})
 
     def _narrow(self, run: GroupRun, selection: Selection) -> GroupRun:
-        """Return the groups with rows that a selection selects."""
         ours = self.shape.selection
         for one in selection.one_of:
             if one not in ours.one_of:

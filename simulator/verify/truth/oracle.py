@@ -65,7 +65,6 @@ def _convert(column: Column, values: Sequence[Any]) -> Values:
 def _find_spells(
     table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]
 ) -> Iterable[Row]:
-    """Yield the tags, the beginning and the length of each spell."""
     tags = len(table.periods.tags)
     series: dict[Row, list[tuple[int, bool]]] = {}
     for row, held in zip(rows, holds, strict=True):
@@ -268,7 +267,6 @@ def _answer_aggregates(query: AggregateQuery, view: View | None) -> Truth:
 
 
 def _aggregate(aggregate: Aggregate, view: View) -> tuple[list[Any], list[float]]:
-    """Return an aggregate of each group, and the slack of each."""
     if aggregate.column is None:
         return view.run.rows.tolist(), [0.0] * len(view.run)
     statistics, arrays = view.measures[aggregate.column]

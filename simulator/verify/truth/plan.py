@@ -103,7 +103,6 @@ def _find_form(shape: Shape) -> tuple[object, ...]:
 
 
 def _join(alike: Sequence[Shape]) -> Shape:
-    """Return a shape that answers all shapes of one form."""
     selections = [*dict.fromkeys(shape.selection for shape in alike)]
     measures = combine(measure for shape in alike for measure in shape.measures)
     one_of = [_unite(every) for every in zip(*(s.one_of for s in selections), strict=True)]
