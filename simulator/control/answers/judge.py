@@ -106,37 +106,31 @@ class Judge:
         self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
     ) -> tuple[QueryVerdict, ...]:
         """Return the answers to own queries, unchecked: their truth is unknown."""
-        return tuple(
-            self._list_unchecked(name, query_type, answers(name))
-            for name, query_type in types.items()
-        )
-
-    def _list_unchecked(
-        self,
-        name: str,
-        query_type: QueryType[Query | TextQuery],
-        answers: Iterable[tuple[int, Answer]],
-    ) -> QueryVerdict:
-        first, count = self._database.statement(query_type.instance(0)), 0
-        digests: list[AnswerDigest] = []
-        shown: list[ShownAnswer] = []
-        for instance, answer in answers:
-            count += 1
-            if len(shown) < self._load.shown_answers:
-                statement = self._database.statement(query_type.instance(instance))
-                shown.append(_format(instance, statement, answer))
-            if self._load.digests:
-                digests.append(self._digest_own(instance, answer))
-        return QueryVerdict(
-            name=name,
-            statement=first.text,
-            own=True,
-            columns=tuple(output.name for output in first.outputs),
-            verdict=Verdict(status=Status.UNCHECKED, reason=_NO_TRUTH),
-            answers=count,
-            shown=tuple(shown),
-            digests=tuple(digests),
-        )
+        found: list[QueryVerdict] = []
+        for name, query_type in types.items():
+            first, count = self._database.statement(query_type.instance(0)), 0
+            digests: list[AnswerDigest] = []
+            shown: list[ShownAnswer] = []
+            for instance, answer in answers(name):
+                count += 1
+                if len(shown) < self._load.shown_answers:
+                    statement = self._database.statement(query_type.instance(instance))
+                    shown.append(_format(instance, statement, answer))
+                if self._load.digests:
+                    digests.append(self._digest_own(instance, answer))
+            found.append(
+                QueryVerdict(
+                    name=name,
+                    statement=first.text,
+                    own=True,
+                    columns=tuple(output.name for output in first.outputs),
+                    verdict=Verdict(status=Status.UNCHECKED, reason=_NO_TRUTH),
+                    answers=count,
+                    shown=tuple(shown),
+                    digests=tuple(digests),
+                )
+            )
+        return tuple(found)
 
     def _statement(self, name: str, query: Query) -> Statement:
         return self._database.statement(query, self._load.queries[name])

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from simulator.control.journal import Ramped, Stepped
 from simulator.control.workers.coordinator import Coordinator
@@ -23,14 +22,6 @@ class ProgressSample:
     waited_s: float
 
 
-class Move(StrEnum):
-    """The next step of a ramp."""
-
-    HOLD = "hold"
-    RELEASE = "release"
-    STOP = "stop"
-
-
 def average_s(samples: Sequence[ProgressSample], window_s: float) -> float | None:
     """Return the mean wait in the last `window_s` of the samples; None without an answer."""
     last = samples[-1]
@@ -40,23 +31,23 @@ def average_s(samples: Sequence[ProgressSample], window_s: float) -> float | Non
     return (last.waited_s - first.waited_s) / runs if runs > 0 else None
 
 
-def next_move(
+def decide(
     ramp: Ramp, samples: Sequence[ProgressSample], *, released_at_s: float, waiting: int
-) -> tuple[Move, RampEnd | None]:
-    """Return the next move after the last sample, and the reason if the ramp is over.
+) -> RampEnd | bool:
+    """Return whether to let more workers in after the last sample, or why the ramp is over.
 
     `released_at_s` is when workers were last let in, `waiting` the number of other workers.
     """
     average = average_s(samples, ramp.window_s)
     if average is None:
-        return Move.HOLD, None
+        return False
     if average > _ABORT * ramp.limit_s:
-        return Move.STOP, RampEnd.ABORT
+        return RampEnd.ABORT
     if samples[-1].at_s - released_at_s < ramp.interval_s:
-        return Move.HOLD, None
+        return False
     if average > ramp.limit_s:
-        return Move.STOP, RampEnd.LIMIT
-    return (Move.RELEASE, None) if waiting else (Move.STOP, RampEnd.ALL)
+        return RampEnd.LIMIT
+    return True if waiting else RampEnd.ALL
 
 
 class Ramping:
@@ -93,18 +84,18 @@ class Ramping:
         since_s = now_s - self._ramp.window_s
         before = [each for each in self._samples if each.at_s <= since_s]
         self._samples = [*before[-1:], *self._samples[len(before) :], sample]
-        move, end = next_move(
+        decision = decide(
             self._ramp,
             self._samples,
             released_at_s=self._released.at_s,
             waiting=self._run.count_waiting(query) - self._run.let_in(query),
         )
-        if move is Move.HOLD:
+        if decision is False:
             return
         step, self._released = self._make_step(sample), sample
         self._steps[query].append(step)
-        if end:
-            self._end(end)
+        if isinstance(decision, RampEnd):
+            self._end(decision)
         else:
             self._run.let_in(query, self._ramp.step)
             self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.control.progress.ramp import Move, ProgressSample, Ramping, average_s, next_move
+from simulator.control.progress.ramp import ProgressSample, Ramping, average_s, decide
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.events import RampEnd
 from simulator.protocol.messages import Arrival, Heartbeat
@@ -27,10 +27,6 @@ def samples(*waits_s, every_s=1.0):
     return found
 
 
-def move(*waits_s, ramp=RAMP, released_at_s=0.0, waiting=3):
-    return next_move(ramp, samples(*waits_s), released_at_s=released_at_s, waiting=waiting)
-
-
 def test_the_average_is_that_of_the_window():
     found = samples(*[9.0] * 5, *[1.0] * 5, *[3.0] * 5)
 
@@ -44,23 +40,24 @@ def test_the_average_is_that_of_the_window():
 @pytest.mark.parametrize(
     ("waits_s", "given", "expected"),
     [
-        ([0.05] * 9, {}, (Move.HOLD, None)),
-        ([0.05] * 10, {}, (Move.RELEASE, None)),
-        ([0.05] * 10, {"released_at_s": 5.0}, (Move.HOLD, None)),
-        ([0.05] * 10, {"waiting": 0}, (Move.STOP, RampEnd.ALL)),
-        ([0.1] * 10, {}, (Move.RELEASE, None)),
-        ([0.11] * 10, {}, (Move.STOP, RampEnd.LIMIT)),
-        ([0.11] * 10, {"waiting": 0}, (Move.STOP, RampEnd.LIMIT)),
-        ([0.11] * 9, {}, (Move.HOLD, None)),
-        ([0.3] * 2, {}, (Move.HOLD, None)),
-        ([0.31], {}, (Move.STOP, RampEnd.ABORT)),
-        ([0.05] * 40 + [0.11] * 30, {"released_at_s": 50.0}, (Move.STOP, RampEnd.LIMIT)),
-        ([0.05] * 40 + [0.11] * 10, {"released_at_s": 40.0}, (Move.RELEASE, None)),
-        ([], {"waiting": 0}, (Move.HOLD, None)),
+        ([0.05] * 9, {}, False),
+        ([0.05] * 10, {}, True),
+        ([0.05] * 10, {"released_at_s": 5.0}, False),
+        ([0.05] * 10, {"waiting": 0}, RampEnd.ALL),
+        ([0.1] * 10, {}, True),
+        ([0.11] * 10, {}, RampEnd.LIMIT),
+        ([0.11] * 10, {"waiting": 0}, RampEnd.LIMIT),
+        ([0.11] * 9, {}, False),
+        ([0.3] * 2, {}, False),
+        ([0.31], {}, RampEnd.ABORT),
+        ([0.05] * 40 + [0.11] * 30, {"released_at_s": 50.0}, RampEnd.LIMIT),
+        ([0.05] * 40 + [0.11] * 10, {"released_at_s": 40.0}, True),
+        ([], {"waiting": 0}, False),
     ],
 )
 def test_what_follows_from_the_answers(waits_s, given, expected):
-    assert move(*waits_s, **given) == expected
+    given = {"released_at_s": 0.0, "waiting": 3, **given}
+    assert decide(RAMP, samples(*waits_s), **given) is expected
 
 
 class Database:
