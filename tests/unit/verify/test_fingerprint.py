@@ -169,55 +169,39 @@ def test_null_is_not_a_value(kind, null_like):
 @pytest.mark.parametrize(
     ("kind", "value", "same"),
     [
-        (Type.INT64, Decimal(12), 12),
-        (Type.INT64, 12.0, 12),
         (Type.INT32, np.int64(12), 12),
-        (Type.FLOAT64, Decimal("0.5"), 0.5),
         (Type.FLOAT64, 3, 3.0),
-        (Type.BOOL, 1, True),
-        (Type.BOOL, 0, False),
         (Type.TEXT, "Grüße".encode(), "Grüße"),
-        (Type.TIMESTAMP, MOMENT, 1000),
         (Type.TIMESTAMP, MOMENT.replace(tzinfo=None), 1000),
         (Type.TIMESTAMP, datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC), -1000),
     ],
 )
 def test_a_drivers_type_does_not_matter(kind, value, same):
+    """Other types are in `_as_stored`."""
     assert one(kind, value) == one(kind, same)
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "near"),
     [
-        (Type.INT64, 1.5, 1),
-        (Type.INT64, Decimal("1.5"), 1),
         (Type.INT64, True, 1),
-        (Type.INT64, "12", 12),
         (Type.INT64, 2**63, -(2**63)),
         (Type.INT64, 2.0**63, -(2**63)),
-        (Type.INT64, 2**70, 0),
         (Type.INT64, datetime(1970, 1, 1, tzinfo=UTC), 0),
         (Type.INT16, 2**15, -(2**15)),
         (Type.INT32, -(2**31) - 1, 2**31 - 1),
-        (Type.BOOL, 2, True),
         (Type.BOOL, "t", True),
-        (Type.TIMESTAMP, 0.5, 0),
-        (Type.TIMESTAMP, MOMENT.replace(microsecond=7), 1000),
         (Type.TIMESTAMP, MOMENT.replace(microsecond=7, tzinfo=None), 1000),
-        (Type.TIMESTAMP, MOMENT.replace(microsecond=999_999), 1999),
         (Type.TIMESTAMP, "1000", 1000),
         (Type.FLOAT32, "warm", 0.0),
         (Type.FLOAT32, 20.2, 20.200000762939453),
         (Type.FLOAT32, 0.5 + 2e-13, 0.5),
         (Type.FLOAT32, 1e300, 3.4028234663852886e38),
-        (Type.FLOAT64, "1.5", 1.5),
         (Type.FLOAT64, float("nan"), 0.0),
         (Type.FLOAT64, True, 1.0),
         (Type.FLOAT64, 2**53 + 1, 2.0**53),
         (Type.FLOAT64, Decimal("0.1000000000000000055511151231257828"), 0.1),
-        (Type.TEXT, "warm\0", "warm"),
         (Type.TEXT, "warm\0\0", "warm\0"),
-        (Type.TEXT, "warm ", "warm"),
         (Type.TEXT, "Warm", "warm"),
         (Type.TEXT, "Zu\u0308rich", "Z\u00fcrich"),
         (Type.TEXT, 12, "12"),
