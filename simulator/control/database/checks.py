@@ -157,7 +157,7 @@ def _exists(path: Path) -> bool:
 
 
 def _expect_file(path: str, file: RecordsFile, option: str) -> None:
-    """Raise ConfigError unless this is a regular file; the message lists the files beside it."""
+    """Raise ConfigError, which lists the folder of the file, unless it is a regular file."""
     place = Path(path)
     try:
         if place.is_file():

@@ -65,7 +65,7 @@ class MarkTable:
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks; none if they cannot be read, for example in a new database.
 
-        With `visible`, first wait until rows are visible, such as those of a killed process.
+        With `visible`, first wait until rows are visible, such as rows of a killed process.
         """
         if visible:
             with suppress(Exception):  # a database without marks, or one that is read-only

@@ -135,7 +135,7 @@ class Ownership:
     def expect_ours(self) -> None:
         """Raise ConfigError if a foreign object has a name that the run needs.
 
-        Before that, the marks are read again: those of a killed process may not be visible yet.
+        Before that, the marks are read again: marks of a killed process may not be visible yet.
         """
         if not self._book:
             return

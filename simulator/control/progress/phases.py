@@ -1,7 +1,7 @@
 """The phases of a run, and the writer of its events.
 
-A separate thread writes the events to standard output. If their reader stands still, the full pipe
-must not keep the collector from hearing its workers.
+A separate thread writes the events to standard output. If their reader stops, the full pipe must
+not keep the collector from hearing its workers.
 """
 
 import queue
@@ -115,7 +115,7 @@ class EventWriter:
             self._written_s = self._clock()
 
     def follow(self, collectors: int) -> None:
-        """Number the events after those of this many lost collectors."""
+        """Number the events after the events of this many lost collectors."""
         self._number = collectors * _EVENTS_OF_A_COLLECTOR
 
     @property

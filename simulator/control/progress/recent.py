@@ -21,7 +21,7 @@ _RATE_BEATS = 1.8
 SAMPLE_S = 1.0
 """Interval at which the workers are sampled."""
 _SAMPLES = 3600
-"""Number of samples after which those of a phase become rarer, so that its log stays short."""
+"""Number of samples of a phase after which they become rarer, so that its log stays short."""
 LATENCY_S = 5.0
 _SILENT_BEATS = 4
 """Age of the last heartbeat, in beats, from which a worker counts as idle."""
@@ -42,10 +42,7 @@ class Recent:
         barrier: str = Work.INSERT.value,
         beside: Collection[int] = (),
     ) -> None:
-        """Store the clock of heartbeats, and the barrier of all workers that write.
-
-        `beside` lists the workers that ask queries during inserts.
-        """
+        """Store the clock of heartbeats, the barrier, and the workers that ask during inserts."""
         self._run = run
         self._clock = clock
         self._latency_s = max(LATENCY_S, 2 * run.heartbeat_s)

@@ -242,7 +242,7 @@ class Gate:
             )
         self._answer_bytes += size_bytes
         kept.update(new)
-        sent |= rows_of.keys()
+        sent.update(rows_of)
         self.run.journal.note(message, uid)
 
     def _find_answers(

@@ -1,7 +1,7 @@
 """Arriving rows: when each was sent and acknowledged, on the clock of the collector.
 
 If the difference of clocks is partly unknown, a row counts as sent earlier and acknowledged later,
-and an answer as begun earlier and ended later, so that a right answer is never called wrong.
+and an answer as begun earlier and ended later, so that no correct answer is called wrong.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class TimedBatches:
     acknowledged_ns: Numbers
     """Latest possible time of each acknowledgement; NEVER_NS without one."""
     is_measured: NDArray[np.bool_]
-    """Whether each batch was acknowledged in the measured part."""
+    """True for each batch that was acknowledged in the measured part."""
     runs: Columns
     """RUN_COLUMNS; `batch` is a place in the other arrays."""
 

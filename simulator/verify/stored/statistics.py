@@ -139,7 +139,7 @@ class StoredCounts:
         return checks
 
     def _compare_distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
-        """Compare the number of distinct keys with that of rows, unless the server gives up."""
+        """Compare the number of distinct keys with the rows, if the server counts them."""
         try:
             (keys,) = one_row(query, self._session.run(self._database.render(query)))
         except Exception as error:

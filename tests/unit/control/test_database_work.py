@@ -120,14 +120,13 @@ class Counting(Null):
 
 
 def watched(*counts):
-    """Return the server and its watch once all counts were read, and times before and after."""
+    """Return the server and its watch once all counts were read, the first one at 0, by ticks."""
     server = Counting(*counts)
-    watch = BackgroundWatch(server, sample_s=TICK_S)
+    watch = BackgroundWatch(server, clock=iter(range(10**6)).__next__, sample_s=TICK_S)
     watch.start()
-    started_s = time.time()
     server.read_all.wait(10)
     watch.finish()
-    return server, watch, started_s
+    return server, watch
 
 
 @pytest.mark.parametrize(
@@ -141,37 +140,27 @@ def watched(*counts):
     ],
 )
 def test_changes_are_kept_and_counted(counts, total, changes):
-    _, watch, started_s = watched(*counts)
+    _, watch = watched(*counts)
 
-    assert watch.counts(started_s) == total
+    assert watch.counts(0) == total
     assert [each.count for each in watch.occurrences(0)] == changes
     assert {each.what for each in watch.occurrences(0)} <= {"checkpoints"}
 
 
 def test_counts_are_unknown_where_the_beginning_was_not_read():
-    server, watch, started_s = watched(None, 5, 6)
+    server, watch = watched(None, 5, 6)
 
     assert server.sessions == 2
-    assert watch.counts(started_s - 1) == {}
-    assert [each.count for each in watch.occurrences(started_s - 1)] == [1]
+    assert watch.counts(-1) == {}
+    assert [each.count for each in watch.occurrences(-1)] == [1]
 
 
 def test_what_was_before_an_instant_is_left_out():
-    server = Counting(1, 2)
-    watch = BackgroundWatch(server, sample_s=TICK_S)
-    watch.start()
-    server.read_all.wait(10)
-    time.sleep(2 * TICK_S)
-    middle_s = time.time()
-    server.counts = [2, 4, 4]
-    while len(server.counts) > 1:
-        time.sleep(TICK_S)
-    watch.finish()
+    _, watch = watched(1, 2, 2, 4, 4)
 
-    assert watch.counts(middle_s) == {"checkpoints": 2}
-    (found,) = watch.occurrences(middle_s)
-    assert found.count == 2
-    assert 0 <= found.at_s < 5
+    assert watch.counts(1) == {"checkpoints": 2}
+    (found,) = watch.occurrences(1)
+    assert (found.count, found.at_s) == (2, 2)
 
 
 def test_many_changes_are_joined_and_none_is_lost():
