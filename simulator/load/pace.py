@@ -37,7 +37,7 @@ class Pace:
         return start_ns + round(number / self.rate_per_s * 1e9)
 
     def begin_ns(self, start_ns: int, measured_ns: int) -> int:
-        """Return the begin of the pace, for a clock that starts at `start_ns` with a warm-up."""
+        """Return the start of the pace, for a clock that starts at `start_ns` with a warm-up."""
         return measured_ns + int(self.from_s * 1e9) if self.from_s else start_ns
 
     def end_ns(self, measured_ns: int) -> int:

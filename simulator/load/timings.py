@@ -51,7 +51,7 @@ def cpu_clock(*, embedded: bool) -> Callable[[], float]:
 
 
 class RunClock:
-    """The measured part of a worker: its begin and end, and the use of the machine."""
+    """The measured part of a worker: its start and end, and the use of the machine."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from simulator.protocol.spec import RunSpec
 
 
 class Phases:
-    """Enters one phase after the other; each is an event."""
+    """Tracks the phases of a run; the start of each is an event."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class EventWriter:
         threading.Thread(target=self._write_lines, daemon=True).start()
 
     def write(self, event: Event) -> None:
-        """Write an event soon."""
+        """Queue an event to be written."""
         self._number += 1
         self._lines.put(event_line(self._number, event) + "\n")
         if not isinstance(event, SampleEvent):

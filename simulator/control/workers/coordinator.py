@@ -87,7 +87,7 @@ class Coordinator:
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:
-        """Stop the run for a cause that is `ago_s` old; only the first cause counts."""
+        """Stop the run for a cause that occurred `ago_s` ago; only the first cause counts."""
         if not self.stopped.is_set():
             self.cause, self._stop_reason = cause, reason
             self._stopped_s = self._clock() - ago_s

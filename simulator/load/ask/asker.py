@@ -26,7 +26,7 @@ from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
-"""Largest number of values in answers kept until the clock stops; beyond it they are reported."""
+"""Largest number of values in answers kept until the clock stops; more are reported before."""
 
 Record: TypeAlias = Callable[[int, int], None]
 """Takes the wait of a run, and the time of its end, in ns."""

@@ -171,7 +171,7 @@ class SeveralCallers:
 
 
 Callers: TypeAlias = OneCaller | SeveralCallers
-"""The callers of a worker, which starts them one after the other."""
+"""The callers of a worker. The worker starts their calls one after the other."""
 
 
 def callers_of(

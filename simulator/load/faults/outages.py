@@ -43,7 +43,7 @@ class Outages:
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
         """Return the longest silences in the order of time, on the collector's clock.
 
-        The last one lasts until now: the database may have stopped to answer.
+        The last one lasts until now: the database may have stopped answering.
         """
         found = [*self._silences, (self._last_ns, max(time.perf_counter_ns(), self._last_ns))]
         return tuple(

@@ -154,7 +154,7 @@ class Delivery:
         """Log of when each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
-        """Send a batch, alone or while others are in flight."""
+        """Send a batch; other batches may be in flight."""
         connection = self._connection
         if connection.in_flight > 1:
             self._deliver_beside(batch, due_ns)

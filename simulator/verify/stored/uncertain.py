@@ -96,7 +96,7 @@ def _within(reader: DatasetReader, item: RowRange, spans: Sequence[TimeSpan]) ->
 
 
 def _exceed(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
-    """Return the rows that exceed the copies left of their stored hash."""
+    """Return the rows in excess of the stored copies that are left of their hash."""
     order = np.argsort(hashes, kind="stable")
     rows, hashes = rows[order], hashes[order]
     firsts = np.searchsorted(hashes, hashes)

@@ -43,7 +43,7 @@ class Shape:
     bucket: int | None
     """Width of a time bucket in the table's time unit."""
     edges: tuple[int, ...]
-    """Instants that separate groups: the begins and ends of windows of time."""
+    """Instants that separate groups: the starts and ends of windows of time."""
     selection: Selection
     measures: tuple[Measure, ...]
 

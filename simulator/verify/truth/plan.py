@@ -1,7 +1,7 @@
 """Chooses the cubes that answer queries: as few as possible, so that a row is folded once.
 
 Queries that differ only in the values of tags or in their window of time share a cube, which is
-also divided by these tags, and at the begins and ends of the windows. A cube also answers queries
+also divided by these tags, and at the starts and ends of the windows. A cube also answers queries
 with groups that are unions of its groups.
 """
 
