@@ -1,7 +1,6 @@
 """`calibrate`: measure how much equal sweeps differ on this machine, for `compare`."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -20,7 +19,7 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import forecast_of, measure_all
 from iotbench.execution.measure import ItemMeasuring
-from iotbench.execution.roster import Roster, roster_of
+from iotbench.execution.roster import roster_of
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.insert.options import Insert
@@ -84,8 +83,12 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
             " use --runner local, or measure both sides in turns by a plan"
         )
     with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts)
-        found = [*_calibrate_each(plan, roster, measuring)]
+        measuring, found = ItemMeasuring.of(run, options, interrupts), []
+        for pair in roster.pairs:
+            items, status, _ = measure_all(plan, replace(roster, pairs=(pair,)), measuring)
+            if status == "interrupted":
+                raise Interrupted("interrupted; nothing of this calibration is kept")
+            found.append(_calibrate(items))
     keep(found)
     if run.form == "json":
         print_out(json.dumps([each.model_dump(mode="json") for each in found], indent=1) + "\n")
@@ -106,16 +109,6 @@ def _plan(wanted: _Calibration) -> Plan:
     ]  # fmt: skip
     name = f"calibrate-{now_utc():%Y%m%d-%H%M%S}"  # earlier results do not count
     return Plan(name=name, repeats=_RUNS * wanted.sweeps, settings=tuple(settings))
-
-
-def _calibrate_each(plan: Plan, roster: Roster, measuring: ItemMeasuring) -> Iterator[Calibration]:
-    """Measure one target after the other; yield how much its sweeps differ."""
-    for pair in roster.pairs:
-        alone = replace(roster, pairs=(pair,))
-        found, status, _ = measure_all(plan, alone, measuring)
-        if status == "interrupted":
-            raise Interrupted("interrupted; nothing of this calibration is kept")
-        yield _calibrate(found)
 
 
 def _calibrate(found: Found) -> Calibration:

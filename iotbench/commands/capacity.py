@@ -58,14 +58,13 @@ class _Search(Options):
     that an insert has stored, during inserts with --insert-workers.
     """
     slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)]
-    """Condition for every repeat, such as 'p99_ms < 50': the time from when a batch or a query is
-    due until it is acknowledged or answered, or another figure of --fail-if; may be given several
-    times.
+    """Condition for every repeat, such as 'p99_ms < 50', on a figure of --fail-if; may be given
+    several times. Latency counts from when a batch or a query is due.
     """
     duration_s: Seconds = 10.0
     """Duration of each repeat."""
     repeats: Count = 3
-    """Number of measurements of each rate; a rate holds if most of its repeats do."""
+    """Number of measurements of each rate; a rate holds if most of its repeats hold."""
     tolerance: Annotated[Number, Opt(least=0.005, most=0.5)] = 0.05
     """Stop when the lowest rate that fails exceeds the highest that holds by this share."""
 
@@ -113,13 +112,9 @@ class _Options(
         return self._like(QueryOptions, workers=(self.workers,), seed=None)
 
     def _like(self, model: type[_Model], **own: Any) -> _Model:
-        """Return options of another command: the values of the same names, and further ones."""
+        """Return options of another command: `own`, and the values that both commands have."""
         shared = ({*model.model_fields} & {*type(self).model_fields}) - {*own, "dataset"}
         return model(**{name: getattr(self, name) for name in shared}, **own)
-
-
-def _names(*several: type[Options]) -> set[str]:
-    return {each.names[0] for one in several for each in one.declare().values()}
 
 
 _OF_ROWS, _OF_QUERIES = (RowOptions, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
@@ -177,7 +172,8 @@ def _problems(options: _Options) -> list[str]:
     if not options.duration_s:
         problems.append("--duration: each repeat must end; expected a time such as 10s, got 0")
     is_insert = options.of is Of.INSERTS
-    wrong = _names(*(_OF_QUERIES if is_insert else _OF_ROWS))
+    models: tuple[type[Options], ...] = _OF_QUERIES if is_insert else _OF_ROWS
+    wrong = {each.names[0] for model in models for each in model.declare().values()}
     problems += [
         f"{name}: is about {'queries' if is_insert else 'the rows of an insert'}; "
         + ("give --of queries as well" if is_insert else "give it to `insert`, which comes first")

@@ -49,11 +49,12 @@ def cleanup(  # noqa: PLR0913
 ) -> None:
     """Remove the remains of killed commands.
 
-    Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
-    you started from this machine, and only if that command has ended. It lists everything else.
+    Cleans up this machine and the cluster's namespace. Without --run or --all it removes only
+    remains of commands that you started from this machine and that have ended, and lists all other
+    remains.
 
     The tables of the last insert, and of each file of --data, stay in the database. --tables lists
-    them, so that you can drop what you no longer need.
+    them, so that you can drop those that you no longer need.
     """
     if tables:
         _list_tables(output)

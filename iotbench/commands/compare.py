@@ -77,11 +77,11 @@ def compare(  # noqa: PLR0913
     last. Join results of the same sweep, repeated, by commas. Given the file of a plan and no
     OTHER, `compare` compares the settings and targets of the plan with the first of them.
 
-    For each worker count, step or query, every figure's change is printed, with an interval. By
-    the first figure, the other result is faster, slower, or differs by no more than noise. Equal
+    For each worker count, step or query, the change of every figure is printed, with an interval.
+    By the first figure, the other result is faster, slower, or differs by no more than noise. Equal
     sweeps differ by more than their runs do: a difference is judged if the sweeps of both sides
     were measured in turns, as a plan does, or if `calibrate` has measured how much equal sweeps
-    differ on this machine. Results of other rows, and those with the verdict mismatch, are refused.
+    differ on this machine. Results of other rows, or with the verdict mismatch, are refused.
 
     --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p90_ms_change >
     10%'), and numbers of rows ('slower > 0').

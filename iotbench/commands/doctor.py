@@ -19,9 +19,6 @@ from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from simulator.errors import BenchError, ConfigError, Interrupted
 
-_UNUSABLE = 2
-_CHECK_NAMES = 13
-
 
 @click.command(cls=Command)
 @click.argument("targets", nargs=-1, metavar="[TARGET...]", shell_complete=complete_target)
@@ -41,10 +38,12 @@ def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -
     for each in _findings(targets, reach, output):
         found.append(each)
         if form == "table":
-            say(_line(each))
+            state = "ok" if each.ok else "problem"
+            remedy = f"; {each.remedy}" if each.remedy and not each.ok else ""
+            say(f"{state:8} {each.name:13} {each.text}{remedy}")
     if form == "json":
         print_out(json.dumps([asdict(each) for each in found], indent=1) + "\n")
-    click.get_current_context().exit(0 if all(each.ok for each in found) else _UNUSABLE)
+    click.get_current_context().exit(0 if all(each.ok for each in found) else 2)
 
 
 def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[Finding]:
@@ -75,7 +74,7 @@ def _target_findings(choice: Choice) -> Iterator[Finding]:
 
 
 def _elsewhere(choice: Choice) -> str:
-    """Return a remedy that needs no cluster; empty if the target needs none anyway."""
+    """Return a remedy without a cluster; empty if the target needs no cluster."""
     try:
         loaded, (name,) = load_for([choice.target], choice.reach.config)
         module, runner = loaded.module_of(name), choice.reach.runner or loaded.runner_of(name)
@@ -84,9 +83,3 @@ def _elsewhere(choice: Choice) -> str:
     if runner != "kubernetes" or not module.urls:
         return ""
     return f"or name a server: `{command_line(['doctor', module.urls[0]])}`"
-
-
-def _line(found: Finding) -> str:
-    state = "ok" if found.ok else "problem"
-    remedy = f"; {found.remedy}" if found.remedy and not found.ok else ""
-    return f"{state:8} {found.name:{_CHECK_NAMES}} {found.text}{remedy}"

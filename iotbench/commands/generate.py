@@ -21,7 +21,6 @@ from iotbench.measurements.insert.workload_file import class_of
 from iotbench.results import result_files
 from iotbench.rows.recorded.output import (
     COMPRESSIONS,
-    WrittenFile,
     encode_file,
     to_file,
     to_standard_output,
@@ -75,7 +74,7 @@ class _File(Options):
 
     @property
     def earlier_manifest(self) -> Path | None:
-        """The manifest of an earlier file in its place."""
+        """The manifest of the file that this one replaces."""
         return self.manifest or (beside(self.output) if self.output else None)
 
 
@@ -143,7 +142,7 @@ def generate(*, options: _Options) -> None:
 
 
 def _find_obstacles(options: _File) -> list[str]:
-    """Return a problem for each existing file that an earlier `generate` did not write."""
+    """Return why an existing file is kept: an earlier `generate` did not write it."""
     known, output, manifest, wrong = options.earlier_manifest, options.output, None, ""
     if known and known.is_file():
         try:
@@ -158,13 +157,8 @@ def _find_obstacles(options: _File) -> list[str]:
     return [f"{wrong}; remove it, or use another name"] if wrong else []
 
 
-def _is_special(path: Path) -> bool:
-    """Return whether a path is a pipe or device."""
-    return path.exists() and not path.is_file()
-
-
 def _select_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
-    """Return the rows of one group: every `groups`-th of each table, or one lane."""
+    """Return the rows of one group: every `groups`-th row of each table, or one lane."""
     reader = DatasetReader(empty)
     names = [table.name for table in reader.tables]
     if only is not None and only not in names:
@@ -206,17 +200,14 @@ def _write(dataset: Dataset, form: FileFormat, options: _File) -> None:
         size_bytes=written.size_bytes,
         sha256=written.sha256,
     )
-    if output and not manifest and not _is_special(output):
-        manifest = beside(output)
+    if output and output.is_file():  # a pipe or device has no manifest next to it
+        manifest = manifest or beside(output)
     if manifest:
         to_file([known.text().encode()], manifest)
     if not options.quiet:
-        say(_summary(dataset, written, took_s), err=True)
-
-
-def _summary(dataset: Dataset, written: WrittenFile, took_s: float) -> str:
-    rate, speed = dataset.rows / took_s, written.size_bytes / took_s / 1e6
-    return (
-        f"{counted(dataset.rows, 'row')}, {counted(written.size_bytes, 'byte')} in {took_s:.1f} s:"
-        f" {rate:,.0f} rows/s, {speed:,.1f} MB/s"
-    )
+        rate, speed = dataset.rows / took_s, written.size_bytes / took_s / 1e6
+        say(
+            f"{counted(dataset.rows, 'row')}, {counted(written.size_bytes, 'byte')} in"
+            f" {took_s:.1f} s: {rate:,.0f} rows/s, {speed:,.1f} MB/s",
+            err=True,
+        )

@@ -1,6 +1,5 @@
 """`init`: write a configuration to start with."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -42,11 +41,16 @@ def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
     text, names = starter(targets or _ask())
     outfile.write(file, text, None)
     say(f"wrote {file}: {', '.join(names)}")
-    for folder in _folders(file, names):
+    loaded = load(file)
+    paths = (Path(loaded.targets[each]["path"]) for each in names if "path" in loaded.targets[each])
+    for folder in sorted({path.parent for path in paths if not path.parent.exists()}):
         folder.mkdir(parents=True, exist_ok=True)
         say(f"created folder {folder}")
-    for name, url in _on_clusters(file, names):
-        say(f"{name} is for pods of a cluster; for a server of yours, name {url} in --targets")
+    for name in names:
+        if loaded.runner_of(name) == "kubernetes" and (urls := loaded.module_of(name).urls):
+            say(
+                f"{name} is for pods of a cluster; for your own server, name {urls[0]} in --targets"
+            )
     named = [] if file == Path(FILE) else ["--config", str(file)]
     say(f"next: `{command_line(['check', '--target', names[0], *named])}`")
 
@@ -57,18 +61,3 @@ def _ask() -> tuple[str, ...]:
         return ("sqlite",)
     say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)
     return parse_names(click.prompt("Separated by commas", default="sqlite", err=True))
-
-
-def _on_clusters(file: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield targets that run as pods, with the URL of their module."""
-    loaded = load(file)
-    for name in names:
-        if loaded.runner_of(name) == "kubernetes" and (urls := loaded.module_of(name).urls):
-            yield name, urls[0]
-
-
-def _folders(file: Path, names: Sequence[str]) -> list[Path]:
-    """Return the folders that embedded databases need for their files, and that do not exist."""
-    entries = load(file).targets
-    paths = (Path(entries[name]["path"]) for name in names if "path" in entries[name])
-    return sorted({path.parent for path in paths if not path.parent.exists()})

@@ -39,10 +39,10 @@ Exit codes:
 
 
 class _Commands(UserDict[str, click.Command]):
-    """The commands by name; each is imported when first asked for: importing all takes long."""
+    """The commands by name. Importing all takes long, so each is imported on first use."""
 
     shows_help = False
-    """True if only help is asked for, which needs no import."""
+    """True if the user asks only for help, which needs no import."""
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command; print an error as text and return its exit code."""
+    """Return the command's exit code; errors are printed as text."""
     try:
         _check_arguments(sys.argv)
         _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
@@ -123,13 +123,14 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return Interrupted.exit_code
     except OSError as error:
-        say(f"error: {_words(error)}", err=True)
+        place = f"{error.filename}: " if error.filename else ""
+        say(f"error: {place}{error.strerror or error}", err=True)
         return 1
     return code
 
 
 def _call() -> int:
-    """Call the command; ConfigError if a package, or the name of a command, is missing."""
+    """Call the command; ConfigError if a package or the command's name is missing."""
     try:
         return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
     except ModuleNotFoundError as error:
@@ -157,8 +158,3 @@ def _check_arguments(arguments: Sequence[str]) -> None:
                 f"argument {number}: expected text in UTF-8, got {os.fsencode(word)[:40]!r}; rename"
                 " the file"
             ) from error
-
-
-def _words(error: OSError) -> str:
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{error.strerror or error}"

@@ -50,8 +50,8 @@ class _Options(ReadingOptions):
 def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     """Convert a CSV or Parquet file once, for `insert --data`.
 
-    The folder holds the columns as plain arrays, which workers read without parsing: the file is
-    parsed once for any number of inserts, and pods can read the folder from a volume claim.
+    The folder holds the columns as plain arrays, so the file is parsed once for any number of
+    inserts, and pods can read the folder from a volume claim.
     """
     request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
     output = options.output or _name_beside(request)

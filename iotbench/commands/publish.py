@@ -79,7 +79,7 @@ def publish(
 
 
 def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, GivenCommand]:
-    """Remove from the commands of results what `repeat` never takes from a file; return it."""
+    """Remove options that `repeat` never takes from a file from the commands; return them."""
     left: dict[Path, GivenCommand] = {}
     for path, result in found:
         if result.command:

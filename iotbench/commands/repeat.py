@@ -76,10 +76,10 @@ def repeat(  # noqa: PLR0913
     options of the target, versions, the machine, and the rows that queries ask about. The new
     result is written to --output, and the last line is the command that compares it with RESULT.
 
-    A result may come from a stranger. `repeat` takes from the file only what is measured: no
-    command to run, no configuration or option of the target, no address, no file to write, no fault
-    and no permission. Give these again, or change any other option of the command: options of
-    `repeat` as listed here, others after a --.
+    A result may come from a stranger. `repeat` takes only the measurement from the file: no command
+    to run, no configuration or option of the target, no address, no file to write, no fault and no
+    permission. Give such options again, or change others: options of `repeat` as listed here, all
+    others after a --.
 
     For `run` and `reproduce` it prints the command that measures everything again.
     """

@@ -67,8 +67,8 @@ def reproduce(
     the repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
     measured", with the reason.
 
-    After an interruption, the same command continues where it stopped: results in --output that are
-    complete are not measured again. Another --output measures everything again.
+    After an interruption, the same command continues where it stopped: complete results in --output
+    are not measured again. Another --output measures everything again.
     """
     reach = options.reach
     if problems := reach.cluster.problems():
@@ -92,7 +92,7 @@ def reproduce(
 def reproduce_document(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: ItemMeasuring
 ) -> tuple[Reproduction, ResultFile]:
-    """Measure the items that have no complete result; return the record of all, and its file."""
+    """Measure the items without a complete result; return the record of all items, and its file."""
 
     def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
         return Experiment(document, roster.candidates, refused, found).find_unsettled()

@@ -34,15 +34,6 @@ from simulator.errors import ConfigError, counted
 
 _KINDS = (*NAMES, *GATHERED)
 
-_force = option(
-    "--force",
-    is_flag=True,
-    help="Also remove results that `query` needs, and files that cannot be read if you name them.",
-)
-_ids = click.argument(
-    "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
-)
-
 
 @click.group()
 def results() -> None:
@@ -136,7 +127,9 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
 
 
 @results.command("export", cls=Command)
-@_ids
+@click.argument(
+    "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
+)
 @format_option(
     export.FORMATS,
     "openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
@@ -171,8 +164,8 @@ def export_results(  # noqa: PLR0913
 ) -> None:
     """Write the figures of results for other programs.
 
-    Every figure has its unit, the number of measurements, its spread and its verdict. Of the file
-    of a plan, all its results are written, each with its setting and repeat.
+    Every figure has its unit, the number of measurements, its spread and its verdict. The file of a
+    plan stands for all its results, each with its setting and repeat.
     """
     own = export.OWN[form]
     if to and (problem := outfile.problem_with(to, own)):
@@ -187,7 +180,7 @@ def export_results(  # noqa: PLR0913
 
 
 def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, GatheredSweep]]:
-    """Return the results in these files, each once with its id; and id -> what it is a part of."""
+    """Return the results in these files with their ids, and id -> the plan that it is a part of."""
     found: dict[Path, tuple[str, Result]] = {}
     parts: dict[str, GatheredSweep] = {}
     problems = []
@@ -219,7 +212,11 @@ def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, 
 @click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
 @option("--older-than", type=MOMENT, default=None, help="Remove all results older than this.")
 @option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-@_force
+@option(
+    "--force",
+    is_flag=True,
+    help="Also remove results that `query` needs, and files that cannot be read if you name them.",
+)
 @output_option
 def remove_results(
     *,
@@ -232,8 +229,8 @@ def remove_results(
     """Remove results.
 
     The result that describes the rows in a target's tables is kept, since `query` and `verify` need
-    it, and so is one of a run that has not ended. A file that this program cannot read, as one of a
-    later version, is removed only by its name and with --force.
+    it; so is the result of a run that has not ended. A file that this program cannot read, such as
+    one of a later version, is removed only by its name and with --force.
     """
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")

@@ -59,17 +59,15 @@ def run(
     """Carry out a PLAN: settings, on several targets, several times.
 
     Every other repeat runs in reverse order, so that drift of the machine affects all items alike.
-    Each item is an ordinary insert, optionally with queries on its rows; it is verified like one
-    and has its own result files. After an interruption, the same command continues where it
-    stopped: results in --output that are complete are not measured again. Another --output measures
-    everything again.
+    Each item is an ordinary insert, optionally with queries on its rows; it is verified, and has
+    its own result files. After an interruption, the same command continues where it stopped:
+    complete results in --output are not measured again. Another --output measures everything again.
 
-    A plan may come from a stranger: one that contains more than measurements is refused without
-    --trust.
+    A plan may come from a stranger: a plan with more than measurements is refused without --trust.
 
     A target that the plan installs is installed before its first item and removed after its last
-    one, whatever happens. All its repeats are measured together, so that no two such databases run
-    at once.
+    item, whatever happens. All repeats of the target are measured together, so that only one such
+    database runs at a time.
     """
     reach = options.reach
     if problems := reach.cluster.problems():

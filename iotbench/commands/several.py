@@ -24,7 +24,7 @@ from iotbench.config.targets.urls import is_url, name_of
 from iotbench.execution.experiment import Refused, forecast_of, measure_all, plan_record
 from iotbench.execution.launch import dry_run_text, sweep_of
 from iotbench.execution.measure import ItemMeasuring
-from iotbench.execution.roster import Roster, roster_of
+from iotbench.execution.roster import roster_of
 from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
@@ -53,15 +53,18 @@ def insert_into_several(
 ) -> None:
     """Insert the same rows into the targets in turns, print them side by side, write the page.
 
-    `others`: options that were given and are for one target only.
+    `others`: given options that are for one target only.
     """
-    alone = ["--no-clean"] if not options.clean else []
-    _expect_possible(choice, run, options, [*alone, *others])
     values = {each: getattr(options, each) for each in Insert.model_fields}
     if "workers" not in options.model_fields_set:
         values["workers"] = Insert.model_fields["workers"].default
     values["start_ms"] = now_ms() if options.start_ms is None else options.start_ms
-    setting = Setting(name="insert", insert=Insert(**values), resources=options.resources)
+    insert = Insert(**values)
+    alone = ["--no-clean"] if not options.clean else []
+    problems = kind_named("insert").problems(insert.options())
+    problems += stage_conflicts(options.stages, options.given)
+    _expect_possible(choice, run, [*alone, *others], problems)
+    setting = Setting(name="insert", insert=insert, resources=options.resources)
     plan = _plan_of(choice, setting, options.runs)
     turns = _Turns(choice, run, gates, plan, "take longer runs, or more with --runs")
     if run.dry_run:
@@ -82,7 +85,8 @@ def ask_several(
     shared = {*Query.model_fields, "resources"}
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip
-    _expect_possible(choice, run, options, [*own, *others])
+    kind = kind_named("query")
+    _expect_possible(choice, run, [*own, *others], kind.problems(options))
     given = options.model_fields_set & Query.model_fields.keys()
     query = Query(**{each: getattr(options, each) for each in given})
     setting = Setting(name="query", insert=None, query=query, resources=options.resources)
@@ -94,12 +98,9 @@ def ask_several(
         for name, each in stored.items():
             stored[name] = files.enter_context(open_stored(each, run))
         asked = [
-            sweep_of(
-                kind_named("query"), each, run, query.options(), stored[each.name],
-                quiet=run.quiet,
-            )
+            sweep_of(kind, each, run, query.options(), stored[each.name], quiet=run.quiet)
             for each in targets
-        ]  # fmt: skip
+        ]
         if run.dry_run:
             texts = (f"{e.target.name}\n{dry_run_text(e, choice.reach)}\n" for e in asked)
             print_out("".join(texts))
@@ -117,7 +118,10 @@ class _Turns:
         self._gates, self._plan, self._remedy = gates, plan, remedy
         self._thresholds = gates.expect(plan.scope)
         self.roster = roster_of(plan, choice.targets, choice.reach, run)
-        _expect_all(self.roster)
+        problems = [f"{name}: {why}" for name, why in self.roster.not_had.items()]
+        problems += [f"{target}: {why}" for (_, target), why in self.roster.refused.items()]
+        if problems:
+            raise ConfigError(problems)
 
     def measure(
         self,
@@ -151,13 +155,12 @@ class _Turns:
 
 
 def _expect_possible(
-    choice: Choice, run: TargetRun, options: InsertOptions | QueryOptions, others: Sequence[str]
+    choice: Choice, run: TargetRun, others: Sequence[str], problems: Sequence[str]
 ) -> None:
-    """Raise ConfigError with the options that contradict each other or that targets cannot share.
+    """Raise ConfigError with `problems`, and with the options that targets cannot share.
 
-    `others`: options that are for one target only.
+    `others`: further options that are for one target only.
     """
-    names = choice.targets
     given = {
         "--extra-option": choice.extra,
         "--client": choice.client,
@@ -166,19 +169,17 @@ def _expect_possible(
         f"--format {run.form}": run.form not in {"table", "json"},
     }
     alone = [*(name for name, value in given.items() if value), *others]
-    problems = [f"{each}: give it with one target; options of a target go in its URL, as in"
-                " sqlite:rooms.db?synchronous=full, or in the configuration"
-                for each in alone]  # fmt: skip
-    problems += stage_conflicts(options.stages, options.given)
-    shown = Counter(name_of(each) if is_url(each) else each for each in names)
-    twice = [name for name, times in shown.items() if times > 1]
-    problems += [f"--target: {name} is named twice" for name in twice]
-    if problems:
-        raise ConfigError(problems)
+    found = [f"{each}: give it with one target; options of a target go in its URL, as in"
+             " sqlite:rooms.db?synchronous=full, or in the configuration"
+             for each in alone]  # fmt: skip
+    shown = Counter(name_of(each) if is_url(each) else each for each in choice.targets)
+    found += [f"--target: {name} is named twice" for name, times in shown.items() if times > 1]
+    if found or problems:
+        raise ConfigError([*found, *problems])
 
 
 def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Plan:
-    """Return the plan of a setting on all targets; `repeats`: the number, None: as needed."""
+    """Return the plan of a setting on all targets; with None it repeats as often as needed."""
     return Plan(
         name=f"{setting.name}-{now_utc():%Y%m%dt%H%M%S}",
         targets=tuple(PlanTarget(name=each) for each in choice.targets),
@@ -188,16 +189,8 @@ def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Pl
     )
 
 
-def _expect_all(roster: Roster) -> None:
-    """Raise ConfigError with the targets that cannot be measured, and why."""
-    problems = [f"{name}: {why}" for name, why in roster.not_had.items()]
-    problems += [f"{target}: {why}" for (_, target), why in roster.refused.items()]
-    if problems:
-        raise ConfigError(problems)
-
-
 def _find_unsettled(found: Found, _refused: Refused) -> set[tuple[str, str]]:
-    """Return all targets as long as any difference from the first one is not known."""
+    """Return all items while any difference from the first target is unknown, otherwise none."""
     is_known = are_known(_compare(found))
     return set() if is_known else {(item.setting.name, item.target.name) for item, _ in found}
 

@@ -45,32 +45,23 @@ def show(  # noqa: PLR0913
     before it.
     """
     file = path_of(output, name)
-    added = _list_added_options(disk, plot=plot, timings=timings)
+    given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
+    added = [option for option, is_given in given.items() if is_given]
     if form != "table" and added:
         raise ConfigError(f"{added[0]}: adds to the table; use --format table")
     kind = find_gathered(file)
     with expect_whole(file):
-        if kind is None:
-            text = _format_sweep(file, form, disk, plot=plot, timings=timings)
-        else:
-            text = _format_gathered(file, kind, form, added)
-    print_out(text)
-
-
-def _list_added_options(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
-    """Return the options that add to the table."""
-    given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
-    return [name for name, is_given in given.items() if is_given]
-
-
-def _format_sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
-    result = result_files.read(file)
-    days = "" if disk is None else f"{days_until_full(result, disk)}\n"
-    return tables.format_record(result, file, form, plotted=plot, timings=timings) + days
+        if kind:
+            print_out(_format_gathered(file, kind, form, added))
+            return
+        result = result_files.read(file)
+        text = tables.format_record(result, file, form, plotted=plot, timings=timings)
+        days = "" if disk is None else f"{days_until_full(result, disk)}\n"
+    print_out(text + days)
 
 
 def _format_gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
-    """Return the text that the command printed which gathered the sweeps."""
+    """Return the text that a command with several sweeps, such as `run`, has printed."""
     if form == "csv" or added:
         given = "--format csv" if form == "csv" else added[0]
         raise ConfigError(

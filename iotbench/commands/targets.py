@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,20 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
     chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()
     rows = [_row(key, loaded) for key in chosen if key not in broken]
-    rows += [_row_of_broken(key, loaded.entry(key), why) for key, why in broken.items()]
+    rows += [
+        {
+            "target": key,
+            "module": _BROKEN,
+            "runner": loaded.entry(key).get("runner", "kubernetes"),
+            "insert_modes": {},
+            "primary_keys": {},
+            "verified_on": "-",
+            "needs": "-",
+            "draft": False,
+            "broken": why,
+        }
+        for key, why in broken.items()
+    ]
     if form == "json":
         say(json.dumps(rows, indent=1))
         return
@@ -67,7 +80,11 @@ def _overview(rows: list[dict[str, Any]], width: int) -> Table:
     while True:
         table = _table(*titles)
         for (module, runner), (first, *others) in groups.items():
-            names = ", ".join(_shorten([row["target"] for row in (first, *others)]))
+            named = [row["target"] for row in (first, *others)]
+            advised = {name + SUFFIX for name in named} & {*named}
+            names = ", ".join(
+                name + _MARK * (name + SUFFIX in advised) for name in named if name not in advised
+            )
             state = _BROKEN if module == _BROKEN else first["verified_on"]
             cells = (names, state, _PLACES.get(runner, runner), first["needs"])
             table.add_row(*cells[: len(titles)])
@@ -78,16 +95,6 @@ def _overview(rows: list[dict[str, Any]], width: int) -> Table:
         if measure(table).minimum + separators <= width or len(titles) == 1:
             return table
         titles.pop()
-
-
-def _shorten(names: list[str]) -> list[str]:
-    """Return the names of targets; a mark replaces the variant with the vendor's settings."""
-    of_vendor = {name + SUFFIX for name in names} & {*names}
-    return [
-        f"{name}{_MARK if name + SUFFIX in of_vendor else ''}"
-        for name in names
-        if name not in of_vendor
-    ]
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
@@ -107,21 +114,6 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
     for pair in row["options"].items():
         options.add_row(*pair)
     yield options
-
-
-def _row_of_broken(name: str, entry: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """Return the row of a target without a module."""
-    return {
-        "target": name,
-        "module": _BROKEN,
-        "runner": entry.get("runner", "kubernetes"),
-        "insert_modes": {},
-        "primary_keys": {},
-        "verified_on": "-",
-        "needs": "-",
-        "draft": False,
-        "broken": why,
-    }
 
 
 @cache

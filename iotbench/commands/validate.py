@@ -18,7 +18,6 @@ from iotbench.config.options.choice import (
     resolve_several,
 )
 from iotbench.config.options.declared import options_of
-from iotbench.config.targets.config import Target
 from iotbench.execution.launch import carry_out, sweep_of
 from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.execution.sweep import Sweep
@@ -69,30 +68,31 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
     each target the same instances, as `query` does, and each answer is compared with the truth.
-    Answers count as rounded if they differ in their last digits only and each equals the truth, as
-    a mean may. Exit code 3: an answer is wrong, or answers differ. Answers to --queries have no
-    truth; they are compared with each other only.
+    Answers count as rounded if only their last digits differ, as in a mean, and each equals the
+    truth. Exit code 3: an answer is wrong, or answers differ. Answers to --queries have no truth;
+    they are compared only with each other.
     """
-    choices = [Choice(name, reach) for name in targets]
-    problems = options.problems()
-    found = _targets(choices, problems)
+    kind, asking = kind_named("query"), QueryOptions(**dict(options), digests=True)
+    problems = [*options.problems(), *kind.problems(asking)]
+    if len({*targets}) < max(len(targets), 2):
+        problems.append(
+            f"--targets: expected two targets or more, each once, got {','.join(targets)}"
+        )
+    found = resolve_several([Choice(name, reach) for name in targets], problems)
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError([*dict.fromkeys(problems)])
     stored = {
-        choice.target: find_inserted(run, target, reach, None)
-        for choice, target in zip(choices, found, strict=True)
+        name: find_inserted(run, target, reach, None)
+        for name, target in zip(targets, found, strict=True)
     }
     expect_same_rows(stored, "--targets")
-    asking = QueryOptions(**dict(options), digests=True)
     with ExitStack() as files:
         planned: list[Sweep] = []
         for target, known in zip(found, stored.values(), strict=True):
             try:
                 before = files.enter_context(open_stored(known, run))
                 quiet = run.quiet or bool(planned)
-                planned.append(
-                    sweep_of(kind_named("query"), target, run, asking, before, quiet=quiet)
-                )
+                planned.append(sweep_of(kind, target, run, asking, before, quiet=quiet))
             except ConfigError as error:
                 problems += [each for each in error.problems if each not in problems]
         if problems:
@@ -100,18 +100,8 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
         click.get_current_context().exit(_compare(planned, reach, run))
 
 
-def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
-    """Return the targets; add what is wrong with any of them to `problems`."""
-    names = [choice.target for choice in choices]
-    if len({*names}) < 2 or len({*names}) < len(names):
-        problems.append(
-            f"--targets: expected two targets or more, each once, got {','.join(names)}"
-        )
-    return resolve_several(choices, problems)
-
-
 def _compare(planned: Sequence[Sweep], reach: Reach, run: RunOptions) -> int:
-    """Ask each target until one fails, and print how the answers compare; return the exit code."""
+    """Ask each target until one fails, compare the answers, and return the exit code."""
     done, as_json = [], run.form == "json"
     with catch_interrupts() as interrupts:
         for sweep in planned:

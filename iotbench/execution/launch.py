@@ -41,7 +41,6 @@ from iotbench.results import result_files
 from iotbench.results.result import Result
 from iotbench.results.result_files import ResultFile
 from simulator import __version__
-from simulator.errors import ConfigError
 from simulator.modules import database_class
 from simulator.protocol.events import Event
 
@@ -57,13 +56,11 @@ def sweep_of(  # noqa: PLR0913
     sweep_id: str = "",
     quiet: bool = True,
 ) -> Sweep:
-    """Return a sweep on the rows of `stored`; ConfigError if it cannot run.
+    """Return a sweep on the rows of `stored`; ConfigError if the target cannot run it.
 
-    The sweep gets a new id unless one is given. Prints the queries that are left out, unless
-    `quiet`.
+    The caller has checked the options with `kind.problems`. The sweep has a new id unless one is
+    given. Unless `quiet`, the queries that it leaves out are printed.
     """
-    if problems := kind.problems(options):
-        raise ConfigError(problems)
     created = result_files.now_utc()
     sweep_id = sweep_id or result_files.new_id(created)
     planned = kind.plan(
