@@ -15,7 +15,7 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.resources import AFTER, BEFORE, ResourceMeter, Resources
 from iotbench.measurements.shared.faults import Faults
 from iotbench.measurements.shared.options import MachineOptions
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.measurements.warnings import warnings_of
 from iotbench.results.faults import Outage, accounts_of, outages_of
 from iotbench.results.metrics import add_outages, insert_metrics
@@ -155,7 +155,7 @@ def _plan_runs(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRu
             yield planned
             continue
         try:
-            yield planned.again(left.dataset, complete=left.complete)
+            yield planned.again(StoredBefore(left.dataset, left.complete))
         except ConfigError as error:
             result.status = "failed"
             result.cause = f"run {planned.run}: {'; '.join(error.problems)}"

@@ -14,33 +14,43 @@ _ONE = re.compile(r"1 worker( share)?s?\b")
 
 
 def merge_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return warnings; texts of several worker counts are merged if only numbers differ."""
+    """Return warnings; those of several worker counts are merged if only their numbers differ."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(warnings):
         is_of_workers = re.match(r"[\d,]+ worker", text)
         several = _ONE.sub(r"1 workers\1", text, count=1)
         groups.setdefault(_NUMBER.sub("#", several) if is_of_workers else text, []).append(text)
-    return [_merge(group) for group in groups.values()]
+    return [_merge_group(group) for group in groups.values()]
 
 
-def _merge(group: Sequence[str]) -> str:
+def _merge_group(group: Sequence[str]) -> str:
     if len(group) == 1:
         return group[0]
     counts, *others = zip(*map(_NUMBER.findall, group), strict=True)
     *first, last = dict.fromkeys(counts)
     joined = f"{', '.join(first)} and {last}" if first else last
-    numbers = iter([joined, *map(_range, others)])
+    numbers = iter([joined, *map(_format_range, others)])
     return _NUMBER.sub(lambda _: next(numbers), group[-1])
 
 
-def _range(numbers: Sequence[str]) -> str:
+def _format_range(numbers: Sequence[str]) -> str:
     ordered = sorted({*numbers}, key=lambda each: float(each.replace(",", "")))
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
 def warnings_of(result: Result) -> list[str]:
     """Return the warnings for a sweep; those that weaken its figures most come first."""
-    found = [*_file_warnings(result), *_pause_warnings(result), *_other_work_warnings(result)]
+    found = []
+    if result.dataset.workload == File.name:
+        params = FileParams(**result.dataset.params)
+        found += [f"--data: {bad.describe()}" for bad in params.bad_cells]
+    found += _pause_warnings(result)
+    if work := much_other_work(result):
+        found.append(
+            f"other work took a tenth of this machine's {counted(result.machine.cores, 'core')} or"
+            f" more during a run ({work}), so rates may be lower and latencies higher than"
+            " without it; stop it, and repeat the run"
+        )
     if unmarked := [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]:
         found.append(
             f"no mark in the database names the owner of the rows ({unmarked[-1]}), so only"
@@ -69,18 +79,3 @@ def _pause_warnings(result: Result) -> Iterator[str]:
                 " clock ran (the machine was suspended or overloaded, or the process was stopped),"
                 " and rates and latencies may include this pause; repeat the run"
             )
-
-
-def _other_work_warnings(result: Result) -> Iterator[str]:
-    if work := much_other_work(result):
-        yield (
-            f"other work took a tenth of this machine's {counted(result.machine.cores, 'core')} or"
-            f" more during a run ({work}), so rates may be lower and latencies higher than"
-            " without it; stop it, and repeat the run"
-        )
-
-
-def _file_warnings(result: Result) -> Iterator[str]:
-    if result.dataset.workload == File.name:
-        for bad in FileParams(**result.dataset.params).bad_cells:
-            yield f"--data: {bad.describe()}"

@@ -263,7 +263,7 @@ def test_after_a_change_that_failed_or_was_killed_the_rows_are_of_no_use(
 def test_what_cannot_be_changed_is_refused_before_anything_is_touched(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
     wrong = {
-        (): "nothing is to be changed: give --correct, --retag, --delete-oldest or --delete-before",
+        (): "nothing is changed: give --correct, --retag, --delete-oldest or --delete-before",
         ("--correct=5%",): "run insert with --primary-key client first",
         ("--delete-oldest=5%", "--delete-by=retention"): "use --delete-by statement",
         ("--delete-before=2020-01-01",): "no row is before 2020-01-01T00:00:00Z: the rows are from",

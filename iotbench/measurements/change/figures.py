@@ -15,7 +15,7 @@ from simulator.protocol.messages import DELETION
 
 
 def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield the inserts of each run, if there are any, and each change."""
+    """Yield a row for the inserts of each run, if it has any, and for each change."""
     for run in runs:
         verdict, reports = worst([run]).value, run.outcome.workers
         if writers := sum(not report.changes for report in reports):

@@ -23,7 +23,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 
 class ChangeKind(Kind[ChangeOptions]):
-    """Stored rows are corrected or deleted, optionally while others are inserted."""
+    """Stored rows are corrected, retagged or deleted, optionally while others are inserted."""
 
     name = "change"
     work = Work.CHANGE
@@ -38,9 +38,9 @@ class ChangeKind(Kind[ChangeOptions]):
     database's own retention (--delete-by retention). With --insert-workers, later rows are inserted
     during the change, and the result has their rate before, during and after it.
 
-    Afterwards every stored row is compared with the rows that should be left, whatever --verify is.
-    Later queries are checked against the changed rows, and `insert --no-clean`, `mixed` and
-    `change` continue them. The result has the size on disk before and after.
+    Afterwards every stored row is compared with the expected rows, whatever --verify is. Later
+    queries are checked against the changed rows, and `insert --no-clean`, `mixed` and `change`
+    continue them. The result has the size on disk before and after.
 
     `change` refuses what the database cannot do before it changes anything. A request that fails
     ends the run; the stored rows are then unknown, and you have to run `insert` again.
@@ -64,7 +64,7 @@ class ChangeKind(Kind[ChangeOptions]):
     )  # fmt: skip
 
     def problems(self, options: ChangeOptions) -> list[str]:
-        """Return a sentence for everything that cannot work on any target."""
+        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def expect(self, options: ChangeOptions, target: Target) -> None:
@@ -136,7 +136,7 @@ class ChangeKind(Kind[ChangeOptions]):
             if before and after:
                 change = f"{after / before - 1:+.0%}"
                 yield "size", f"{format_size(before)} before, {format_size(after)} after ({change})"
-            if rates := [*_rates(run)]:
+            if rates := [*_compute_rates(run)]:
                 yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
 
     def describe_measured(self, result: Result) -> Iterator[str]:
@@ -151,7 +151,7 @@ class ChangeKind(Kind[ChangeOptions]):
         yield from super().describe_measured(result)
 
 
-def _rates(run: RunRecord) -> Iterator[tuple[str, float]]:
+def _compute_rates(run: RunRecord) -> Iterator[tuple[str, float]]:
     """Yield the rates of the inserts before, during and after the changes, by whole seconds."""
     changes = [each for report in run.outcome.workers for each in report.changes]
     released_s, rates = run.outcome.released_s, rates_by_second(run.outcome)

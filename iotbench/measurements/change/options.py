@@ -23,14 +23,14 @@ class Changed(Options):
     GROUP: ClassVar[str] = "Changes"
 
     correct: Annotated[Share, Opt(least=0, most=1)] = 0.0
-    """Replace the fields of this share of the rows, evenly spread, such as 5%; with a deletion, of
-    the rows that it leaves.
+    """Replace the fields of this share of the rows, evenly spread, such as 5%. With a deletion, the
+    share is of the rows that it leaves.
     """
     correct_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
     """Workers that correct rows, in batches of --batch."""
     retag: Annotated[Share, Opt(least=0, most=1)] = 0.0
-    """Give a tag another value in this share of the series, in stored rows and in later ones: the
-    first tag that is not part of the key, with an update for each series.
+    """Give a tag another value in this share of the series, in stored and in later rows: the first
+    tag that is not part of the key, with an update for each series.
     """
     delete_oldest: Annotated[Share, Opt(least=0, most=1)] = 0.0
     """Delete the oldest rows, up to this share of the time that all rows span, such as 50%."""
@@ -79,7 +79,7 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
 
     @property
     def level(self) -> VerifyMode:
-        """Verification level of the stored rows: sums would hide a change that was not made."""
+        """Verification level of the stored rows. Sums would not show that a change is missing."""
         return VerifyMode.FULL
 
     def configuration(self) -> dict[str, Any]:

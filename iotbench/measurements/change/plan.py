@@ -1,7 +1,7 @@
 """The run that changes stored rows: workers that correct and delete, others that insert. Pure.
 
-A deletion leaves all corrected rows, and inserted rows are later than all others: so the rows left
-at the end do not depend on which worker is faster.
+A deletion leaves all corrected rows, and inserted rows are later than all others. So the rows that
+are left at the end do not depend on the order of the changes.
 """
 
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ from simulator.protocol.spec import ChangeTask, InsertTask, Work
 
 
 def option_problems(options: ChangeOptions) -> list[str]:
-    """Return a sentence for everything that cannot work on any target."""
+    """Return a sentence for each option that cannot work on any target."""
     problems = options.problems()
     rate = options.insert_rate
     if not options.correct and not options.retag and not options.deletes:
         problems.append(
-            "nothing is to be changed: give --correct, --retag, --delete-oldest or --delete-before"
+            "nothing is changed: give --correct, --retag, --delete-oldest or --delete-before"
         )
     if options.retag and options.correct:
         problems.append(
@@ -62,10 +62,10 @@ def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
     options, stored, database = wanted.options, wanted.stored.dataset, wanted.target.open()
     if problems := [*_target_problems(wanted.target, options, stored, force=wanted.force)]:
         raise ConfigError(problems)
-    until_ms = _until_ms(stored, options, database) if options.deletes else None
+    until_ms = _find_end_ms(stored, options, database) if options.deletes else None
     left = stored if until_ms is None else since(stored, until_ms)
-    writers = _writers(stored, options)
-    changes = _changes(stored, left, until_ms, options, database)
+    writers = _plan_writers(stored, options)
+    changes = _plan_changes(stored, left, until_ms, options, database)
     spec = wanted.spec(
         Work.CHANGE,
         f"{len(writers) + len(changes)}-c1",
@@ -135,9 +135,9 @@ def _correction_problems(
         yield f"--correct: the keys of workload {stored.workload} have fields; insert another"
 
 
-def _until_ms(stored: Dataset, options: ChangeOptions, database: Database) -> int:
-    """Return the time before which rows are deleted; ConfigError if it is before all of them."""
-    begin_ms, end_ms = _times(stored)
+def _find_end_ms(stored: Dataset, options: ChangeOptions, database: Database) -> int:
+    """Return the time before which rows are deleted; ConfigError if no row is before it."""
+    begin_ms, end_ms = _find_span_ms(stored)
     wanted_ms = options.delete_before_ms
     if wanted_ms is None:
         wanted_ms = begin_ms + round(options.delete_oldest * (end_ms + 1 - begin_ms))
@@ -157,7 +157,7 @@ def _until_ms(stored: Dataset, options: ChangeOptions, database: Database) -> in
     raise ConfigError(f"{name}: no row is before {instant(until_ms)}: {span}")
 
 
-def _times(stored: Dataset) -> tuple[int, int]:
+def _find_span_ms(stored: Dataset) -> tuple[int, int]:
     """Return the times of the first and the last row, in ms."""
     reader = DatasetReader(stored)
 
@@ -170,7 +170,7 @@ def _times(stored: Dataset) -> tuple[int, int]:
     return min(firsts, default=0), max(lasts, default=0)
 
 
-def _writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, ...]:
+def _plan_writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, ...]:
     if not options.insert_workers:
         return ()
     tasks = insert_tasks(
@@ -180,14 +180,14 @@ def _writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, ...]:
     return tasks
 
 
-def _changes(
+def _plan_changes(
     stored: Dataset, left: Dataset, until_ms: int | None, options: ChangeOptions, database: Database
 ) -> tuple[ChangeTask, ...]:
-    """Return the tasks of the workers: the first one deletes, and all share the corrections."""
+    """Return the tasks of the workers: the first one deletes and retags; all share corrections."""
     rows = portion(left.ranges, options.correct) if options.correct else []
     workers = options.correct_workers if rows else 1
     sizes = share(sum(map(len, rows)), workers)
-    steps = () if until_ms is None else tuple(_steps(stored, until_ms, options, database))
+    steps = () if until_ms is None else tuple(_plan_steps(stored, until_ms, options, database))
     return tuple(
         ChangeTask(
             retags=() if number or not options.retag else tuple(retags_of(stored, options.retag)),
@@ -200,9 +200,11 @@ def _changes(
     )
 
 
-def _steps(stored: Dataset, until_ms: int, options: ChangeOptions, database: Database) -> list[int]:
+def _plan_steps(
+    stored: Dataset, until_ms: int, options: ChangeOptions, database: Database
+) -> list[int]:
     """Return the times up to which rows are deleted, in order."""
-    begin_ms, count = _times(stored)[0], options.delete_steps
+    begin_ms, count = _find_span_ms(stored)[0], options.delete_steps
     times = [begin_ms + (until_ms - begin_ms) * step // count for step in range(1, count + 1)]
     if options.delete_by is Deleting.RETENTION:
         times = [database.drops_until(each) for each in times]

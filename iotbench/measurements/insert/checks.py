@@ -1,4 +1,4 @@
-"""Checks of the options of an insert, which return all problems. Pure."""
+"""Checks of the options of an insert. They return all problems at once. Pure."""
 
 from collections.abc import Iterator
 
@@ -32,8 +32,8 @@ MOST_STARTS = 100_000
 
 
 def option_problems(options: InsertOptions) -> list[str]:
-    """Return a sentence for everything that cannot work on any target."""
-    problems = [*options.problems(), *options.connection_problems()]
+    """Return a sentence for each option that cannot work on any target."""
+    problems = options.problems()
     if not options.workers:
         problems.append("--workers: expected at least one number, got none")
     others = {
@@ -71,7 +71,6 @@ def option_problems(options: InsertOptions) -> list[str]:
 
 
 def _steady_problems(options: InsertOptions) -> list[str]:
-    """Return why a warm-up cannot last until the rate is steady."""
     name, most_s = "--warmup-until-steady", options.warmup_until_steady_s
     problems = []
     if 0 < most_s < SHORTEST_STEADY_S:
@@ -87,7 +86,6 @@ def _steady_problems(options: InsertOptions) -> list[str]:
 
 
 def _size_problems(options: InsertOptions) -> list[str]:
-    """Return why a sweep is too large."""
     problems, repeats = [], options.repeats
     runs, starts = len(options.workers) * repeats, sum(options.workers) * repeats
     if runs > MOST_RUNS or starts > MOST_STARTS:
@@ -137,7 +135,7 @@ def _step_problems(options: InsertOptions) -> list[str]:
 
 
 def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
-    """Return a sentence for everything that this target or this machine cannot do."""
+    """Return a sentence for each option that this target or this machine cannot take."""
     database = target.open()
     found = database.problems(options.key, options.tables, options.mode, options.batch_rows)
     can = database.capabilities
@@ -165,7 +163,7 @@ def failing_problems(options: Faults, target: Target) -> Iterator[str]:
         return
     fault, can = options.fault, target.open().capabilities
     if fault is Fault.WORKER and can.stores:
-        return  # also of embedded databases, which run in the workers
+        return  # even if the database runs in the workers
     if can.embedded or not can.stores:
         what = "is part of the workers" if can.stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
@@ -195,7 +193,7 @@ def worker_problems(  # noqa: PLR0913
 ) -> list[str]:
     """Return why the database or, for the local runner, this machine cannot take the workers.
 
-    `option` is the option that sets their number.
+    `option` sets their number.
     """
     most = target.open().capabilities.max_workers
     if most is not None and workers > most:
@@ -227,7 +225,7 @@ def generator_params(options: InsertOptions) -> Params:
         workload = cls(params, options.seed, options.begin_ms)
     except ValidationError as error:
         found = problems_of(error, fields, values)
-        problems += [_problem(key, sentence, options) for _, key, sentence in found]
+        problems += [_describe_problem(key, sentence, options) for _, key, sentence in found]
         raise ConfigError(problems) from error
     problems += _workload_problems(options, workload)
     if problems:
@@ -251,8 +249,8 @@ def _read_declared_params(options: InsertOptions) -> Params:
     return params
 
 
-def _problem(field: str, sentence: str, options: InsertOptions) -> str:
-    """Return what is wrong with a parameter, or with all of them together (no field)."""
+def _describe_problem(field: str, sentence: str, options: InsertOptions) -> str:
+    """Return a problem with its option; without a field it concerns all parameters together."""
     if not field:
         return f"--workload {options.workload}: {sentence}"
     if is_end(field):

@@ -33,7 +33,7 @@ from simulator.protocol.verdict import VerifyMode
 _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
-"""Options that mean nothing for rows of a file."""
+"""Options that do not apply to rows of a file."""
 
 
 class Rows(ABC):
@@ -54,7 +54,7 @@ class Rows(ABC):
 
     @abstractmethod
     def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
-        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
+        """Raise ConfigError if a run has no rows, or the target cannot store the rows."""
 
     @abstractmethod
     def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class DrawnRows(Rows):
         return plan.verification(options, database)
 
     def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
-        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
+        """Raise ConfigError if a run has no rows, or the target cannot store the rows."""
         names, target = wanted.options.replace_tables, wanted.target
         plan.expect_rows(planned)
         plan.expect_needed(names, planned[0].spec.dataset, target.open())
@@ -109,11 +109,11 @@ class InsertKind(Kind[InsertOptions]):
         return STAGE if configuration.get("stages") else WORKERS
 
     def problems(self, options: InsertOptions) -> list[str]:
-        """Return a sentence for everything that cannot work on any target."""
+        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def expect(self, options: InsertOptions, target: Target) -> None:
-        """Raise UnverifiableError for a verification that the target cannot have."""
+        """Raise UnverifiableError if the target cannot be verified at the level of the options."""
         plan.verification(options, target.open())
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
@@ -165,18 +165,18 @@ class InsertKind(Kind[InsertOptions]):
         )
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield what the warm-up left out, and how even the workers were."""
+        """Yield the rows that the warm-up left out, and how even the workers were."""
         yield from super().facts(result)
         if most_s := result.configuration.get("warmup_until_steady_s"):
-            yield from (("warm-up", text) for text in _until_steady(result, most_s))
-        if together := [*self._together(result)]:
-            yield "workers", "; ".join(together)
+            yield from (("warm-up", text) for text in _describe_warmups(result, most_s))
+        if evenness := [*self._list_evenness(result)]:
+            yield "workers", "; ".join(evenness)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
         """Yield the effects of faults."""
         yield from fault_facts(result)
 
-    def _together(self, result: Result) -> Iterator[str]:
+    def _list_evenness(self, result: Result) -> Iterator[str]:
         """Yield the share of time in which all workers were sending, and how even they were."""
         for row in self.summary(result).rows:
             if "overlap" in row.figures and "evenness" in row.figures:
@@ -188,7 +188,7 @@ class InsertKind(Kind[InsertOptions]):
                 )
 
 
-def _until_steady(result: Result, most_s: float) -> Iterator[str]:
+def _describe_warmups(result: Result, most_s: float) -> Iterator[str]:
     """Yield the time until the rate was steady."""
     runs = [run for run in result.runs if run.metrics]
     rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
@@ -223,9 +223,9 @@ def _format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any
             return {**shown, "declared": params.digest}
         return {**shown, **params.model_dump(mode="json")}
     of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
-    said = params.model_dump(mode="json", include={*FileReading.model_fields} - {"tags"})
+    given = params.model_dump(mode="json", include={*FileReading.model_fields} - {"tags"})
     usual = FileReading().model_dump(mode="json")
-    reading = {name: value for name, value in said.items() if value != usual[name]}
+    reading = {name: value for name, value in given.items() if value != usual[name]}
     return {
         "data": params.source,
         "rows": params.rows,

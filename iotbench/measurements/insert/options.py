@@ -44,18 +44,18 @@ from simulator.modules.contract import OWN, Capabilities
 TABLES = {"single": 1, "multiple": 4}
 """Names of numbers of tables."""
 MOST_TABLES = 256
-"""A query reads all of them at once, and databases limit the operands of a union."""
+"""A query reads all tables at once, and databases limit the operands of a union."""
 DEFAULT_RUNS = 5
-"""Three runs would make `compare` often miss a rate that is 10 % lower; see docs/statistics.md."""
+"""With three runs, `compare` often misses a rate that is 10 % lower; see docs/statistics.md."""
 DEFAULT_ROWS = 10_000
 WORKERS_ON_CLUSTER = (1, 4, 8, 12, 16)
 """Worker counts of document 1."""
 BARE_S = 1.0
-"""Time of each run without options about the load: half a minute in all on two cores."""
+"""Time of each run without options about the load; the sweep takes half a minute on two cores."""
 FASTEST_ROWS_PER_S = 50_000_000
-"""Rate above what one worker can draw."""
+"""More rows/s than one worker can draw."""
 _MOST_LATE = 0.5
-"""Largest share of late rows; with more, rows in order would be the exception."""
+"""Largest share of late rows: beyond it, most rows would be late."""
 
 
 def default_workers(cores: int | None) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ class Naming(Options):
 
 
 class Replacing(Options):
-    """Objects of the user that may be dropped."""
+    """The user's own objects that may be dropped."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -172,7 +172,7 @@ class Replacing(Options):
         Opt(metavar="NAME", kept=False, consents=True),
     ] = ()
     """Drop this table, index, bucket or the like with all of its contents, although this program
-    did not make it; may be given several times. Without it, such a name is refused.
+    did not create it; may be given several times. Without it, the name is refused.
     """
 
 
@@ -224,8 +224,8 @@ class LoadOptions(Options):
     or each worker its own series.
     """
     imports: Annotated[bool, Field(alias="import")] = False
-    """Import the rows with the database's bulk load, from a file for each worker and table that is
-    written before the clock starts.
+    """Import the rows with the database's bulk load, from files that are written before the clock
+    starts, one for each worker and table.
     """
     prefill: Annotated[Count, Opt(least=0, most=LANE_ROWS)] = 0
     """Rows to insert, in batches, before the timed part."""
@@ -281,7 +281,7 @@ class StatementOptions(Options):
     GROUP: ClassVar[str] = "Tables"
 
     setup: Annotated[StatementsFile | None, Opt(kept=False)] = None
-    """Execute the statements in this file once the tables of a run are created, such as further
+    """Execute the statements in this file after the tables of a run are created, such as further
     indices, policies or views; each ends with a semicolon at the end of a line.
     """
     teardown: Annotated[StatementsFile | None, Opt(kept=False)] = None
@@ -309,7 +309,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
     Kubernetes 1,4,8,12,16]
     """
     at_most_s: Annotated[Seconds, Opt(inner=True, kept_if_set=True)] = 0.0
-    """Time after which a run ends even if rows are left, as no option determines its load."""
+    """Time after which a run ends even if rows are left, for a load that no option determines."""
 
     @property
     def is_bare(self) -> bool:
@@ -359,12 +359,12 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def least_rows_each(self) -> int:
-        """Rows that each worker must have; a run with a duration takes what there is."""
+        """Rows that each worker must have; a run with a duration takes the rows that there are."""
         timed = 1 if self.timed_s else self.rows_each
         return self.prefill + timed * max(self.steps, 1)
 
     def describe(self, *, has_end: bool) -> dict[str, Any]:
-        """Return the options for the result; None: the option does not apply."""
+        """Return the options for the result, with None for those that do not apply."""
         found = self.configuration()
         imports = found.pop("imports")
         return {
@@ -380,7 +380,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
 
 def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
-    """Return the primary key of the workload, or of a target that has no such key."""
+    """Return the workload's primary key, or the target's if the target has no such key."""
     wanted = class_of(workload).default_key
     if capabilities is None:
         return wanted or PrimaryKey.DB

@@ -1,6 +1,7 @@
 """Plans of inserts: the runs of a sweep from its options, also after an earlier insert. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from iotbench.config.input.parameters import format_parameter, instant, option_of
 from iotbench.config.targets.config import Target
@@ -77,7 +78,9 @@ def insert_runs(
     reader = DatasetReader(empty)
     before = stored
     clean = recorded is None or recorded.clean
-    mode = _insert_mode(wanted.target, options, recorded)
+    mode = BATCH  # of the records of a file
+    if not recorded:
+        mode = IMPORT if options.imports else wanted.target.open().insert_mode(options.mode)
     clocking = wanted.clocking(
         duration_s=options.timed_s or (0.0 if reader.sizes else options.at_most_s),
         rows_per_s=options.rate,
@@ -108,34 +111,24 @@ def insert_runs(
             before, clean = spec.after, True
 
 
-def _insert_mode(target: Target, options: InsertOptions, recorded: Recorded | None) -> str:
-    """Return the insert mode of the timed rows; records of a file are sent as batches."""
-    if recorded:
-        return BATCH
-    return IMPORT if options.imports else target.open().insert_mode(options.mode)
-
-
 def _draw_shares(
     reader: DatasetReader, before: Dataset, options: InsertOptions, workers: int, run: int
 ) -> tuple[InsertTask, ...]:
     """Return the rows that each worker of a run draws."""
+    rows_each = options.rows_each
+    if options.timed_s and reader.sizes is None:
+        left = lane_rows_left(reader, before) - options.prefill
+        rows_each = min(rows_each, max(left, 0))
     load = RunLoad(
         workers=workers,
         prefill=options.prefill,
-        rows_each=_rows_each(reader, before, options),
+        rows_each=rows_each,
         limit=options.limit,
         batch_rows=_IMPORTED_ROWS if options.imports else options.batch_rows,
         split=options.split,
         steps_left=options.steps - run + 1 if options.steps else 1,
     )
     return worker_plans(reader, before, load)
-
-
-def _rows_each(reader: DatasetReader, before: Dataset, options: InsertOptions) -> int:
-    """Return the timed rows of each worker; with a duration, at most what its lane has left."""
-    if not options.timed_s or reader.sizes is not None:
-        return options.rows_each
-    return min(options.rows_each, max(lane_rows_left(reader, before) - options.prefill, 0))
 
 
 def expect_rows(planned: Sequence[PlannedRun]) -> None:
@@ -182,10 +175,8 @@ def list_needed_names(dataset: Dataset, database: Database) -> list[str]:
 
 def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
     """Raise ConfigError for tables with reserved names, and for needless --replace-table."""
-    needed, problems = (
-        list_needed_names(dataset, database),
-        list_reserved(DatasetReader(dataset).tables),
-    )
+    needed = list_needed_names(dataset, database)
+    problems = list_reserved(DatasetReader(dataset).tables)
     problems += [
         f"--replace-table {name}: this insert needs no such name ({nearest(name, needed)})"
         for name in names
@@ -196,12 +187,12 @@ def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) ->
 
 
 def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
-    """Raise ConfigError if the target cannot store the first rows, as far as its module knows.
+    """Raise ConfigError if the target's module knows that it cannot store the first rows.
 
     `to_end`: check the last rows as well, because rows sent without encoding are not checked later.
     """
     spec, database = planned[0].spec, target.open()
-    _expect_apart(spec.dataset, database)
+    _expect_separate_rows(spec.dataset, database)
     if not database.capabilities.checks_rows or spec.dataset.volume_claim:
         return  # rows in a volume claim are checked as they are encoded
     found: dict[str, list[str]] = {}
@@ -209,7 +200,7 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bo
     reader, checked = DatasetReader(spec.dataset), [*tasks[0].prefill, *tasks[0].timed]
     blocks = next(reader.blocks(checked, _CHECKED_ROWS), [])
     if to_end:
-        blocks += next(reader.blocks(_last_rows(tasks[-1].timed), _CHECKED_ROWS), [])
+        blocks += next(reader.blocks(_select_last_rows(tasks[-1].timed), _CHECKED_ROWS), [])
     for block in blocks:
         try:
             database.check_rows(block)
@@ -221,8 +212,7 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bo
         raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in problems])
 
 
-def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
-    """Return the last rows of each table."""
+def _select_last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
     found: list[RowRange] = []
     for table in {item.table for item in ranges}:
         own = [item for item in ranges if item.table == table]
@@ -231,7 +221,7 @@ def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
     return found
 
 
-def _expect_apart(dataset: Dataset, database: Database) -> None:
+def _expect_separate_rows(dataset: Dataset, database: Database) -> None:
     """Raise ConfigError if the database would merge drawn rows that have no key."""
     can, tables = database.capabilities, DatasetReader(dataset).tables
     alike = [table for table in tables if not table.key]
@@ -248,6 +238,16 @@ def _expect_apart(dataset: Dataset, database: Database) -> None:
 
 
 _SAME = "--no-clean continues it: give the same, or use --clean"
+_COMPARED: tuple[tuple[str, str, Callable[[Any], object]], ...] = (
+    ("--seed", "seed", int),
+    ("--start-time", "start_ms", instant),
+    ("--primary-key", "primary_key", str),
+    ("--table-prefix", "table_prefix", lambda prefix: prefix or "none"),
+    ("--tables", "parts", int),
+    ("--tables-by", "parts_by", str),
+    ("--out-of-order", "late", lambda late: format_late(late) if late else "none"),
+)
+"""Option, its field of a dataset, and how users write the value."""
 
 
 def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
@@ -258,7 +258,7 @@ def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Datase
     if not starts:
         wanted = wanted.model_copy(update={"start_ms": found.start_ms})
     if found.workload != wanted.workload:
-        raise ConfigError(_differs("--workload", found.workload, wanted.workload))
+        raise ConfigError(_format_difference("--workload", found.workload, wanted.workload))
     DatasetReader(found)  # refuses another version, whose rows differ
     if problems := list(_differences(found, wanted)):
         raise ConfigError(problems)
@@ -267,42 +267,22 @@ def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Datase
 
 def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
     """Yield a sentence for each option that differs, with both values."""
-    both = found, wanted
-    if found.seed != wanted.seed:
-        yield _differs("--seed", found.seed, wanted.seed)
-    if found.start_ms != wanted.start_ms:
-        yield _differs("--start-time", *(instant(data.start_ms) for data in both))
-    if found.primary_key != wanted.primary_key:
-        yield _differs("--primary-key", found.primary_key, wanted.primary_key)
-    if found.table_prefix != wanted.table_prefix:
-        names = (data.table_prefix or "none" for data in both)
-        yield _differs("--table-prefix", *names)
-    if found.parts != wanted.parts:
-        yield _differs("--tables", found.parts, wanted.parts)
-    if found.parts_by != wanted.parts_by:
-        yield _differs("--tables-by", found.parts_by, wanted.parts_by)
-    if found.late != wanted.late:
-        names = (format_late(data.late) if data.late else "none" for data in both)
-        yield _differs("--out-of-order", *names)
-    yield from _other_params(found, wanted)
-
-
-def _other_params(found: Dataset, wanted: Dataset) -> Iterator[str]:
-    both = found, wanted
+    for option, field, write in _COMPARED:
+        before, now = getattr(found, field), getattr(wanted, field)
+        if before != now:
+            yield _format_difference(option, write(before), write(now))
     model = workload_class(wanted.workload).params_model
-    params = [model(**data.params).model_dump(mode="json") for data in both]
+    stored, given = (model(**data.params).model_dump(mode="json") for data in (found, wanted))
     if wanted.workload == Declared.name:
-        if params[0] != params[1]:
-            yield f"--workload: the file declares other tables than those that are stored; {_SAME}"
+        if stored != given:
+            yield f"--workload: the file declares other tables than the stored ones; {_SAME}"
         return
-    for field in params[0]:
-        values = [each[field] for each in params]
-        if values[0] != values[1]:
-            shown = (
-                format_parameter(field, v, d.start_ms) for v, d in zip(values, both, strict=True)
-            )
-            yield _differs(option_of(field), *shown)
+    for field, value in given.items():
+        if stored[field] != value:
+            before = format_parameter(field, stored[field], found.start_ms)
+            now = format_parameter(field, value, wanted.start_ms)
+            yield _format_difference(option_of(field), before, now)
 
 
-def _differs(option: str, before: object, now: object) -> str:
+def _format_difference(option: str, before: object, now: object) -> str:
     return f"{option}: the last insert has {before}, got {now}; {_SAME}"

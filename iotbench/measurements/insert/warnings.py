@@ -18,13 +18,13 @@ WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
-"""Workers of a shorter run differ by how fast they start."""
+"""In shorter runs, workers overlap less because they start at different times."""
 REACHED = 0.95
 """Share of a requested rate or time above which it counts as reached."""
 
 
 def writing_warnings(result: Result) -> Iterator[str]:
-    """Yield reasons why rates and latencies of inserts mean less than they seem to."""
+    """Yield reasons to doubt rates and latencies of inserts."""
     by_workers: dict[int, list[RunRecord]] = defaultdict(list)
     for run in result.runs:
         if run.metrics and run.outcome.status == "done":
@@ -36,9 +36,9 @@ def writing_warnings(result: Result) -> Iterator[str]:
         metrics = [run.metrics for run in runs if run.metrics]
         yield from _warn_of_client(result, at, workers, metrics, keeps_rows=keeps_rows)
         yield from _warn_of_spread(result, at, metrics)
-        yield from _warn_of_rates(result, at, runs)
-        yield from _warn_of_course(result, at, runs)
-        yield from _warn_of_end(result, at, runs)
+        yield from _warn_of_missed_rates(result, at, runs)
+        yield from _warn_of_warmups(result, at, runs)
+        yield from _warn_of_early_ends(result, at, runs)
         yield from _warn_of_sends(at, [run for run in runs if not run.outages])
     verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
     left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
@@ -74,7 +74,7 @@ def _warn_of_client(
     yield from warn_of_shared_cores(result, workers)
 
 
-def _warn_of_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_early_ends(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     given = result.configuration
     if not (given.get("duration_s") or given.get("stages")) or given.get("limit"):
         return
@@ -111,7 +111,7 @@ def _warn_of_spread(result: Result, at: str, runs: Sequence[InsertMetrics]) -> I
     yield from (f"{at}: {text}" for text in warn_of_unsent(unsent, "batch"))
 
 
-def _warn_of_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     """Yield a warning if a requested rate was not reached, in the run or in one of its stages."""
     names = ("insert_rate", "rate")
     name = next((each for each in names if each in result.configuration), "")
@@ -141,7 +141,7 @@ def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:
         )
 
 
-def _warn_of_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_warmups(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     """Yield a warning if most of the long runs begin with a warm-up."""
     courses = [rates_by_second(run.outcome) for run in runs]
     long = [rates for rates in courses if len(rates) >= LEAST_S]

@@ -30,8 +30,6 @@ TABLE_NAME = r"[a-z][a-z0-9_]{0,39}"
 _NAME = re.compile(TABLE_NAME)
 _MOST_TABLES, _MOST_COLUMNS, _LONGEST_TEXT = 100, 1000, 1000
 _Value = str | int | float
-
-
 _Exponent = Annotated[Number, Field(gt=0, le=10)]
 _Part = Annotated[Share, Field(ge=0.001)]
 
@@ -40,7 +38,7 @@ class _Skewed(Record):
     """A choice among numbered values: even, or by one of these laws."""
 
     zipf: _Exponent | None = Field(
-        None, description="value 1, 2, ... r is as frequent as 1 / r to this power, such as 0.99"
+        None, description="value number r is as frequent as 1 / r to this power, such as 0.99"
     )
     hotspot: tuple[_Part, _Part] | None = Field(
         None, description="share of the values, and of the rows that get them, such as [20%, 80%]"
@@ -50,7 +48,7 @@ class _Skewed(Record):
     )
 
     @model_validator(mode="after")
-    def _one_law(self) -> "_Skewed":
+    def _check_laws(self) -> "_Skewed":
         if len(given := self.laws) > 1:
             raise ValueError(f"expected one of zipf, hotspot, latest, got {', '.join(given)}")
         return self
@@ -79,7 +77,7 @@ class _Column(_Skewed):
     weights: tuple[Number, ...] = Field((), description="how frequent each of the values is")
 
     @model_validator(mode="after")
-    def _weigh(self) -> "_Column":
+    def _check_weights(self) -> "_Column":
         if self.weights and len(self.weights) != len(self.values):
             raise ValueError(f"weights: expected {len(self.values)}, one for each value")
         if any(not math.isfinite(each) or each < 0 for each in self.weights) or (
@@ -94,7 +92,7 @@ class _Column(_Skewed):
 
 
 class Tag(_Column):
-    """A text that each series keeps; without any key, the text differs in each series."""
+    """A text that each series keeps. Without any key, each series has a different text."""
 
     count: Annotated[Count, Field(ge=1, le=MOST_VALUES)] | None = Field(
         None, description="how many different names the series share"
@@ -102,7 +100,7 @@ class Tag(_Column):
     name: str = Field("", description="a name with {} in place of its number")
 
     @model_validator(mode="after")
-    def _one(self) -> "Tag":
+    def _check(self) -> "Tag":
         if self.values and (self.count or self.name):
             raise ValueError("values: expected alone, without count and name")
         if self.name and self.name.count("{}") != 1:
@@ -115,7 +113,7 @@ class Tag(_Column):
             raise ValueError("latest: a series keeps its tags; use it in a field or the table")
         return self
 
-    def drawn(self, name: str) -> DrawnColumn:
+    def declare(self, name: str) -> DrawnColumn:
         """Return how the column is drawn."""
         how: Literal["values", "numbered", "series"] = (
             "values" if self.values else "numbered" if self.count else "series"
@@ -184,13 +182,13 @@ class FieldOf(_Column):
         if self.laws and not (self.values or self.length):
             yield f"{self.laws[0]}: chooses among values or texts of a length; use one of them"
         if kind in INTEGERS:
-            yield from self._of_integers(np.iinfo(dtype_of(kind)))
-        if kind in FLOATS and self.values and not _are_numbers(self.values):
+            yield from self._integer_problems(np.iinfo(dtype_of(kind)))
+        if kind in FLOATS and not all(map(_is_number, self.values)):
             yield "values: expected numbers"
         if kind is Type.TEXT and not all(isinstance(value, str) for value in self.values):
             yield "values: expected texts; put numbers in quotes"
 
-    def _of_integers(self, ends: np.iinfo[Any]) -> Iterator[str]:
+    def _integer_problems(self, ends: np.iinfo[Any]) -> Iterator[str]:
         given = (*self.values, *(self.uniform or ()))
         if any(not _is_whole(value) for value in given):
             yield f"{'uniform' if self.uniform else 'values'}: expected whole numbers"
@@ -206,7 +204,7 @@ class FieldOf(_Column):
         both = self.uniform or self.normal or self.length
         return both or (self.exponential or self.true_share or 0.0, 0.0)
 
-    def drawn(self, name: str) -> DrawnColumn:
+    def declare(self, name: str) -> DrawnColumn:
         """Return how the column is drawn."""
         names = ("values", "uniform", "normal", "exponential")
         how = next((each for each in names if self._has(each)), "")
@@ -222,9 +220,8 @@ class FieldOf(_Column):
         )  # fmt: skip
 
 
-def _whole(value: Any) -> Any:
-    """Return an empty mapping for a tag with only a name."""
-    return {} if value is None else value
+_OptionalTag = Annotated[Tag, BeforeValidator(lambda tag: {} if tag is None else tag)]
+"""A tag, or only its name."""
 
 
 class TableOf(_Skewed):
@@ -237,15 +234,13 @@ class TableOf(_Skewed):
         description="time between two rows of a series, such as 10s"
     )
     time: str = Field("time", description="name of the column with the time")
-    tags: dict[str, Annotated[Tag, BeforeValidator(_whole)]] = Field(
-        {}, description="name -> a text that each series keeps"
-    )
+    tags: dict[str, _OptionalTag] = Field({}, description="name -> a text that each series keeps")
     fields: dict[str, FieldOf] = Field(description="name -> a measured value")
 
     def declare(self, name: str) -> DeclaredTable:
         """Return the table as workers draw it."""
-        tags = (tag.drawn(column) for column, tag in self.tags.items())
-        fields = (each.drawn(column) for column, each in self.fields.items())
+        tags = (tag.declare(column) for column, tag in self.tags.items())
+        fields = (each.declare(column) for column, each in self.fields.items())
         return DeclaredTable(
             name=name, time=self.time, series=self.series,
             interval_ms=round(self.interval * 1000), columns=(*tags, *fields), skew=self.skew,
@@ -281,7 +276,7 @@ def read_workload(path: str) -> DeclaredParams:
 
 
 class _Chosen(Notation):
-    """The name of a workload, or the path of a file, relative to the one that names it."""
+    """The name of a workload, or the path of a file, relative to the file that names it."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):
@@ -311,10 +306,10 @@ def _problems(found: WorkloadFile) -> Iterator[str]:
         place = f"tables.{name}"
         if not _NAME.fullmatch(name):
             yield f"{place}: expected a name of lower-case letters, digits and _"
-        yield from (f"{place}.{text}" for text in _of_table(table))
+        yield from (f"{place}.{text}" for text in _table_problems(table))
 
 
-def _of_table(table: TableOf) -> Iterator[str]:
+def _table_problems(table: TableOf) -> Iterator[str]:
     columns = [table.time, *table.tags, *table.fields]
     for name in dict.fromkeys(columns):
         if not _NAME.fullmatch(name) or name == "id":
@@ -336,17 +331,16 @@ def _of_table(table: TableOf) -> Iterator[str]:
         )
 
 
-def _are_numbers(values: tuple[_Value, ...]) -> bool:
-    return all(isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)
-               for v in values)  # fmt: skip
+def _is_number(value: _Value) -> bool:
+    return not isinstance(value, str | bool) and math.isfinite(value)
 
 
-def _is_whole(value: Any) -> bool:
-    return not isinstance(value, str | bool) and math.isfinite(value) and value == int(value)
+def _is_whole(value: _Value) -> bool:
+    return _is_number(value) and value == int(value)
 
 
 def contents_of(workload: str) -> Mapping[str, Any] | None:
-    """Return the content of a workload file; None for the name of a workload."""
+    """Return the content of a workload file; None if a name is given."""
     if not is_file(workload):
         return None
     return read_workload(workload).model_dump(mode="json", exclude_none=True)

@@ -17,20 +17,19 @@ from simulator.protocol.verdict import Status
 
 
 def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield the inserts of mixed runs, and each query."""
+    """Yield a row for the inserts of mixed runs, and a row for each query."""
     parts = list_timed_inserts(runs)
     if parts:
         verdicts = [run.outcome.rows_verdict for run in runs]
         status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
-        place = Place(load=INSERTS, workers=runs[0].workers - len(_askers(runs[0])))
+        place = Place(load=INSERTS, workers=runs[0].workers - len(_list_askers(runs[0])))
         yield Row(place, len(runs), figures_of(parts), status.value, level=level_of(runs))
     for name in dict.fromkeys(query.name for run in runs for query in run.outcome.queries):
-        yield _query(name, runs)
+        yield _make_query_row(name, runs)
 
 
-def _query(name: str, runs: Sequence[RunRecord]) -> Row:
-    """Return the row of a query in mixed runs."""
-    place = Place(query=name, workers=len(_askers(runs[0])))
+def _make_query_row(name: str, runs: Sequence[RunRecord]) -> Row:
+    place = Place(query=name, workers=len(_list_askers(runs[0])))
     verdicts = [q.verdict for run in runs for q in run.outcome.queries if q.name == name]
     status = worst_status(each.status for each in verdicts)
     of_runs = [times for run in runs if (times := times_of(run).get(name))]
@@ -40,7 +39,7 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
         return Row(place, 0, {}, f"{status.value}, not timed")
     seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
     parts = [
-        time_query(times, freshness=freshness, connects=connects_of(_askers(run)))
+        time_query(times, freshness=freshness, connects=connects_of(_list_askers(run)))
         for run, freshness in zip(runs, seen, strict=True)
         if (times := times_of(run).get(name))
     ]
@@ -57,11 +56,11 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
                     if q.name in names)  # fmt: skip
         parts: list[Timed] = [
-            time_query(*each.values(), in_turn=True, connects=connects_of(_askers(run)))
+            time_query(*each.values(), in_turn=True, connects=connects_of(_list_askers(run)))
             for run, each in zip(runs, timed, strict=True)
             if each
         ]
-        place = Place(query=ALL_QUERIES, workers=len(_askers(runs[0])))
+        place = Place(query=ALL_QUERIES, workers=len(_list_askers(runs[0])))
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 
 
@@ -69,7 +68,7 @@ def _is_timed(times: Sequence[QueryTimes]) -> bool:
     return any(each.runs for each in times)
 
 
-def _askers(run: RunRecord) -> list[WorkerReport]:
+def _list_askers(run: RunRecord) -> list[WorkerReport]:
     """Return the reports of the workers of a mixed run that asked queries."""
     return [worker for worker in run.outcome.workers if worker.queries]
 

@@ -34,7 +34,7 @@ _MOST_UNSEEN, _PERCENTILES = 0.05, (50, 99)
 
 
 class MixedKind(Kind[MixedOptions]):
-    """Some workers insert rows while others ask about rows stored before."""
+    """Some workers insert rows while others ask about rows that were stored before."""
 
     name = "mixed"
     work = Work.MIXED
@@ -43,22 +43,22 @@ class MixedKind(Kind[MixedOptions]):
     options = MixedOptions
     help = """Insert rows and ask queries at the same time.
 
-    Run `insert` first, and leave rows to insert: with a workload that has an end, by --limit. Some
-    workers add the rows that follow, also in time; others ask the workload's queries in turn, each
-    once before the clock starts. Every query ends where the new rows begin, so its answer does not
+    Run `insert` first; if the workload has an end, use --limit to leave rows to insert. Some
+    workers add later rows; others ask the workload's queries in turn, each once before the clock
+    starts. The time range of every query ends where the new rows begin, so its answer does not
     change while rows are added, and is compared with the truth. Afterwards the stored rows are
     verified as after an insert; `insert --no-clean` and `mixed` continue them.
 
-    With --fresh, queries are about the rows that arrive: their number, extremes by tag, and the
-    newest ones. Each answer has to have every row that was acknowledged before it began, where the
-    database promises that, and none that was not sent before it ended. Freshness is the time from
-    the acknowledgement of a row until a query has seen it.
+    With --fresh, queries are about arriving rows: their number, extremes by tag, and the newest
+    rows. Each answer must have every row that was acknowledged before the query began, where the
+    database promises that, and no row that was sent after it ended. Freshness is the time from the
+    acknowledgement of a row until a query has seen it.
 
-    With --runs, each run continues the rows of the one before.
+    With --runs, each run continues the rows of the previous run.
 
     With --queries, your own queries are asked as they are; their answers are not checked.
 
-    Types that a database cannot ask with an end of time are left out, with the reason.
+    Types that a database cannot ask for a time range with an end are left out, with the reason.
     """
     examples = (
         "mixed --target sqlite --duration 30s",
@@ -78,7 +78,7 @@ class MixedKind(Kind[MixedOptions]):
     )  # fmt: skip
 
     def problems(self, options: MixedOptions) -> list[str]:
-        """Return a sentence for everything that cannot work on any target."""
+        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
@@ -135,8 +135,8 @@ class MixedKind(Kind[MixedOptions]):
         """Yield the warnings of inserts and queries, and of a load other than requested."""
         yield from writing_warnings(result)
         yield from asking_warnings(result, self.summary(result))
-        yield from _load_warnings(result)
-        yield from _warn_of_unseen(result)
+        yield from _warn_of_load(result)
+        yield from _warn_of_unseen_rows(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
         """Yield the effects of faults, and the shares of types with weights."""
@@ -157,7 +157,7 @@ class MixedKind(Kind[MixedOptions]):
         yield from super().describe_measured(result)
 
 
-def _load_warnings(result: Result) -> Iterator[str]:
+def _warn_of_load(result: Result) -> Iterator[str]:
     """Yield warnings if the inserts and queries of a run were not the requested load."""
     options = result.configuration
     wanted, duration_s = (float(options.get(name, 0)) for name in ("query_rate", "duration_s"))
@@ -169,7 +169,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
         asked = [times for worker in run.outcome.workers for times in worker.queries]
         askers = sum(bool(worker.queries) for worker in run.outcome.workers)
         runs = sum(times.runs for times in asked)
-        if runs + askers < REACHED * wanted * duration_s:  # the last one of each may be due later
+        if runs + askers < REACHED * wanted * duration_s:  # the last of each may be due later
             yield (
                 f"reached only {runs / duration_s:,.3g} of the requested {wanted:,.3g} queries/s,"
                 " so the waits include the delay behind schedule; lower --query-rate, or use more"
@@ -191,7 +191,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
             )
 
 
-def _warn_of_unseen(result: Result) -> Iterator[str]:
+def _warn_of_unseen_rows(result: Result) -> Iterator[str]:
     """Yield the number of rows that were not seen, and lower bounds of unknown freshness."""
     for each in (each for run in result.runs for each in run.outcome.freshness):
         all_rows = each.rows + each.unseen_rows

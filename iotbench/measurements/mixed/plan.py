@@ -1,11 +1,10 @@
 """The run of a mixed load: some workers write rows while others ask queries. Pure.
 
 The queries ask about rows stored before, so their answers are known exactly: new rows come later in
-time, and every query ends before them. With `--fresh` they ask about the new rows, and an answer
-has to lie between the rows acknowledged before it and those sent until its end.
+time, and every query ends before them. With `--fresh` the queries ask about the new rows. An answer
+then has every row that was acknowledged before it began, and no row that was sent after it ended.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -39,9 +38,8 @@ MOST_INSTANCES = 1000
 
 
 def option_problems(options: MixedOptions) -> list[str]:
-    """Return a sentence for everything that cannot work on any target."""
-    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
-    problems += options.fault_problems(options.duration_s)
+    """Return a sentence for each option that cannot work on any target."""
+    problems = options.problems() + options.fault_problems(options.duration_s)
     rates = {
         "--insert-rate": options.insert_rate,
         "--query-rate": options.query_rate,
@@ -89,18 +87,18 @@ def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> d
 def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     """Return the runs of a mixed load; ConfigError names everything that is wrong.
 
-    Each continues the rows of the one before. Their number is known only at its end, so all but
-    the first run are planned `again` then.
+    Each run continues the rows of the run before it. The number of these rows is known only at its
+    end, so each run but the first is planned `again` then.
     """
-    options, stored = wanted.options, wanted.stored
+    options = wanted.options
     if problems := _target_problems(wanted.target, options, force=wanted.force):
         raise ConfigError(problems)
 
-    def plan(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
-        after = replace(wanted, stored=StoredBefore(left, complete))
-        return PlannedRun(_spec(after, number), number, left.rows)
+    def plan(number: int, left: StoredBefore) -> PlannedRun:
+        spec = _specify(replace(wanted, stored=left), number)
+        return PlannedRun(spec, number, left.dataset.rows)
 
-    first = plan(1, stored.dataset, complete=stored.complete)
+    first = plan(1, wanted.stored)
     prefix = first.spec.run_id.removesuffix("1")
     others = (
         PlannedRun(
@@ -115,7 +113,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
 
 
 def _target_problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
-    """Return a sentence for everything that this target or this machine cannot do."""
+    """Return a sentence for each option that this target or this machine cannot take."""
     option = "--insert-workers, --query-workers"
     problems = worker_problems(
         options.workers, options.batch_rows, target, force=force,
@@ -133,8 +131,7 @@ def _target_problems(target: Target, options: MixedOptions, *, force: bool) -> l
     return problems
 
 
-def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
-    """Return the specification of a run after the stored rows."""
+def _specify(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
     target, stored, options = wanted.target, wanted.stored.dataset, wanted.options
     database = target.open()
     lasts_s = options.warmup_s + options.duration_s
@@ -148,9 +145,12 @@ def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
     problems = type_problems(TYPES, options.named, types, stored.workload)
     chosen = choose_types(options.asked, types)
     problems += [
-        *_list_tuned_problems(target, chosen),
-        *find_own_problems(options.own, target, stored, types),
+        f"targets.{target.name}.queries: {name} has its own text, which also asks about rows that"
+        f" are added during the run; choose others with {TYPES}"
+        for name in chosen
+        if name in target.tuned
     ]
+    problems += find_own_problems(options.own, target, stored, types)
     if problems:
         raise ConfigError(problems)
     load = QueryLoad(
@@ -179,15 +179,6 @@ def _spec(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
         verify=options.level,
         load=load,
     )
-
-
-def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
-    for name in chosen:
-        if name in target.tuned:
-            yield (
-                f"targets.{target.name}.queries: {name} has its own text, which also asks"
-                f" about rows that are added during the run; choose others with {TYPES}"
-            )
 
 
 def insert_tasks(

@@ -27,7 +27,17 @@ def times_of(run: RunRecord) -> dict[str, list[QueryTimes]]:
 def rows_by_query(runs: Sequence[RunRecord]) -> Iterator[Row]:
     """Yield a row for each query of each run; in stages, also for each stage of a query."""
     for run in runs:
-        yield from _of_run(run)
+        times, let_in = times_of(run), {ramp.query: ramp.workers for ramp in run.outcome.ramps}
+        connects = connects_of(run.outcome.workers)
+        for query in run.outcome.queries:
+            of_workers = times.get(query.name, ())
+            place = Place(query=query.name, workers=let_in.get(query.name, run.workers))
+            if not of_workers:
+                yield Row(place, 0, {}, query.verdict.reason)
+                continue
+            figures = figures_of([time_query(of_workers, connects=connects)])
+            yield Row(place, 1, figures, _format_verdict(query))
+            yield from _list_stage_rows(query, of_workers, run)
 
 
 def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -40,33 +50,19 @@ def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
             yield Row(place, 1, figures_of([part]), worst([run]).value)
 
 
-def _of_run(run: RunRecord) -> Iterator[Row]:
-    times, let_in = times_of(run), {ramp.query: ramp.workers for ramp in run.outcome.ramps}
-    connects = connects_of(run.outcome.workers)
-    for query in run.outcome.queries:
-        of_workers = times.get(query.name, ())
-        place = Place(query=query.name, workers=let_in.get(query.name, run.workers))
-        if not of_workers:
-            yield Row(place, 0, {}, query.verdict.reason)
-            continue
-        yield Row(
-            place, 1, figures_of([time_query(of_workers, connects=connects)]), _verdict(query)
-        )
-        yield from _stages(query, of_workers, run)
-
-
-def _stages(query: QueryVerdict, times: Sequence[QueryTimes], run: RunRecord) -> Iterator[Row]:
-    """Yield a row for a query in each stage of a run."""
+def _list_stage_rows(
+    query: QueryVerdict, times: Sequence[QueryTimes], run: RunRecord
+) -> Iterator[Row]:
     for number, stage in enumerate(run.stages):
         place = Place(query=query.name, stage=number + 1, workers=stage.workers)
         part = time_stage((s for worker in times for s in worker.stages), number, asked=True)
         if part:
-            yield Row(place, 1, figures_of([part]), _verdict(query))
+            yield Row(place, 1, figures_of([part]), _format_verdict(query))
         else:
-            yield Row(place, 0, {}, f"{_verdict(query)}, not timed")
+            yield Row(place, 0, {}, f"{_format_verdict(query)}, not timed")
 
 
-def _verdict(query: QueryVerdict) -> str:
+def _format_verdict(query: QueryVerdict) -> str:
     return query.verdict.status.value + ", tuned" * query.tuned
 
 

@@ -24,7 +24,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 
 class QueryKind(Kind[QueryOptions]):
-    """Queries about stored rows are asked one after the other."""
+    """Workers ask queries about stored rows, one query after the other."""
 
     name = "query"
     work = Work.QUERY
@@ -42,12 +42,12 @@ class QueryKind(Kind[QueryOptions]):
     Run `insert` first: it writes the rows. Each worker runs each query once, timed separately as
     the first answer, and then --runs times. The time of a run is the wait for the database until
     every row of the answer has arrived; the time that this program spends on the answer is the
-    client's share. Queries with random parameters (hosts, windows of time) differ in each run; the
-    same seed gives the same queries. Afterwards each answer is compared with the truth, which is
-    computed from the rows themselves.
+    client's share. The random parameters of a query (hosts, windows of time) differ in each run;
+    the same seed gives the same queries. Afterwards each answer is compared with the truth, which
+    is computed from the rows themselves.
 
-    With --ramp a growing number of workers, up to --workers, asks each query, to find how many the
-    database can answer within the response limit.
+    With --ramp, a growing number of workers, up to --workers, asks each query, to find how many
+    workers the database can serve within the response limit.
 
     Several targets, as in -t sqlite,duckdb, are asked about the same rows in turns, and compared
     with the first one: 3 times, and up to 12 while the difference over all queries is neither known
@@ -65,7 +65,7 @@ class QueryKind(Kind[QueryOptions]):
     )
 
     def problems(self, options: QueryOptions) -> list[str]:
-        """Return a sentence for everything that cannot work on any target."""
+        """Return a sentence for each option that cannot work on any target."""
         return [*load_problems(options), *stage_conflicts(options.stages, options.given)]
 
     def active(self, options: QueryOptions) -> Collection[int]:
@@ -91,7 +91,7 @@ class QueryKind(Kind[QueryOptions]):
         yield from (f"{_format_often(each.spec)}; each worker asks once before" for each in planned)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the warnings of queries, and of rates that were not reached."""
+        """Yield the warnings of queries, and a warning for each rate that was not reached."""
         yield from asking_warnings(result, self.summary(result))
         rate = float(result.configuration.get("rate") or 0.0)
         weights = result.configuration.get("weights") or {}

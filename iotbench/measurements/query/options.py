@@ -73,9 +73,9 @@ class Types(Options):
         """Names and patterns of the types, without their weights."""
         return tuple(self.weights)
 
-    def weight_problems(self) -> list[str]:
-        """Return what is wrong with the weights, a sentence each."""
-        return [
+    def problems(self) -> list[str]:
+        """Return a sentence for each value, and each weight of a type, outside its limits."""
+        return super().problems() + [
             f"--types: expected a weight from 1 to {MOST_WEIGHT:,} after {name}, such as {name}:3"
             for name, weight in self.weights.items()
             if not 1 <= weight <= MOST_WEIGHT

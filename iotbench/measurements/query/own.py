@@ -40,8 +40,8 @@ _MOST_CHARACTERS = 200_000
 """Maximum length of all texts, which are part of each run's specification."""
 
 
-def _list(value: Any) -> Any:
-    """Return a value of a list as it is; ValueError if it is neither a text nor a number."""
+def _check_listed(value: Any) -> Any:
+    """Return a value of a list; ValueError if it is neither a text nor a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("expected a text or a number")  # noqa: TRY004 - pydantic names its place
     if isinstance(value, float) and not math.isfinite(value):
@@ -55,13 +55,13 @@ class Parameter(Record):
     between: tuple[int, int] | None = Field(
         None, description="a whole number, both ends included: [1, 100]"
     )
-    values: tuple[Annotated[Listed, BeforeValidator(_list)], ...] = Field(
+    values: tuple[Annotated[Listed, BeforeValidator(_check_listed)], ...] = Field(
         (), description="one of these texts or numbers"
     )
     column: str = Field("", description="what a random stored row has in this column")
 
     @model_validator(mode="after")
-    def _one(self) -> "Parameter":
+    def _check(self) -> "Parameter":
         if sum((self.between is not None, bool(self.values), bool(self.column))) != 1:
             raise ValueError("expected exactly one of between, values, column")
         if self.between and self.between[0] > self.between[1]:
@@ -132,10 +132,10 @@ def _problems(found: Mapping[str, OwnQueryEntry]) -> Iterator[str]:
     for name, each in found.items():
         if not re.fullmatch(QUERY_NAME, name):
             yield f"queries.{name}: expected a name of lower-case letters, digits, - and _"
-        yield from (f"queries.{name}.{text}" for text in _of_one(each))
+        yield from (f"queries.{name}.{text}" for text in _query_problems(each))
 
 
-def _of_one(each: OwnQueryEntry) -> Iterator[str]:
+def _query_problems(each: OwnQueryEntry) -> Iterator[str]:
     for name in each.parameters:
         if name in _RESERVED:
             yield f"parameters.{name}: the name is reserved; choose another"
@@ -147,11 +147,11 @@ def _of_one(each: OwnQueryEntry) -> Iterator[str]:
     window = {START, END} if each.window else frozenset()
     wanted = frozenset({*each.parameters, *window})
     for key, text in each.text.items():
-        yield from (f"text.{key}: {problem}" for problem in _of_text(key, text, wanted))
+        yield from (f"text.{key}: {problem}" for problem in _usage_problems(key, text, wanted))
 
 
-def _of_text(key: str, text: str, wanted: frozenset[str]) -> Iterator[str]:
-    """Yield what is wrong with a text that is to use the parameters `wanted`."""
+def _usage_problems(key: str, text: str, wanted: frozenset[str]) -> Iterator[str]:
+    """Yield why a text cannot be asked: it must use the parameters `wanted`."""
     if key not in LANGUAGES and key not in MODULES:
         yield f"is no module or language ({nearest(key, [*LANGUAGES, *MODULES])})"
     used = placeholders(text)
@@ -171,7 +171,7 @@ def digest_of(own: Mapping[str, OwnQuery]) -> str:
 def find_own_problems(
     own: Mapping[str, OwnQuery], target: Target, dataset: Dataset, types: Collection[str]
 ) -> list[str]:
-    """Return why queries cannot be asked of a target's rows; `types` are the workload's own."""
+    """Return why a target cannot be asked these queries; `types` are those of the workload."""
     reader, database = DatasetReader(dataset), target.open()
     found: dict[str, None] = {}
     for name, query in own.items():

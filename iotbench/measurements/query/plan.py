@@ -35,14 +35,14 @@ def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
 
 
 def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
-    """Return type -> why it cannot be asked, for the types that patterns match."""
+    """Return type -> why it cannot be asked, of the types that patterns match."""
     by_pattern = [name for word in words for name in matches_of(word, types)]
     found = dict.fromkeys(name for name in by_pattern if name not in words)
     return {name: types[name].problem for name in found if types[name].problem}
 
 
 def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
-    """Return the types that a pattern names; none for a word that is no pattern."""
+    """Return the types that match a pattern; none if it has no wildcard."""
     if _PATTERN.isdisjoint(pattern):
         return []
     return [name for name in types if fnmatchcase(name, pattern)]
@@ -56,7 +56,7 @@ def choose_types(words: Sequence[str], types: Mapping[str, QueryType]) -> list[s
 
 
 def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
-    """Return weights that are not 1; a name overrides patterns, a later pattern earlier ones."""
+    """Return the weights other than 1. Names override patterns, later patterns earlier ones."""
     found: dict[str, int] = {}
     for word, weight in options.weights.items():
         found |= dict.fromkeys(matches_of(word, types), weight)
@@ -99,7 +99,7 @@ def query_runs(wanted: Wanted[QueryOptions]) -> list[PlannedRun]:
                 Work.QUERY,
                 f"{workers}-q",
                 dataset,
-                workers=_tasks(workers, options),
+                workers=_share_runs(workers, options),
                 clean=False,
                 clocking=clocking,
                 load=load.model_copy(update={"plans": options.plans and workers == last}),
@@ -126,7 +126,7 @@ def expect_expressible(
         raise ConfigError(f"{TYPES}: {database.name} can express none of {names}{within}")
 
 
-def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
+def _share_runs(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
     def runs(place: int) -> int:
         if options.count:
             return options.count // workers + (place < options.count % workers)
@@ -141,7 +141,7 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
 
 def load_problems(options: QueryOptions) -> list[str]:
     """Return problems of the number of runs, the duration and the number of workers."""
-    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
+    problems = options.problems()
     heaviest = max(options.weights.values(), default=1) or 1
     if options.count is not None:
         fewest = options.connections * max(options.counts, default=1)
@@ -202,23 +202,18 @@ def type_problems(
 def _target_problems(
     options: QueryOptions, target: Target, dataset: Dataset, types: Mapping[str, QueryType]
 ) -> Iterator[str]:
-    """Yield why the target cannot be asked these queries about a dataset, a sentence each."""
     yield from type_problems(TYPES, options.named, types, dataset.workload)
     place = f"targets.{target.name}.queries"
     yield from type_problems(place, target.tuned, types, dataset.workload)
-    yield from _text_problems(target, types)
+    for name in target.tuned:
+        if name in types and types[name].varies:
+            yield (
+                f"{place}: {name} has random parameters, which a fixed text cannot have; leave it"
+                " out"
+            )
     yield from find_own_problems(options.own, target, dataset, types)
     can = target.open().capabilities
     if not can.stores:
         yield f"--target: {target.name} stores nothing that can be queried"
     elif options.plans and not can.plans:
         yield f"--plans: {target.name} has no query plans: {can.no_plans}"
-
-
-def _text_problems(target: Target, types: Mapping[str, QueryType]) -> list[str]:
-    return [
-        f"targets.{target.name}.queries: {name} has random parameters, which a fixed text cannot"
-        " have; leave it out"
-        for name in target.tuned
-        if name in types and types[name].varies
-    ]

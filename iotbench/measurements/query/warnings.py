@@ -13,7 +13,7 @@ from simulator.protocol.spec import QueryLoad, RunSpec
 
 
 def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
-    """Return the queries and their rows, for the configuration in a result."""
+    """Return the queries and the rows that they read, for the configuration in a result."""
     weights = dict(first.load.weights)
     return {
         "queries": list(first.load.queries),
@@ -26,8 +26,7 @@ def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
 
 def names_of(load: QueryLoad) -> str:
     """Return the names of a load's types, with their weights."""
-    weighted = (f"{n}:{load.weights[n]}" if n in load.weights else n for n in load.queries)
-    return ", ".join(weighted)
+    return ", ".join(f"{n}:{load.weights[n]}" if n in load.weights else n for n in load.queries)
 
 
 def share_facts(result: Result) -> Iterator[tuple[str, str]]:

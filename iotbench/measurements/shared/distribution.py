@@ -16,7 +16,7 @@ class Split(StrEnum):
     """How the rows of tables with an end are distributed to workers (`--split`)."""
 
     BATCH = "batch"
-    """One batch each in turn, so that all workers write about the same time."""
+    """Workers take batches in turn, so that all write about the same time."""
     SERIES = "series"
     """Each worker writes its own series."""
 
@@ -35,7 +35,7 @@ class RunLoad:
     batch_rows: int
     split: Split
     after_all: bool = False
-    """True if new rows of a lane are later than the rows of all lanes."""
+    """True if new rows come after the stored rows of all lanes."""
     steps_left: int = 1
     """Runs that share the remaining rows, if tables have an end."""
 
@@ -43,7 +43,7 @@ class RunLoad:
 def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
     """Return the rows of each worker, which follow the stored ones."""
     if reader.sizes is None:
-        return _lanes(before, load)
+        return _plan_lanes(before, load)
     prefill = _distribute(reader, before, load, load.prefill)
     filled = before.with_ranges([*before.ranges, *(r for each in prefill for r in each)])
     left = sum(rows_left(reader, filled))
@@ -53,7 +53,7 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple
     return tuple(InsertTask(prefill=filling, timed=writing) for filling, writing in pairs)
 
 
-def _lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
+def _plan_lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
     plans = []
     ends = before.ends()
     each = [load.rows_each] * load.workers
@@ -69,12 +69,12 @@ def _lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
 
 
 def lane_rows_left(reader: DatasetReader, before: Dataset) -> int:
-    """Return how many rows each endless lane has after the stored ones, up to the year 9999."""
+    """Return how many rows each endless lane has left, up to the year 9999."""
     return max(reader.rows_before(YEAR_10000_MS) - max(before.ends().values(), default=0), 0)
 
 
 def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
-    """Return how many rows of each table, all with an end, come after the stored ones."""
+    """Return how many rows each table, which has an end, has left."""
     assert reader.sizes is not None
     ends = before.ends()
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
@@ -86,18 +86,18 @@ def _distribute(
     """Distribute the next rows of all tables, each in proportion to what is left of it."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
     ends, left = before.ends(), rows_left(reader, before)
-    for place, count in enumerate(_in_proportion(left, min(rows, sum(left)))):
+    for place, count in enumerate(_divide(left, min(rows, sum(left)))):
         start = ends.get((place, 0), 0)
         series = reader.series(place) if load.split is Split.SERIES else 1
         whole = count - count % series
-        takes = _takes(reader.parts, load, series, whole)
+        takes = _count_turns(reader.parts, load, series, whole)
         for worker, item in enumerate(distribute(start, start + whole, takes, place)):
             if len(item):
                 found[worker].append(item)
     return [tuple(each) for each in found]
 
 
-def _in_proportion(left: Sequence[int], rows: int) -> list[int]:
+def _divide(left: Sequence[int], rows: int) -> list[int]:
     """Divide `rows` in proportion to what is left of each table."""
     counts = [here * rows // max(sum(left), 1) for here in left]
     for place, here in enumerate(left):
@@ -106,8 +106,8 @@ def _in_proportion(left: Sequence[int], rows: int) -> list[int]:
     return counts
 
 
-def _takes(parts: int, load: RunLoad, series: int, count: int) -> Sequence[int]:
-    """Return how many rows each worker takes in turn: whole rounds of the table's parts."""
+def _count_turns(parts: int, load: RunLoad, series: int, count: int) -> Sequence[int]:
+    """Return how many rows each worker takes in its turn: whole rounds of the table's parts."""
     if load.split is Split.SERIES:
         units = share(-(-series // parts), load.workers)
         return [unit * parts for unit in units]

@@ -17,10 +17,8 @@ from simulator.protocol.verdict import Accounts
 
 RETRY_FOR_S = 300.0
 """Time for which workers of a run with faults retry, unless --retry-for sets it."""
-
-
 COMMANDS = ("crash_with", "restart_with")
-"""Options with commands to run at faults and after them."""
+"""Options whose commands run at faults and after them."""
 
 
 class Fault(StrEnum):
@@ -42,7 +40,7 @@ class Fault(StrEnum):
 
     @property
     def is_of_workers(self) -> bool:
-        """True if the workers do it themselves."""
+        """True if the workers cause the fault."""
         return self in (Fault.CUT, Fault.SLOW, Fault.WORKER)
 
 
@@ -111,7 +109,7 @@ class Faults(Options):
     """
 
     def configuration(self) -> dict[str, Any]:
-        """Return the options for the result; only options of the chosen fault are among them."""
+        """Return the options for the result, without those of other faults."""
         found = super().configuration()
         for field in Faults.declare():
             if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):
@@ -120,7 +118,7 @@ class Faults(Options):
 
     @property
     def commands(self) -> dict[str, str]:
-        """Option -> command, of the commands that run at faults and after them."""
+        """Option -> its command, which runs at faults or after them."""
         return {name: command for name in COMMANDS if (command := getattr(self, name))}
 
     @property
@@ -184,9 +182,9 @@ class Faults(Options):
             problems.append(
                 f"--every: expected more than the {self.for_s:g} s of --for, got {self.every_s:g}s"
             )
-        return [*problems, *self._missing(), *self._list_unused()]
+        return [*problems, *self._list_missing(), *self._list_unused()]
 
-    def _missing(self) -> Iterator[str]:
+    def _list_missing(self) -> Iterator[str]:
         """Yield a problem for each option that the fault needs and lacks."""
         if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
             yield (
@@ -226,7 +224,7 @@ _ONLY_FOR = {
     "delay_s": (Fault.SLOW,),
     "bandwidth": (Fault.SLOW,),
 }
-"""Option -> the faults that it applies to; other options apply to all."""
+"""Option -> the faults that it applies to. Other options apply to every fault."""
 
 
 def fault_facts(result: Result) -> Iterator[tuple[str, str]]:
@@ -234,14 +232,14 @@ def fault_facts(result: Result) -> Iterator[tuple[str, str]]:
     for run in result.runs:
         at = f"{counted(run.workers, 'worker')}, run {run.run}: " if len(result.runs) > 1 else ""
         for each in run.outages:
-            yield each.fault, f"{at}{_outage(each)}"
+            yield each.fault, f"{at}{_format_outage(each)}"
         if accounts := accounts_of(run.outcome):
-            yield "rows after faults", f"{at}{_accounts(accounts)}"
+            yield "rows after faults", f"{at}{_format_accounts(accounts)}"
         if again := sum(worker.queries_again for worker in run.outcome.workers):
             yield "queries at faults", f"{at}{counted(again, 'attempt')} failed and made again"
 
 
-def _outage(outage: Outage) -> str:
+def _format_outage(outage: Outage) -> str:
     back = (
         f"back at 95 % of {outage.rows_per_s_before:,.0f} rows/s after {outage.recovery_s:.1f} s"
         if outage.recovery_s is not None
@@ -260,17 +258,17 @@ def _outage(outage: Outage) -> str:
     )
     if outage.p99_inside_ms is not None and outage.p99_outside_ms is not None:
         parts.append(
-            f"p99 {_format(outage.p99_inside_ms)} ms {until} and"
-            f" {_format(outage.p99_outside_ms)} ms otherwise"
+            f"p99 {_format_ms(outage.p99_inside_ms)} ms {until} and"
+            f" {_format_ms(outage.p99_outside_ms)} ms otherwise"
         )
     return "; ".join(parts)
 
 
-def _format(value: float) -> str:
+def _format_ms(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _accounts(found: Accounts) -> str:
+def _format_accounts(found: Accounts) -> str:
     announced = " (as the server announces)" if found.announced else " (against its promise)"
     parts = [
         (

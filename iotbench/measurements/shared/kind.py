@@ -31,14 +31,14 @@ class Planned:
 
 
 class Kind(ABC, Generic[_Options]):
-    """The measurement, output and warnings of a command. Each kind has a folder of this room."""
+    """The measurement, output and warnings of a command. Each kind has its own folder."""
 
     name: ClassVar[str]
     """Name of the command; results carry it too."""
     work: ClassVar[Work]
     """Work of its runs."""
     subjects: ClassVar[tuple[Subject, ...]]
-    """Subjects that the rows of its results can have."""
+    """Possible subjects of the rows of its results."""
     options: type[_Options]
     """Options of the command."""
     help: ClassVar[str] = ""
@@ -82,7 +82,7 @@ class Kind(ABC, Generic[_Options]):
         return summarise(self.subject(result.configuration), result.runs)
 
     def problems(self, options: _Options) -> list[str]:
-        """Return a sentence for everything that cannot work on any target."""
+        """Return a sentence for each option that cannot work on any target."""
         return options.problems()
 
     def active(self, options: _Options) -> Collection[int] | None:
@@ -90,7 +90,7 @@ class Kind(ABC, Generic[_Options]):
         return None if self.has_worker_counts else ()
 
     def expect(self, options: _Options, target: Target) -> None:
-        """Raise an error if a target cannot be used, before anything is read."""
+        """Raise an error if a target cannot be used; called before files are read."""
 
     @abstractmethod
     def plan(self, wanted: Wanted[_Options]) -> Planned:
@@ -108,14 +108,14 @@ class Kind(ABC, Generic[_Options]):
         return stages | {len(each.spec.workers) for each in planned}
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
-        """Yield the other names of rows of the result."""
+        """Yield the names of the result's rows that are not named by numbers alone."""
         asked, stages = tuple(first.load.queries), first.clocking.stages
         yield from asked
         yield from [ALL_QUERIES] * (len(asked) > 1)
         yield from (Place(query=n, stage=i).name for n in asked for i, _ in enumerate(stages, 1))
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield reasons why figures of a result mean less than they seem to."""
+        """Yield reasons to doubt figures of a result."""
         yield from ()
 
     def remarks(self, result: Result) -> Iterator[str]:
@@ -130,11 +130,11 @@ class Kind(ABC, Generic[_Options]):
             workers = [worker for run in result.runs for worker in run.outcome.workers]
             runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
             yield "warm-up", f"{length_s:g} s {self.warmup_text(rows, runs)}"
-        yield from _connection_facts(result)
+        yield from _list_connection_facts(result)
         yield from self.answers(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield (name, text) of the facts that an option asked for."""
+        """Yield (name, text) of the facts that an option requests."""
         yield from ()
 
     def warmup_text(self, rows: int, runs: int) -> str:
@@ -162,26 +162,23 @@ class Kind(ABC, Generic[_Options]):
 
 
 def list_entries(counts: object) -> str:
-    """Return worker counts, the middle of many left out."""
+    """Return worker counts as text; of many, only the first and the last ones."""
     given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
     shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
     return ",".join(map(str, shown))
 
 
-def _connection_facts(result: Result) -> Iterator[tuple[str, str]]:
+def _list_connection_facts(result: Result) -> Iterator[tuple[str, str]]:
     """Yield the number of connections and the time to open one, if workers have several."""
     found = [each for run in result.runs if (each := connects_of(run.outcome.workers))]
+    shared = ""
+    if pool := result.configuration.get("pool"):
+        callers = result.configuration["connections"]
+        shared = f", {pool:,} of each worker shared by {callers:,} callers"
     for connections in dict.fromkeys(each["connections"] for each in found):
         some = [each for each in found if each["connections"] == connections]
         p50_ms = fmean(each["connect_p50_ms"] for each in some)
         p99s_ms = [each["connect_p99_ms"] for each in some]
         slow = "" if None in p99s_ms else f", {fmean(p99s_ms):.3g} ms (99th percentile)"
-        pool = result.configuration.get("pool")
-        shared = f", {pool:,} of each worker shared by {result.configuration['connections']:,}"
-        yield (
-            "connections",
-            (
-                f"{connections:,}, each opened in {p50_ms:.3g} ms (median){slow}"
-                f"{f'{shared} callers' if pool else ''}"
-            ),
-        )
+        text = f"{connections:,}, each opened in {p50_ms:.3g} ms (median){slow}{shared}"
+        yield "connections", text

@@ -31,9 +31,9 @@ class Sending(Options):
     batch: Annotated[Count, Opt(least=0, most=LARGEST_BATCH_ROWS)] = 0
     """Rows per batch; 0: one row at a time, each acknowledged separately."""
     retry_for_s: Seconds = 0.0
-    """Time for which a worker retries a refused batch or login, with pauses of up to 2 s, and a
-    lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: retry a batch
-    five times, and a connection for some seconds.
+    """Time for which a worker retries a refused batch or login, and a lost connection, such as 30m,
+    with pauses of up to 2 s; rows of unknown outcome are never sent twice. 0: retry a batch five
+    times, and a connection for some seconds.
     """
 
     @property
@@ -54,23 +54,22 @@ class Connecting(Options):
 
     connections: Annotated[Count, Opt(least=1, most=MOST_CONNECTIONS)] = 1
     """Connections of each worker, which send batches or ask queries at the same time; with a rate,
-    the connection that has been free for longest is next. The result has the time to connect.
+    the connection that has been idle for longest is next. The result has the time to connect.
     """
     pool: Annotated[Count, Opt(least=0, most=MOST_CONNECTIONS)] = 0
-    """Number of connections of each worker that its --connections callers share; the time for which
-    a caller waits for one counts. 0: each caller has its own.
+    """Number of connections of each worker that its --connections callers share; time spent waiting
+    for a connection counts. 0: each caller has its own.
     """
 
-    def connection_problems(self) -> list[str]:
-        """Return conflicts between the options."""
+    def problems(self) -> list[str]:
+        """Return a sentence for each value outside its limits, and for a pool that is too large."""
+        problems = super().problems()
         if self.pool and self.pool >= self.connections:
-            return [
-                (
-                    f"--pool: expected fewer than the {self.connections} of --connections, whose"
-                    f" callers share them, got {self.pool}"
-                )
-            ]
-        return []
+            problems.append(
+                f"--pool: expected fewer than the {self.connections} of --connections, whose"
+                f" callers share them, got {self.pool}"
+            )
+        return problems
 
     @property
     def several(self) -> Several:

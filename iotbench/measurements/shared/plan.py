@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
@@ -19,18 +19,7 @@ from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 
 _Options = TypeVar("_Options", bound=Options)
 _FIXED_PHASES = ("init", "barrier")
-"""Phases of a run that take the same time for any number of rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """One run of a sweep, ready to be started."""
-
-    spec: RunSpec
-    run: int
-    level: int
-    again: "Again | None" = None
-    """Plans the run again once the run before it has ended; None: the plan is final."""
+"""Phases of a run whose duration does not depend on the number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +32,27 @@ class StoredBefore:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run of a sweep, ready to be started."""
+
+    spec: RunSpec
+    run: int
+    level: int
+    again: "Callable[[StoredBefore], PlannedRun] | None" = None
+    """Plans the run for the rows that the run before it left; ConfigError if no row is left to
+    insert. None: the plan is final.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """Records of a file, which the workers send as they are."""
 
     file: RecordsFile
     share: Callable[[int], tuple[InsertTask, ...]]
-    """Number of workers -> the records of each."""
+    """Number of workers -> the records of each worker."""
     clean: bool
     """False: the first run refuses tables that exist."""
-
-
-class Again(Protocol):
-    """Plans a run for the rows that the run before it left, known only at that run's end."""
-
-    def __call__(self, left: Dataset, *, complete: bool) -> PlannedRun:
-        """Return the run; ConfigError if it has nothing to do.
-
-        `complete` is False if not all of these rows are known to be stored.
-        """
 
 
 def spec_of(
@@ -68,8 +60,8 @@ def spec_of(
 ) -> RunSpec:
     """Return the specification of a run; `run` is its sweep and the end of the run's id.
 
-    The target's options are without credentials; `task` has the fields that only some runs have.
-    ConfigError if the runner cannot read the rows.
+    It has no credentials of the target. `task`: the fields that only some runs have. ConfigError if
+    the runner cannot read the rows.
     """
     if dataset.volume_claim and target.runner == "local":
         raise ConfigError(
@@ -108,7 +100,7 @@ class Wanted(Generic[_Options]):
     """Rows to insert, for `insert`; None for other kinds."""
 
     def spec(self, work: Work, run: str, dataset: Dataset, **task: Any) -> RunSpec:
-        """Return the specification of a run after the rows of a dataset, as `spec_of` does.
+        """Return the specification of a run after the rows of a dataset.
 
         Connections and sends follow from the options, unless `task` has them.
         """
@@ -165,7 +157,7 @@ def estimate_s(planned: Sequence[PlannedRun], last: Result | None) -> float | No
 
 
 def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
-    """Return the duration of a run, from the earlier run with the nearest number of workers."""
+    """Return the duration of a run at the speed of the run with the nearest worker count."""
     nearest = min(done, key=lambda run: abs(run.workers - len(spec.workers)))
     assert nearest.metrics
     phases = nearest.outcome.phases_s
@@ -180,7 +172,7 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
 
 
 def rows_of(spec: RunSpec) -> int:
-    """Return how many rows a run inserts; at most, if it has a duration."""
+    """Return how many rows a run inserts; if it has a duration, the maximum."""
     return count_prefilled(spec) + count_timed(spec)
 
 
@@ -190,5 +182,5 @@ def count_prefilled(spec: RunSpec) -> int:
 
 
 def count_timed(spec: RunSpec) -> int:
-    """Return how many rows a run inserts in its timed part; at most, if it has a duration."""
+    """Return how many rows a run inserts in its timed part; if it has a duration, the maximum."""
     return sum(len(rows) for task in spec.inserts for rows in task.timed)

@@ -18,7 +18,7 @@ def parse_stages(text: str) -> tuple[LoadStage, ...]:
     """Return stages: numbers of active workers, each with a duration and optionally a rate."""
     words = text.split(",")
     try:
-        found = tuple(_stage(word) for word in words[: MOST_STAGES + 1])
+        found = tuple(_parse_stage(word) for word in words[: MOST_STAGES + 1])
     except ValueError:
         found = ()
     if not 0 < len(found) <= MOST_STAGES:
@@ -29,7 +29,7 @@ def parse_stages(text: str) -> tuple[LoadStage, ...]:
     return found
 
 
-def _stage(word: str) -> LoadStage:
+def _parse_stage(word: str) -> LoadStage:
     load, _, duration = word.partition(":")
     workers, at, rate = load.partition("@")
     stage = LoadStage(
@@ -69,14 +69,14 @@ def are_scheduled(stages: Sequence[LoadStage], rate: float) -> bool:
 
 
 def most_workers(stages: Sequence[LoadStage]) -> int:
-    """Return how many workers are active in the largest stage."""
+    """Return the number of workers in the largest stage."""
     return max((stage.workers for stage in stages), default=0)
 
 
 def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) -> Iterator[str]:
     """Yield why stages cannot be measured: too many workers, too long, or excluded options.
 
-    `others`: option that stages exclude -> whether it is given.
+    `others`: excluded option -> whether it is given.
     """
     if not stages:
         return
@@ -90,15 +90,15 @@ def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) ->
 
 
 def stage_conflicts(stages: Sequence[LoadStage], given: Collection[str]) -> list[str]:
-    """Return why given options exclude stages, if their values do not show that they are given.
+    """Return why given options exclude stages: only options that `stage_problems` cannot find.
 
-    `stage_problems` finds the other options.
+    It sees values, which do not show whether an option was given.
     """
     return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
 def counts_of(stages: Sequence[LoadStage], workers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the numbers of workers to start; without stages they are the counts of --workers."""
+    """Return the numbers of workers to start: of stages the largest one, otherwise --workers."""
     return (most_workers(stages),) if stages else workers
 
 

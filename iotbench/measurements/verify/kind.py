@@ -1,4 +1,4 @@
-"""`verify`: compare the stored rows with those that an insert left, at any later time."""
+"""`verify`: compare the stored rows with the rows of an insert, at any later time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
@@ -40,13 +40,13 @@ class VerifyOptions(OfInsert):
 
 
 class VerifyKind(Kind[VerifyOptions]):
-    """The collector alone compares the stored rows with the rows of an insert."""
+    """The collector compares the stored rows with the rows of an insert; there are no workers."""
 
     name = "verify"
     work = Work.VERIFY
     subjects = (CHECK,)
     options = VerifyOptions
-    help = """Compare what a target stores with what an insert left.
+    help = """Compare the stored rows with the rows of an insert.
 
     Run it at any time after an insert: after a restart, a failover or an upgrade of the database.
     No row is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.

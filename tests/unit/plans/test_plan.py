@@ -261,7 +261,7 @@ def test_what_is_wrong_with_a_mixed_load_is_named_with_the_rest(write):
 def test_what_is_wrong_with_a_change_is_named_and_thresholds_name_its_rows(write):
     wrong = "name: x\nsettings: [{name: a, insert: {workload: iot}, change: {insert_workers: 1}}]\n"
     first, second = problems_of(write(wrong))
-    assert "settings.a.change: nothing is to be changed: give --correct" in first
+    assert "settings.a.change: nothing is changed: give --correct" in first
     assert "settings.a.change: --insert-workers: for how long?" in second
     right = wrong.replace("insert_workers: 1", "delete_oldest: 5%")
     limit = "thresholds: [rows_per_s < 5 at change=deletion]\n"
