@@ -17,6 +17,7 @@ from iotbench.execution.stored import find_continued
 from iotbench.machine.machine import this_machine
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import BARE_S, InsertOptions, default_workers
+from iotbench.measurements.insert.workload_file import class_of
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs
@@ -107,11 +108,12 @@ def _decide(
         for name in ends
     ]
     is_local = target is None or target.runner == "local"
+    has_end = bool(source.file.data) or class_of(options.workload).has_end
     return options.decide(
         target.open().capabilities if target else None,
         result_files.now_ms(),
         workload=source.workload or options.workload,
         params={name: each for name, each in options.params.items() if name not in ends},
         workers=options.workers or default_workers(this_machine().cores if is_local else None),
-        at_most_s=BARE_S if options.is_bare else 0.0,
+        at_most_s=BARE_S if options.is_bare and not has_end else 0.0,
     )

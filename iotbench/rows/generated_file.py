@@ -1,4 +1,4 @@
-"""A file of `generate` as the rows of an insert: its manifest determines how it is read."""
+"""Rows from a file of `generate`: its manifest determines how the file is read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,30 +13,30 @@ from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.protocol.records import FileManifest, RecordFormat
 
-Said = TypeVar("Said", bound=ReadingOptions)
+Reading = TypeVar("Reading", bound=ReadingOptions)
 _READ = frozenset({"csv", "tsv", "parquet", "influx"})
 """Formats that are read into columns, for any target; others are sent as they are."""
 
 
 def as_generated(file: FileRows) -> FileRows:
     """Return the options, completed from the manifest next to the file."""
-    manifest = None if file.data_format else _manifest_of(file.data)
+    manifest = None if file.data_format else _read_manifest(file.data)
     if manifest is None:
         return file
-    if table := _table_of(manifest, file.measurement):
+    if table := _find_table(manifest, file.measurement):
         return _describe(file, table, manifest.format)
     return file.model_copy(update={"data_format": RecordFormat(manifest.format)})
 
 
-def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
+def as_prepared(reading: Reading, files: Sequence[Path]) -> Reading:
     """Return the options of `prepare`, completed from the manifest next to its one file.
 
     ConfigError if the file has no columns.
     """
-    manifest = _manifest_of(files)
+    manifest = _read_manifest(files)
     if manifest is None:
         return reading
-    if table := _table_of(manifest, reading.measurement):
+    if table := _find_table(manifest, reading.measurement):
         return _describe(reading, table, manifest.format)
     raise ConfigError(
         f"--data: {files[0]}: is a file of format {manifest.format}, whose records are sent as they"
@@ -46,21 +46,21 @@ def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
 
 def as_promised(request: FilesRequest) -> FilesRequest:
     """Return the request with the digest from the manifest next to its one file."""
-    manifest = _manifest_of(request.named)
+    manifest = _read_manifest(request.named)
     return replace(request, content_sha256=manifest.sha256) if manifest else request
 
 
-def _manifest_of(files: Sequence[Path]) -> FileManifest | None:
+def _read_manifest(files: Sequence[Path]) -> FileManifest | None:
     """Return the manifest next to the one file; None if `generate` did not write one."""
     if len(files) != 1 or in_volume(files[0]) or problem_of(files[0]):
         return None
     try:
         return read(beside(files[0])) if beside(files[0]).is_file() else None
-    except ConfigError:  # a file of that name that is the user's own
+    except ConfigError:  # the user's own file, which is no manifest
         return None
 
 
-def _table_of(manifest: FileManifest, measurement: str) -> Table | None:
+def _find_table(manifest: FileManifest, measurement: str) -> Table | None:
     """Return the table if rows are read into columns; None: records are sent as they are."""
     reader = DatasetReader(manifest.dataset)
     tables = [reader.tables[place] for place in sorted({r.table for r in manifest.dataset.ranges})]
@@ -69,14 +69,12 @@ def _table_of(manifest: FileManifest, measurement: str) -> Table | None:
     return next((table for table in tables if table.name == measurement), tables[0])
 
 
-def _describe(reading: Said, table: Table, form: str) -> Said:
-    given, said = reading.model_fields_set, _said(table, form)
-    return reading.model_copy(update={name: said[name] for name in said if name not in given})
-
-
-def _said(table: Table, form: str) -> dict[str, Any]:
-    said: dict[str, Any] = {"tags": tuple(tag.name for tag in table.tags)}
-    if form == "influx":
-        return {**said, "time_format": str(table.time_unit)}
-    time = {} if form == "parquet" else {"time_format": str(table.time_unit)}
-    return {**said, **time, "time_column": table.time.name}
+def _describe(reading: Reading, table: Table, form: str) -> Reading:
+    """Return the options, with the columns and times of the table unless the user gave them."""
+    known: dict[str, Any] = {"tags": tuple(tag.name for tag in table.tags)}
+    if form != "influx":
+        known["time_column"] = table.time.name
+    if form != "parquet":
+        known["time_format"] = str(table.time_unit)
+    given = reading.model_fields_set
+    return reading.model_copy(update={name: known[name] for name in known.keys() - given})

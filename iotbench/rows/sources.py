@@ -1,7 +1,7 @@
 """Sources of the rows of an insert: a workload, own files, prepared folders, and recorded files."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -10,17 +10,16 @@ from typing import Any, ClassVar, TypeAlias
 from iotbench.config.options.choice import TargetRun
 from iotbench.config.targets.config import Target
 from iotbench.machine.inputs import problem_of
-from iotbench.machine.streams import say
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows, Rows
 from iotbench.measurements.insert.options import InsertOptions, default_key
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted, collector_run
+from iotbench.measurements.shared.plan import collector_run
 from iotbench.results import result_files
 from iotbench.rows.files.prepare import expect_key, prepare_file, read_folder
 from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
 from iotbench.rows.generated_file import as_generated, as_promised
-from iotbench.rows.recorded.prepare import PreparedRecords, prepare, records_of
+from iotbench.rows.recorded.prepare import RecordedRows, prepare, records_of
 from iotbench.rows.recorded.request import (
     RecordsRequest,
     VolumeFile,
@@ -32,20 +31,17 @@ from iotbench.rows.recorded.request import (
     volume_file,
 )
 from simulator.data.dataset import Dataset
-from simulator.data.reader import DatasetReader
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, FileParams, OnError
-from simulator.errors import ConfigError, counted
-from simulator.modules.contract import Database
+from simulator.errors import ConfigError
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
 from simulator.protocol.spec import RunSpec, Work
-from simulator.protocol.verdict import VerifyMode
 from simulator.records.prepared import is_prepared
 
 Scan: TypeAlias = Callable[[Target, RunSpec, str], Scanned | None]
-"""Scans a file, given a name for messages, in a pod; returns None after a dry run.
+"""Scans a file in a pod, since only pods mount volume claims; returns None after a dry run.
 
-Only pods mount volume claims.
+The text is the file's name in messages.
 """
 
 
@@ -66,7 +62,7 @@ class Source(ABC):
         return conflicts(self.given)
 
     def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:
-        """Yield what is wrong with the rows, and why the target cannot take them."""
+        """Yield problems of the rows, and reasons why the target cannot take them."""
         if target:
             yield from target_problems(options, target, force=self.run.force)
             for place in self.file.data:
@@ -80,11 +76,11 @@ class Source(ABC):
 
     @abstractmethod
     def find(self, options: InsertOptions) -> None:
-        """Find the rows without reading them; ConfigError with everything that is wrong."""
+        """Find the rows without reading them; ConfigError names everything that is wrong."""
 
     @abstractmethod
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
-        """Return a context in which the rows are available; None: a dry run printed the reader."""
+        """Return a context in which the rows are available; None after a dry run."""
 
 
 @dataclass
@@ -94,28 +90,29 @@ class Generated(Source):
     _params: Params | None = None
 
     def find(self, options: InsertOptions) -> None:
-        """Check the parameters of the workload."""
         self._params = generator_params(options)
 
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
-        """Return the rows, which the workers draw."""
         assert self._params
         return nullcontext(DrawnRows(self._params))
 
 
 @dataclass
 class OwnFile(Source):
-    """Rows of the user's files, which are read into columns."""
+    """Rows of the user's own files, which are read into columns."""
 
     workload = File.name
     _request: FilesRequest | None = None
 
     def conflicts(self) -> list[str]:
-        """Return a message for each conflict among the given options."""
-        return [*super().conflicts(), *_list_joined(self.file)]
+        alone = self.file.data if len(self.file.data) > 1 else ()
+        return super().conflicts() + [
+            f"--data: {place}: is prepared, and inserted alone; leave the others out"
+            for place in alone
+            if in_volume(place) or is_prepared(place)
+        ]
 
     def find(self, options: InsertOptions) -> None:
-        """Check the files, and the options for reading them."""
         self._request = as_promised(self.file.request(self.file.data, options.key))
         self._request.check()
 
@@ -134,24 +131,21 @@ class PreparedRows(Generated):
     workload = File.name
 
     def conflicts(self) -> list[str]:
-        """Return a message for each conflict among the given options."""
         return conflicts(self.given, prepared=True)
 
     def find(self, options: InsertOptions) -> None:
-        """Read the description in the folder."""
         self._params = read_folder(self.file.data[0], options.key)
 
 
 @dataclass
 class PreparedInVolume(PreparedRows):
-    """Rows in such a folder in a volume claim, which a pod scans."""
+    """Rows in a folder of `prepare` in a volume claim, which a pod scans."""
 
     def find(self, options: InsertOptions) -> None:
         """Check the name of the volume claim."""
         volume_file(self.file.data[0], "--data")
 
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
-        """Return the rows that a pod found."""
         volume = volume_file(self.file.data[0], "--data")
         task = ScanTask(prepared=volume.in_pods, volume_claim=volume.claim)
         sweep_id = result_files.new_id(result_files.now_utc())
@@ -179,34 +173,17 @@ def source_of(file: FileRows, given: Mapping[str, Any], run: TargetRun, scan: Sc
     return kind(file, given, run, scan)
 
 
-def _list_joined(file: FileRows) -> Iterator[str]:
-    """Yield why several files cannot be inserted together."""
-    for place in file.data if len(file.data) > 1 else ():
-        if in_volume(place) or is_prepared(place):
-            yield f"--data: {place}: is prepared, and inserted alone; leave the others out"
-
-
-_NO_ROWS: dict[str, Any] = {"ranges": ()}
-_DESCRIBED = (
-    "workers", "primary_key", "batch", "limit", "duration_s", "warmup_s", "warmup_until_steady_s",
-    "retry_for_s", "connections", "pool", "stages", "rate",
-)  # fmt: skip
-"""Options in the result of an insert of records."""
-
-
 @dataclass
 class RecordedFile(Source):
     """Records of a file of this machine, of standard input, or of a volume claim."""
 
     def conflicts(self) -> list[str]:
-        """Return a message for each conflict among the given options."""
         problems = record_conflicts(self.given)
         if len(self.file.data) > 1:
             problems.append("--data: --data-format takes one file; join them, or insert them apart")
         return problems
 
     def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:
-        """Yield why the file cannot be sent to the target."""
         yield from super().check(options, target)
         form = self.file.data_format
         if target and form not in (takes := target.open().capabilities.formats):
@@ -216,7 +193,6 @@ class RecordedFile(Source):
             yield "--data-format: the records are sent as they are, by no driver; use client=own"
 
     def find(self, options: InsertOptions) -> None:
-        """Check that the file can be read."""
         if not self.file.place:
             return
         here = not (self._request.is_standard_input or in_volume(self._request.file))
@@ -229,7 +205,11 @@ class RecordedFile(Source):
         assert file.place
         assert file.data_format
         return RecordsRequest(
-            file.place, file.data_format, file.manifest, skip=file.on_error is OnError.SKIP
+            file.place,
+            file.data_format,
+            file.manifest,
+            skip=file.on_error is OnError.SKIP,
+            clean=bool(self.given.get("--clean")),
         )
 
     @contextmanager
@@ -239,17 +219,14 @@ class RecordedFile(Source):
             if records is None:
                 yield None
                 return
-            database = target.open()
-            tables = {item.table for item in records.dataset.ranges}
-            if len(tables) > 1 and database.capabilities.stores:
-                _expect_mixed(database, DatasetReader(records.dataset))
+            records.expect_mixed(target.open())
             if records.scanned.skipped_rows:
-                _warn_of_skipped(self._request, records)
-            yield RecordedRows(self._request, records, clean=bool(self.given.get("--clean")))
+                records.warn_of_skipped()
+            yield records
 
     def _scan(
         self, options: InsertOptions, target: Target
-    ) -> AbstractContextManager[PreparedRecords | None]:
+    ) -> AbstractContextManager[RecordedRows | None]:
         request = self._request
         if request.volume:
             return nullcontext(self._scan_in_pod(request, request.volume, options, target))
@@ -259,7 +236,7 @@ class RecordedFile(Source):
 
     def _scan_in_pod(
         self, request: RecordsRequest, volume: VolumeFile, options: InsertOptions, target: Target
-    ) -> PreparedRecords | None:
+    ) -> RecordedRows | None:
         manifest = read(request.manifest_file) if request.manifest_file else None
         known = None
         if manifest or "--workload" in self.given:
@@ -304,84 +281,10 @@ class RecordedFile(Source):
             if "--primary-key" not in self.given:
                 capabilities = target.open().capabilities
                 key = default_key(manifest.dataset.workload, capabilities)
-            return manifest.dataset.model_copy(update={**_NO_ROWS, "primary_key": key})
+            return manifest.dataset.model_copy(update={"ranges": (), "primary_key": key})
         if "--workload" not in self.given:
             raise ConfigError(
                 "--manifest: the file has none, so nothing says which tables its rows are of; name"
                 " it, or give --workload, and only the number of rows is verified"
             )
         return plan.empty_dataset(options, generator_params(options))
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedRows(Rows):
-    """Records of a scanned file."""
-
-    request: RecordsRequest
-    records: PreparedRecords
-    clean: bool
-    """False: existing tables are refused."""
-
-    @property
-    def recorded(self) -> Recorded:
-        """The file; each worker sends a part of it."""
-        return Recorded(self.records.file, self.records.share, self.clean)
-
-    def empty(self, options: InsertOptions) -> Dataset:
-        """Return the dataset of the manifest, or else of the options."""
-        return self.records.dataset.model_copy(update=_NO_ROWS)
-
-    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the verification level; without a manifest, rows can only be counted."""
-        level = plan.verification(options, database)
-        if self.records.known or level is VerifyMode.NONE:
-            return level
-        if level is VerifyMode.FULL:
-            raise ConfigError(
-                "--verify full: the rows of the file are not known: it has no manifest, or some are"
-                " left out; only their number can be verified"
-            )
-        return VerifyMode.ROWS
-
-    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
-        """Raise ConfigError if the target cannot store the records, as far as they are known."""
-        options, target = wanted.options, wanted.target
-        plan.expect_needed(options.replace_tables, self.records.dataset, target.open())
-        if self.records.known:
-            plan.expect_storable(planned, target, to_end=not options.timed_s)
-
-    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
-        """Return the options that an insert of records has."""
-        dataset, scanned = self.records.dataset, self.records.scanned
-        described = wanted.options.describe(has_end=True)
-        known = {
-            "data": str(self.request.file),
-            "data_format": self.request.form.value,
-            "rows": dataset.rows,
-            "sha256": scanned.sha256,
-            "skipped": scanned.skipped_rows or None,
-            "workload": dataset.workload,
-            **{name: described.get(name) for name in _DESCRIBED},
-            "primary_key": dataset.primary_key.value,
-            "runs": wanted.options.repeats,
-            "verify": spec.verify.value,
-        }
-        return {name: value for name, value in known.items() if value is not None}
-
-
-def _warn_of_skipped(request: RecordsRequest, records: PreparedRecords) -> None:
-    left_out = f"{counted(records.scanned.skipped_rows, 'record')} left out"
-    if records.promised is not None:
-        left_out += f"; {records.dataset.rows:,} of {records.promised:,} rows are sent"
-    say(f"warning: {request.name}: {left_out}", err=True)
-    for problem in records.scanned.skipped:
-        say(f"  {problem}", err=True)
-
-
-def _expect_mixed(database: Database, reader: DatasetReader) -> None:
-    """Raise ConfigError if a request of the target has rows of one table only."""
-    if not (database.capabilities.mixes_tables and reader.one_group):
-        raise ConfigError(
-            f"--data: has rows of several tables, and a request to {database.name} is for one;"
-            " generate a file of each with --table"
-        )

@@ -72,14 +72,16 @@ def test_the_contract_is_imported_from_its_room_never_from_its_files():
     assert within == []
 
 
-def test_every_public_method_of_a_module_says_what_it_does_or_inherits_it():
+@pytest.mark.parametrize("room", ["iotbench", "simulator/modules"])
+def test_every_public_method_says_what_it_does_or_inherits_it(room):
     silent = [
-        f"{member.__module__}.{member.__qualname__}"
-        for found in pkgutil.walk_packages([str(FOLDER)], "simulator.modules.")
+        f"{kind.__module__}.{kind.__qualname__}.{name}"
+        for found in pkgutil.walk_packages([str(ROOT / room)], f"{room.replace('/', '.')}.")
         for kind in vars(importlib.import_module(found.name)).values()
         if inspect.isclass(kind) and kind.__module__ == found.name
         for name, member in vars(kind).items()
-        if inspect.isfunction(member) and not name.startswith("_")
+        if inspect.isfunction(member) or isinstance(member, property)
+        if not name.startswith("_") and not kind.__name__.startswith("_")
         if not any(getattr(vars(base).get(name), "__doc__", "") for base in kind.__mro__)
     ]
 

@@ -64,15 +64,12 @@ class ChangeKind(Kind[ChangeOptions]):
     )  # fmt: skip
 
     def problems(self, options: ChangeOptions) -> list[str]:
-        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def expect(self, options: ChangeOptions, target: Target) -> None:
-        """Raise UnverifiableError for a target that stores nothing."""
         expect_stored(target, options.level.value)
 
     def plan(self, wanted: Wanted[ChangeOptions]) -> Planned:
-        """Return the run that changes the stored rows."""
         options, stored = wanted.options, wanted.stored
         planned = change_run(wanted)
         plan.expect_storable([planned], wanted.target)
@@ -90,7 +87,6 @@ class ChangeKind(Kind[ChangeOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield lines about the changes, and the inserts during them."""
         spec = planned[0].spec
         ranges = [item for task in spec.changes for item in task.correct]
         steps = [each for task in spec.changes for each in task.delete_ms]
@@ -118,19 +114,16 @@ class ChangeKind(Kind[ChangeOptions]):
         yield f"verification: {spec.verify}"
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
-        """Yield the names of the inserts and of the changes."""
         yield from [INSERTS] * bool(first.inserts)
         yield from [DELETION] * any(task.delete_ms for task in first.changes)
         yield from [CORRECTIONS] * any(task.correct for task in first.changes)
         yield from [TAGS] * any(task.retags for task in first.changes)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the warnings of the inserts during the change."""
         if result.configuration.get("insert_workers"):
             yield from writing_warnings(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the size before and after, and the rates of the inserts."""
         for run in result.runs:
             before, after = run.outcome.size_before_bytes, run.outcome.size_bytes
             if before and after:
@@ -140,7 +133,6 @@ class ChangeKind(Kind[ChangeOptions]):
                 yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
 
     def describe_measured(self, result: Result) -> Iterator[str]:
-        """Yield the changes, for a list of results."""
         options = result.configuration
         if share := options.get("correct"):
             yield f"correct={100 * float(share):g}%"

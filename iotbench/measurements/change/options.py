@@ -83,5 +83,4 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
         return VerifyMode.FULL
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result."""
         return {**super().configuration(), "verify": self.level.value}

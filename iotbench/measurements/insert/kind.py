@@ -68,22 +68,18 @@ class DrawnRows(Rows):
     params: Params
 
     def empty(self, options: InsertOptions) -> Dataset:
-        """Return the dataset of the workload."""
         return plan.empty_dataset(options, self.params)
 
     def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the level of the options."""
         return plan.verification(options, database)
 
     def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
-        """Raise ConfigError if a run has no rows, or the target cannot store the rows."""
         names, target = wanted.options.replace_tables, wanted.target
         plan.expect_rows(planned)
         plan.expect_needed(names, planned[0].spec.dataset, target.open())
         plan.expect_storable(planned, target)
 
     def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
-        """Return the options and the parameters."""
         options, reader = wanted.options, DatasetReader(spec.dataset)
         return {
             **_format_options(options.describe(has_end=reader.sizes is not None), self.params),
@@ -109,15 +105,12 @@ class InsertKind(Kind[InsertOptions]):
         return STAGE if configuration.get("stages") else WORKERS
 
     def problems(self, options: InsertOptions) -> list[str]:
-        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def expect(self, options: InsertOptions, target: Target) -> None:
-        """Raise UnverifiableError if the target cannot be verified at the level of the options."""
         plan.verification(options, target.open())
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
-        """Return the runs; each inserts rows that follow the stored ones."""
         rows = wanted.rows
         assert isinstance(rows, Rows)
         level = rows.level(wanted.options, wanted.target.open())
@@ -126,7 +119,6 @@ class InsertKind(Kind[InsertOptions]):
         return Planned(planned, rows.describe(planned[0].spec, wanted))
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield batches, key, verification, and the expected duration."""
         first = planned[0].spec
         yield f"{batches_text(first)}; primary key: {first.dataset.primary_key}"
         yield f"verification after each run: {first.verify}"
@@ -137,15 +129,12 @@ class InsertKind(Kind[InsertOptions]):
             yield f"duration: about {format_time(seconds)}, at the speed of {last.created:%F}"
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
-        """Yield nothing: rows are named by numbers only."""
         yield from ()
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the warnings of inserts."""
         yield from writing_warnings(result)
 
     def showing(self, result: Result) -> Showing:
-        """Return the pictures, titled after the subject of the rows."""
         return Showing(f"Inserts {self.subject(result.configuration).over}", self.pictures)
 
     def remarks(self, result: Result) -> Iterator[str]:
@@ -158,14 +147,12 @@ class InsertKind(Kind[InsertOptions]):
             yield f"{formula}: {', '.join(found)}"
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return a text about the rows of the warm-up."""
         return (
             f"before each run is measured: {counted(rows, 'row')} in all, stored and verified, and"
             " left out of every figure above"
         )
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the rows that the warm-up left out, and how even the workers were."""
         yield from super().facts(result)
         if most_s := result.configuration.get("warmup_until_steady_s"):
             yield from (("warm-up", text) for text in _describe_warmups(result, most_s))
@@ -173,7 +160,6 @@ class InsertKind(Kind[InsertOptions]):
             yield "workers", "; ".join(evenness)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the effects of faults."""
         yield from fault_facts(result)
 
     def _list_evenness(self, result: Result) -> Iterator[str]:

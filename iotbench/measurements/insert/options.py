@@ -142,7 +142,6 @@ class RowOptions(Options):
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
     def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that differ from their default, including the workload's."""
         drawn = {
             option_of(name).removeprefix("--"): (str(unparse_parameter(name, value)),)
             for name, value in self.params.items()

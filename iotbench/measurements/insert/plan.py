@@ -82,7 +82,7 @@ def insert_runs(
     if not recorded:
         mode = IMPORT if options.imports else wanted.target.open().insert_mode(options.mode)
     clocking = wanted.clocking(
-        duration_s=options.timed_s or (0.0 if reader.sizes else options.at_most_s),
+        duration_s=options.timed_s or options.at_most_s,
         rows_per_s=options.rate,
     )
     for workers in options.workers:

@@ -78,11 +78,9 @@ class MixedKind(Kind[MixedOptions]):
     )  # fmt: skip
 
     def problems(self, options: MixedOptions) -> list[str]:
-        """Return a sentence for each option that cannot work on any target."""
         return option_problems(options)
 
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
-        """Return runs that insert after the stored rows, and ask about the stored ones."""
         options, asked = wanted.options, wanted.stored.dataset
         planned = plan_mixed_runs(wanted)
         plan.expect_storable(planned, wanted.target)
@@ -101,7 +99,6 @@ class MixedKind(Kind[MixedOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield lines about the work of the workers, and the rows left to insert."""
         spec = planned[0].spec
         load, clocking, reader = spec.load, spec.clocking, DatasetReader(spec.dataset)
         assert load.until_ms is not None
@@ -127,31 +124,26 @@ class MixedKind(Kind[MixedOptions]):
         )
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
-        """Yield the names of the inserts and of the queries."""
         yield INSERTS
         yield from super().row_names(first)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the warnings of inserts and queries, and of a load other than requested."""
         yield from writing_warnings(result)
         yield from asking_warnings(result, self.summary(result))
         yield from _warn_of_load(result)
         yield from _warn_of_unseen_rows(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the effects of faults, and the shares of types with weights."""
         yield from fault_facts(result)
         yield from share_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return a text about the rows and queries of the warm-up."""
         return (
             f"before each run is measured: {counted(rows, 'row')} and {counted(runs, 'query')} in"
             " all, verified, and left out of every figure above but the first answers"
         )
 
     def describe_measured(self, result: Result) -> Iterator[str]:
-        """Yield the workers of inserts and queries, the batch and the queries."""
         options = result.configuration
         yield f"w={options.get('insert_workers')}+{options.get('query_workers')}"
         yield from super().describe_measured(result)

@@ -65,15 +65,12 @@ class QueryKind(Kind[QueryOptions]):
     )
 
     def problems(self, options: QueryOptions) -> list[str]:
-        """Return a sentence for each option that cannot work on any target."""
         return [*load_problems(options), *stage_conflicts(options.stages, options.given)]
 
     def active(self, options: QueryOptions) -> Collection[int]:
-        """Return the numbers of active workers in the rows of the result."""
         return options.active
 
     def plan(self, wanted: Wanted[QueryOptions]) -> Planned:
-        """Return the runs of queries on the stored rows."""
         options, asked = wanted.options, wanted.stored.dataset
         if options.seed not in (None, asked.seed):
             raise ConfigError(
@@ -86,12 +83,10 @@ class QueryKind(Kind[QueryOptions]):
         return Planned(planned, configuration, left_out(asked, options))
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield the queries, and how often each is asked."""
         yield f"queries: {names_of(planned[0].spec.load)}"
         yield from (f"{_format_often(each.spec)}; each worker asks once before" for each in planned)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield the warnings of queries, and a warning for each rate that was not reached."""
         yield from asking_warnings(result, self.summary(result))
         rate = float(result.configuration.get("rate") or 0.0)
         weights = result.configuration.get("weights") or {}
@@ -110,17 +105,14 @@ class QueryKind(Kind[QueryOptions]):
                 )
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the shares of types with weights."""
         yield from share_facts(result)
 
     def showing(self, result: Result) -> Showing:
-        """Return the pictures of queries, or of ramps."""
         if any(run.outcome.ramps for run in result.runs):
             return Showing("Query ramps", (Form.RAMPS,))
         return super().showing(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return a text about the query runs of the warm-up."""
         return (
             f"of each query by each worker: {counted(runs, 'run')} in all, whose answers were"
             " checked, and left out of every figure above but the first answers"

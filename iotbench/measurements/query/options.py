@@ -238,7 +238,6 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
         return bare if self.is_bare else self.runs or 0
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result."""
         ramp = self.load_ramp.model_dump() if self.load_ramp else {}
         return {
             **super().configuration(),
@@ -318,7 +317,6 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
         return self.insert_workers + self.query_workers
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result."""
         return {
             **super().configuration(),
             "insert_rate": self.rows_per_s,

@@ -58,11 +58,9 @@ class VerifyKind(Kind[VerifyOptions]):
     )
 
     def expect(self, options: VerifyOptions, target: Target) -> None:
-        """Raise UnverifiableError for a target that stores nothing."""
         expect_stored(target, options.verify.value)
 
     def plan(self, wanted: Wanted[VerifyOptions]) -> Planned:
-        """Return the run of the collector."""
         options, stored = wanted.options, wanted.stored
         spec = wanted.spec(
             Work.VERIFY, "v", stored.dataset,
@@ -79,7 +77,6 @@ class VerifyKind(Kind[VerifyOptions]):
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
-        """Yield the verification level."""
         yield f"verification: {planned[0].spec.verify}"
 
 

@@ -38,7 +38,7 @@ class Checker:
         types: Sequence[CellType],
         places: Sequence[int],
     ) -> None:
-        """Store the parts; `places`: index in a portion of the cells of each column."""
+        """Store the parts; `places`: for each column, the index of its cells in a portion."""
         self._request = request
         self._source = source
         self._columns = columns
@@ -47,7 +47,7 @@ class Checker:
         self._tallies: dict[int, Tally] = {}
 
     def check(self, portion: Portion) -> Portion:
-        """Return a portion's typed values; Retyped or ConfigError for a bad cell, as chosen."""
+        """Return a portion's typed values; Retyped or ConfigError if bad cells require it."""
         arrays, kept = [], np.ones(len(portion.rows), np.bool_)
         problems = []
         for index, place in enumerate(self._places):
@@ -63,7 +63,7 @@ class Checker:
             if wider:
                 raise Retyped(index, wider)
             first = int(bad.argmax())
-            problem = self._problem(index, int(portion.rows[first]), cells.slice(first, 1))
+            problem = self._find_problem(index, int(portion.rows[first]), cells.slice(first, 1))
             if problem:
                 problems.append(problem)
             elif self._request.reading.on_error is OnError.SKIP:
@@ -76,8 +76,8 @@ class Checker:
         chosen = pa.array(kept)
         return Portion([array.filter(chosen) for array in arrays], portion.rows[kept])
 
-    def _problem(self, index: int, row: int, cell: Any) -> str | None:
-        """Return why the bad cell stops the insert, if it does."""
+    def _find_problem(self, index: int, row: int, cell: Any) -> str | None:
+        """Return why a bad cell stops the insert; None if it does not."""
         action, column = self._request.reading.on_error, self._columns[index]
         is_time = column.role is Role.TIME
         if action is OnError.SKIP or (action is OnError.NULL and not is_time):

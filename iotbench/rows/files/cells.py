@@ -1,4 +1,4 @@
-"""Types of a column's cells, and their conversion to values, an Arrow array at a time. Pure."""
+"""Types of a column's cells, and their conversion to values, one Arrow array at a time. Pure."""
 
 from abc import ABC, abstractmethod
 from decimal import Decimal
@@ -31,14 +31,14 @@ class CellType(ABC):
     type: Type | None
     """The type that stores it; None if none does."""
     expected: str = ""
-    """Expected form of a cell, to complete the sentence "this cell is not ..."."""
+    """Expected form of a cell: the end of the sentence "this cell is not ..."."""
 
     @abstractmethod
     def parse(self, cells: Any) -> Parsed:
         """Return the values of an Arrow array of cells, and which cells are bad."""
 
     def why(self, cell: Any) -> str:
-        """Return what a bad cell should be; `cell` is an array with this cell only."""
+        """Return the expected form of a bad cell; `cell` is an array with only this cell."""
         return self.expected
 
 
@@ -51,13 +51,12 @@ class TextCells(CellType):
         self.shown = shown
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the cells as text."""
         is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
         return cells if is_text else cells.cast(pa.string()), none_of(cells)
 
 
 class TextInstead(TextCells):
-    """Text because of bad cells (`--on-error text`), which it still reports."""
+    """Text instead of another type because of bad cells, which are still reported."""
 
     def __init__(self, wanted: CellType) -> None:
         super().__init__()
@@ -70,7 +69,7 @@ class TextInstead(TextCells):
 
 
 class Empty(TextCells):
-    """A column without any value yet; `parse` marks cells with a value as bad."""
+    """A column whose first cells have no value; `parse` marks cells with a value as bad."""
 
     expected = "empty"
 
@@ -86,7 +85,7 @@ class WrittenCells(CellType):
     """Numbers and booleans as text."""
 
     def __init__(self, kind: Type, expected: str, pattern: str, arrow_type: Any) -> None:
-        """Store the type; `pattern` matches every cell that Arrow can cast, and few others."""
+        """Store the type; `pattern` matches every cell that Arrow can cast, and a few more."""
         self.type = kind
         self.expected = expected
         self.pattern = pattern
@@ -109,10 +108,10 @@ class WrittenCells(CellType):
         try:
             return good.cast(self._arrow_type), bad
         except pa.ArrowInvalid:
-            good, failed = without(good, self._failing(good))
+            good, failed = without(good, self._mask_bad(good))
             return good.cast(self._arrow_type), bad | failed
 
-    def _failing(self, cells: Any) -> Array:
+    def _mask_bad(self, cells: Any) -> Array:
         """Return the mask of the cells that cannot be cast, found by halving."""
         try:
             cells.cast(self._arrow_type)
@@ -120,7 +119,7 @@ class WrittenCells(CellType):
             if len(cells) == 1:
                 return np.ones(1, np.bool_)
             half = len(cells) // 2
-            return np.concatenate((self._failing(cells[:half]), self._failing(cells[half:])))
+            return np.concatenate((self._mask_bad(cells[:half]), self._mask_bad(cells[half:])))
         return np.zeros(len(cells), np.bool_)
 
 
@@ -131,7 +130,7 @@ _WITH_COMMA = r"(?i)^[+-]?([0-9]{1,19}|[0-9]+,[0-9]*|,[0-9]+|[0-9]*,?[0-9]+,?e[+
 
 
 def _mask_vanished(cells: Any, values: Any) -> Array:
-    """Return the mask of the numbers too small for a float, which would become 0."""
+    """Return the mask of the numbers that are too small for a float and would become 0."""
     mask = mask_of(pc.equal(values, 0.0))
     zeros = np.flatnonzero(mask)
     if len(zeros):
@@ -149,7 +148,6 @@ class WrittenFloat(WrittenCells):
         self._decimal_comma = decimal_comma
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the values."""
         written = cells
         if self._decimal_comma:
             cells, points = without(cells, mask_of(pc.match_substring(cells, ".")))
@@ -161,12 +159,12 @@ class WrittenFloat(WrittenCells):
         else:
             values, bad = super().parse(cells)
         values = without(values, mask_of(pc.is_nan(values)))[0]
-        wrong = mask_of(pc.invert(pc.is_finite(values))) | self._inexact(written, values)
+        wrong = mask_of(pc.invert(pc.is_finite(values))) | self._mask_inexact(written, values)
         wrong |= _mask_vanished(written, values)
         values, wrong = without(values, wrong)
         return values, bad | wrong
 
-    def _inexact(self, cells: Any, values: Any) -> Array:
+    def _mask_inexact(self, cells: Any, values: Any) -> Array:
         """Return the mask of the integers that a float cannot represent."""
         mask = mask_of(pc.greater_equal(pc.abs(values), _EXACT))
         for row in np.flatnonzero(mask):
@@ -177,10 +175,10 @@ class WrittenFloat(WrittenCells):
         return mask
 
     def why(self, cell: Any) -> str:
-        """Return what a cell should be; integers that no float represents get another text."""
+        """Return the expected form of a cell; for an integer that no float represents, another."""
         points = pc.replace_substring(trim(cell), ",", ".") if self._decimal_comma else cell
         values, bad = WrittenCells(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
-        if not bad[0] and self._inexact(cell, values)[0]:
+        if not bad[0] and self._mask_inexact(cell, values)[0]:
             return "kept by a 64-bit float, as this column has fractions"
         return self.expected
 

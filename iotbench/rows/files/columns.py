@@ -33,7 +33,7 @@ class ColumnWriter(ABC):
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
     ) -> None:
-        """Store the column, its index in the folder, and names of file and row for errors."""
+        """Store the column, its index in the folder, and the names of file and rows for errors."""
         self._where = where
         self._place = place
         self._folder = folder
@@ -123,7 +123,6 @@ class NumberWriter(ColumnWriter):
         return values.astype(dtype_of(kind), copy=False)
 
     def finish(self) -> FileColumn:
-        """Return the column with the properties of its values."""
         return self._describe(summable=is_summable(self.column.type, self.rows, self._largest))
 
 

@@ -40,13 +40,13 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
-    """Yield the decompressed content of a text file; ConfigError if it is not one."""
+    """Yield the decompressed content of a file; ConfigError if it cannot be text."""
     compression = compression_in(path)
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open("rb"))
         if compression == "zip":
             archive = stack.enter_context(zipfile.ZipFile(raw))
-            raw = stack.enter_context(archive.open(_only_member(archive, where)))
+            raw = stack.enter_context(archive.open(_find_only_member(archive, where)))
         elif compression == "xz":
             _expect_xz_end(raw, where)
             raw = stack.enter_context(lzma.open(raw))
@@ -65,7 +65,7 @@ def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
 
 
 def _expect_xz_end(raw: IO[bytes], where: str) -> None:
-    """Raise ConfigError if other content follows the xz streams, which Python would ignore."""
+    """Raise ConfigError if other content, which Python would ignore, follows the xz streams."""
     size_bytes = raw.seek(0, os.SEEK_END)
     raw.seek(max(size_bytes - _XZ_LOOKED_AT, 0))
     end = raw.read().rstrip(b"\0")  # padding
@@ -97,7 +97,7 @@ def expect_text(head: bytes, where: str) -> None:
         )
 
 
-def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
+def _find_only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
     members = [
         each
         for each in archive.infolist()

@@ -23,7 +23,7 @@ from iotbench.rows.files.request import EPOCHS, FilesRequest
 from iotbench.rows.files.roles import columns_of
 from iotbench.rows.files.source import FilePart, FileSource, Portion, readable
 from iotbench.rows.files.times import EpochTime, Finer, FormattedTime, Instants, unit_of
-from iotbench.rows.files.zones import zone_problems
+from iotbench.rows.files.zones import expect_zone
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
 from simulator.data.workloads.file import FileParams, Nanoseconds, OnError
 from simulator.errors import ConfigError
@@ -46,7 +46,6 @@ class ParquetPart(FilePart):
         self.types = tuple(_plain(pa.array([], each)).type for each in schema.types)
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the rows in order."""
         names = [self._read_names[column] for column in columns]
         # Arrow takes a name with a point for a nested column, so then all columns are read.
         only = None if any("." in name for name in names) else names
@@ -60,12 +59,11 @@ class ParquetPart(FilePart):
                 read += len(batch)
 
     def no_rows(self) -> str:
-        """Return why there is no row."""
         return "has no rows"
 
 
 def _plain(column: Any) -> Any:
-    """Return a column in the type that is stored: bytes, for example, as text (checked later)."""
+    """Return a column in the type that is stored; bytes, for example, become text."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
@@ -100,13 +98,13 @@ def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256:
 
     ConfigError if a row cannot be stored.
     """
-    parts = [_part(request, file, at) for file, at in zip(request.files(), copies, strict=True)]
-    said = request.reading
+    parts = [_open(request, file, at) for file, at in zip(request.files(), copies, strict=True)]
+    given = request.reading
     declared = {
-        "time_column": said.time_column or parts[0].time,
-        "tags": said.tags or tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
+        "time_column": given.time_column or parts[0].time,
+        "tags": given.tags or tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
     }
-    request = replace(request, reading=said.model_copy(update=declared))
+    request = replace(request, reading=given.model_copy(update=declared))
     with readable(request.name):
         source = FileSource(request, parts)
     if source.is_typed and request.reading.on_error is OnError.TEXT:
@@ -114,9 +112,8 @@ def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256:
             "--on-error text: the columns of a Parquet file have types, and those of line protocol;"
             " use null"
         )
-    if problems := zone_problems("--time-zone", request.reading.time_zone):
-        raise ConfigError(problems)
-    time, types = _with_times(request, source)
+    expect_zone(request.reading.time_zone)
+    time, types = _choose_types(request, source)
     # Each column is retyped at most from empty to integer, to number, to text.
     for _ in range(3 * len(types) + 1):
         for each in types:
@@ -133,7 +130,7 @@ def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256:
     raise AssertionError(f"{request.name}: the types of its columns do not settle")
 
 
-def _part(request: FilesRequest, file: Path, copy: Path) -> FilePart:
+def _open(request: FilesRequest, file: Path, copy: Path) -> FilePart:
     name, reading = name_of(file), request.reading
     with readable(name):
         is_lines = not is_parquet(copy) and looks_like_lines(copy, f"--data: {name}")
@@ -162,11 +159,11 @@ def _part(request: FilesRequest, file: Path, copy: Path) -> FilePart:
         return DelimitedPart(copy, name, reading)
 
 
-def _with_times(request: FilesRequest, source: FileSource) -> tuple[str, list[CellType]]:
-    """Return the column with the time, if it is known, and the types with its times."""
+def _choose_types(request: FilesRequest, source: FileSource) -> tuple[str, list[CellType]]:
+    """Return the column with the time, if it is known, and the types of all columns."""
     types, reading, time = list(source.types), request.reading, source.time
     if reading.time_format and not time:
-        time = source.names[_fitting(request, source)]
+        time = source.names[_find_time_column(request, source)]
     if time in source.names:  # another name is reported with the other problems
         index = source.names.index(time)
         if reading.time_format:
@@ -184,7 +181,7 @@ def _with_times(request: FilesRequest, source: FileSource) -> tuple[str, list[Ce
     return time, types
 
 
-def _fitting(request: FilesRequest, source: FileSource) -> int:
+def _find_time_column(request: FilesRequest, source: FileSource) -> int:
     """Return the only column with times in the given format; ConfigError if there is none."""
     given = request.reading.time_format
     is_count = given in EPOCHS

@@ -52,15 +52,14 @@ class DelimitedPart(FilePart):
         comment = reading.comment.encode()
         text = b"".join(each for each in lines if not comment or not each.startswith(comment))
         tabs = "\t" * (".tsv" in path.name.lower())
-        detected = _delimiter_of(text.decode(errors="replace"), whole=len(head) < _HEAD_BYTES)
+        detected = _detect_delimiter(text.decode(errors="replace"), whole=len(head) < _HEAD_BYTES)
         self._delimiter = reading.delimiter or own or tabs or detected
-        self.names = self._heading()
+        self.names = self._read_heading()
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the rows in order, and the malformed records among them."""
         names_are_next = self._reading.heading
         with open_content(self._path, self.where) as content:
-            for found in self._records(content, BLOCK_BYTES):
+            for found in self._cut_records(content, BLOCK_BYTES):
                 cells, rows = self._parse(found, columns), found.lines
                 if names_are_next and len(rows):
                     cells, rows = [each.slice(1) for each in cells], rows[1:]
@@ -68,10 +67,9 @@ class DelimitedPart(FilePart):
                 yield Portion(cells, rows), found.malformed
 
     def no_rows(self) -> str:
-        """Return why there is no row."""
         return f"has no rows, only the heading ({', '.join(self.names)})"
 
-    def _records(self, content: IO[bytes], block_bytes: int) -> Iterator[Records]:
+    def _cut_records(self, content: IO[bytes], block_bytes: int) -> Iterator[Records]:
         for number in range(self._skipped):
             if not content.readline():
                 raise ConfigError(
@@ -108,10 +106,10 @@ class DelimitedPart(FilePart):
             )
         return [each.combine_chunks() for each in table.columns]
 
-    def _heading(self) -> tuple[str, ...]:
+    def _read_heading(self) -> tuple[str, ...]:
         """Return the names of the columns; ConfigError if the first record has none."""
         with open_content(self._path, self.where) as content:
-            found = next(self._records(content, _HEAD_BYTES), None)
+            found = next(self._cut_records(content, _HEAD_BYTES), None)
         if not found:
             below = f" below line {self._skipped}" if self._skipped else ""
             raise ConfigError(
@@ -142,29 +140,22 @@ class DelimitedPart(FilePart):
         return column_names(names)
 
 
-def _delimiter_of(head: str, *, whole: bool) -> str:
+def _detect_delimiter(head: str, *, whole: bool) -> str:
     """Return the delimiter that splits the first records into the most columns.
 
     A delimiter that splits all records into equally many columns is preferred: a decimal comma is
     in the rows but not in the heading. `whole`: `head` is the whole file; otherwise its last record
     may be cut.
     """
-    return max(_DELIMITERS, key=lambda each: _columns_of(head, each, whole=whole))
 
-
-def _columns_of(head: str, delimiter: str, *, whole: bool) -> tuple[bool, int]:
-    widths = [len(record) for record in _head_records(head, delimiter) if record]
-    if not whole and len(widths) < _HEAD_RECORDS:
-        del widths[-1:]
-    if not widths:
-        return False, 0
-    return len(set(widths)) == 1 and widths[0] > 1, widths[0]
-
-
-def _head_records(head: str, delimiter: str) -> list[list[str]]:
-    """Return the first records; empty if the text is not CSV."""
-    try:
+    def count_columns(delimiter: str) -> tuple[bool, int]:
         reader = plain_csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
-        return list(islice(reader, _HEAD_RECORDS))
-    except plain_csv.Error:  # a cell beyond the module's limit
-        return []
+        try:
+            widths = [len(record) for record in islice(reader, _HEAD_RECORDS) if record]
+        except plain_csv.Error:  # a cell beyond the module's limit
+            return False, 0
+        if not whole and len(widths) < _HEAD_RECORDS:
+            del widths[-1:]
+        return len({*widths}) == 1 and widths[0] > 1, widths[0] if widths else 0
+
+    return max(_DELIMITERS, key=count_columns)

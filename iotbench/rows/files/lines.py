@@ -1,6 +1,6 @@
 """Files of InfluxDB line protocol: the points of one measurement are the rows of a table.
 
-The columns are the time, then all tags, then all fields of the points, NULL if a point lacks them.
+The columns are the time, then all tags, then all fields; a value that a point lacks is NULL.
 Comments, blank lines and the DDL section of files for `influx -import` are left out.
 """
 
@@ -74,7 +74,7 @@ _TYPES: Mapping[str, Callable[[], Any]] = {
 def looks_like_lines(path: Path, where: str) -> bool:
     """Return whether the first line that is not a comment is a point."""
     with open_content(path, where) as content:
-        for number, (_, line) in enumerate(_lines(content)):
+        for number, (_, line) in enumerate(_split_lines(content)):
             if line is not None:
                 return _POINT.fullmatch(line) is not None
             if number == _HEAD_LINES:
@@ -92,8 +92,8 @@ class LinesPart(FilePart):
     def __init__(self, path: Path, name: str, measurement: str) -> None:
         """Read the names and types of the columns; ConfigError without one measurement."""
         self._path, self.name = path, name
-        found = self._measurements()
-        self._measurement = self._one(found, measurement.encode())
+        found = self._find_measurements()
+        self._measurement = self._choose(found, measurement.encode())
         tags, self._kinds = found[self._measurement]
         self._keys = [b"", *tags, *self._kinds]
         self._tags = len(tags)
@@ -105,16 +105,15 @@ class LinesPart(FilePart):
         self.table = table_name([Path(_format(self._measurement).replace(".", "_"))])
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the points in order, and the malformed lines among them."""
         rows: list[Point] = []
         lines: list[int] = []
         malformed: list[Malformed] = []
         with open_content(self._path, self.where) as content:
-            for number, line in _lines(content):
+            for number, line in _split_lines(content):
                 if line is None:
                     continue
                 try:
-                    point = self._point(line)
+                    point = self._parse_point(line)
                 except ValueError as error:
                     text = line[:_SHOWN_BYTES].decode(errors="replace")
                     malformed.append(Malformed(number, str(error), text, 0))
@@ -123,20 +122,19 @@ class LinesPart(FilePart):
                     rows.append(point)
                     lines.append(number)
                 if len(rows) == _PORTION_ROWS:
-                    yield self._portion(rows, lines, columns), malformed
+                    yield self._make_portion(rows, lines, columns), malformed
                     rows, lines, malformed = [], [], []
-        yield self._portion(rows, lines, columns), malformed
+        yield self._make_portion(rows, lines, columns), malformed
 
     def no_rows(self) -> str:
-        """Return why there is no row."""
         return "has no points"
 
-    def _portion(
+    def _make_portion(
         self, points: Sequence[Point], lines: Sequence[int], columns: Sequence[int]
     ) -> Portion:
-        return Portion([self._column(points, at) for at in columns], np.array(lines, np.int64))
+        return Portion([self._make_column(points, at) for at in columns], np.array(lines, np.int64))
 
-    def _column(self, points: Sequence[Point], at: int) -> Any:
+    def _make_column(self, points: Sequence[Point], at: int) -> Any:
         key, kind = self._keys[at], self.types[at]
         if at == 0:
             return pa.array([time for *_, time in points], kind)
@@ -147,7 +145,7 @@ class LinesPart(FilePart):
             return pa.array(values, pa.binary()).view(kind)
         return pa.array(values, kind)
 
-    def _point(self, line: bytes) -> Point:
+    def _parse_point(self, line: bytes) -> Point:
         """Return the point of a line; ValueError if there is none, or a value has another type."""
         point = _parse(line)
         if point[0] == self._measurement:
@@ -157,11 +155,11 @@ class LinesPart(FilePart):
                     raise ValueError(f"field {_format(key)!r} is {kind}; expected {expected}")
         return point
 
-    def _measurements(self) -> dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]]:
+    def _find_measurements(self) -> dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]]:
         """Return measurement -> its tags, and its fields with the types of their first values."""
         found: dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]] = {}
         with open_content(self._path, self.where) as content:
-            for _, line in _lines(content):
+            for _, line in _split_lines(content):
                 try:
                     name, tags, fields, _ = _parse(line or b"")
                 except ValueError:  # reported with the rows
@@ -172,7 +170,7 @@ class LinesPart(FilePart):
                     known_fields.setdefault(key, kind)
         return found
 
-    def _one(self, found: Mapping[bytes, object], wanted: bytes) -> bytes:
+    def _choose(self, found: Mapping[bytes, object], wanted: bytes) -> bytes:
         names = [_format(name) for name in found]
         if wanted in found:
             return wanted
@@ -182,7 +180,7 @@ class LinesPart(FilePart):
                 f" ({nearest(_format(wanted), names)})"
             )
         if not found:
-            raise ConfigError(f"{self.where}: {self._first_problem()}")
+            raise ConfigError(f"{self.where}: {self._find_problem()}")
         if len(found) > 1:
             more = ", ..." * (len(names) > _SHOWN_NAMES)
             raise ConfigError(
@@ -192,9 +190,9 @@ class LinesPart(FilePart):
             )
         return next(iter(found))
 
-    def _first_problem(self) -> str:
+    def _find_problem(self) -> str:
         with open_content(self._path, self.where) as content:
-            for number, line in _lines(content):
+            for number, line in _split_lines(content):
                 if line is not None:
                     try:
                         _parse(line)
@@ -204,11 +202,11 @@ class LinesPart(FilePart):
         return self.no_rows()
 
 
-def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number of each line and its text without the line end; None if it has no point.
+def _split_lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the number and the text of each line; None instead of the text if it has no point.
 
     A text in quotes may have line breaks, but none of its lines may look like a point. A DDL
-    section comes before all points, and ends with the first one.
+    section comes before all points, and ends with the first point.
     """
     pending, begins, is_ddl, is_data = b"", 0, False, False
     for number, raw in enumerate(content, 1):
@@ -254,12 +252,12 @@ def _parse(line: bytes) -> Point:
         key = _unescape(each["key"])
         if key in fields:
             raise ValueError(f"has field {_format(key)!r} twice")
-        fields[key] = _value(key, each["value"])
-    return _unescape(match["name"]), _tags_of(match["tags"]), fields, time
+        fields[key] = _parse_value(key, each["value"])
+    return _unescape(match["name"]), _parse_tags(match["tags"]), fields, time
 
 
 @lru_cache(maxsize=1 << 16)
-def _tags_of(text: bytes) -> Mapping[bytes, bytes]:
+def _parse_tags(text: bytes) -> Mapping[bytes, bytes]:
     pairs = [(_unescape(key), _unescape(value)) for key, value in _ONE_TAG.findall(text)]
     for key, times in Counter(key for key, _ in pairs).items():
         if times > 1:
@@ -267,7 +265,7 @@ def _tags_of(text: bytes) -> Mapping[bytes, bytes]:
     return dict(pairs)
 
 
-def _value(key: bytes, text: bytes) -> Value:
+def _parse_value(key: bytes, text: bytes) -> Value:
     if text.startswith(b'"'):
         plain = text[1:-1]
         return "a text", re.sub(rb'\\(["\\])', rb"\1", plain) if b"\\" in plain else plain

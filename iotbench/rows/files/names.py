@@ -15,22 +15,22 @@ _UNNAMED = "column_{}"
 
 def table_name(named: Sequence[Path]) -> str:
     """Return the common beginning of files' names, as an identifier that needs no quotes."""
-    stems = [_stem(path) for path in named]
+    stems = [_strip(path) for path in named]
     same = [len(set(letters)) == 1 for letters in zip(*stems, strict=False)]
     shared = stems[0][: [*same, False].index(False)]
     if len(stems) > 1 and len(re.sub(r"[^a-z]", "", shared)) < _LEAST_SHARED:
-        shared = _stem(named[0].absolute().parent)
+        shared = _strip(named[0].absolute().parent)
     name = re.sub(r"[^a-z0-9]+", "_", shared).strip("_")[:_MAX_NAME] or "data"
     return name if name[0].isalpha() else f"t_{name}"
 
 
-def _stem(path: Path) -> str:
+def _strip(path: Path) -> str:
     name = (path.name or path.absolute().name).lower()
     while (suffix := Path(name).suffix) in _SUFFIXES:
         name = name.removesuffix(suffix)
     if is_pattern(Path(name)):
         name = re.sub(r"\[.*?\]|[*?]", "", name)
-        return name if re.search(r"[a-z0-9]", name) else _stem(path.absolute().parent)
+        return name if re.search(r"[a-z0-9]", name) else _strip(path.absolute().parent)
     return name
 
 
@@ -40,10 +40,10 @@ def is_pattern(path: Path) -> bool:
 
 
 def column_names(heading: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; a column without one, such as pandas' index, gets one."""
+    """Return the names of columns; a column without a name, such as pandas' index, gets one."""
     return tuple(name.strip() or _UNNAMED.format(at) for at, name in enumerate(heading, 1))
 
 
 def split_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a text names: one, or several separated by commas."""
+    """Return the column, or the columns separated by commas, that a text names."""
     return (text,) if not text or text in names else tuple(text.split(","))

@@ -29,7 +29,7 @@ def uri_of(path: Path) -> str:
 
 
 def url_of(path: Path) -> str:
-    """Return the URL that was parsed as a path, which drops one of its slashes; empty: none."""
+    """Return the URL that was parsed as a path, with the slash that a path drops; empty: none."""
     found = _URL.match(path.as_posix())
     return f"{found[1]}//{found[2]}" if found else ""
 

@@ -50,7 +50,7 @@ def read_folder(path: Path, primary_key: PrimaryKey) -> FileParams:
 
 @contextmanager
 def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
-    """Make the rows of a stored dataset available again; generated rows always are."""
+    """Yield a stored dataset whose rows are available again; files are read again."""
     if dataset.workload != File.name:
         yield dataset
         return
@@ -90,7 +90,7 @@ def _expect_same(before: FileParams, params: FileParams) -> None:
         )
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _read_state(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except OSError as error:
@@ -141,7 +141,7 @@ def convert_file(
     with ExitStack() as stack:
         files = request.files()
         copies = [stack.enter_context(here(file)) for file in files]
-        before = [_state(copy) for copy in copies]
+        before = [_read_state(copy) for copy in copies]
         digest = _digest(copies)
         if sha256 and digest != sha256:
             raise ConfigError(
@@ -158,7 +158,7 @@ def convert_file(
         changed = [
             file
             for file, copy, was in zip(files, copies, before, strict=True)
-            if _state(copy) != was
+            if _read_state(copy) != was
         ]
     if changed:
         raise ConfigError(
@@ -172,14 +172,14 @@ def convert_file(
 
 
 def with_key(params: FileParams) -> FileParams:
-    """Return the parameters with `unique` set, if the rows have a key and are few enough."""
+    """Return the parameters; `unique` is set if the rows have a key and can be searched for it."""
     return params.model_copy(update={"unique": True}) if has_key(params) else params
 
 
 def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
     """Raise ConfigError if the primary key needs a natural key, and the rows have none.
 
-    Whether the concatenated parts are different too is checked only for rows on this machine.
+    On this machine, the concatenated parts of the key must be different too.
     """
     if primary_key is not PrimaryKey.CLIENT:
         return

@@ -28,7 +28,7 @@ def show(params: FileParams, found: "Converted") -> None:
     console = Console(stderr=True, highlight=False, markup=False, width=width_of(sys.stderr))
     file_types, rows = found.file_types, counted(params.rows, "row")
     console.print(_text(f"{params.source}: {rows} for table {params.table}"), soft_wrap=True)
-    console.print(_fitting(console, params, file_types, found.first_rows))
+    console.print(_fit_table(console, params, file_types, found.first_rows))
     if any(name.startswith(_LOCAL) and not any(z in name for z in _ZONED) for name in file_types):
         zone = params.time_zone or "UTC"
         console.print(
@@ -38,23 +38,23 @@ def show(params: FileParams, found: "Converted") -> None:
     console.print(
         f"time: {first:{_TIME}} in the first row, {last:{_TIME}} in the last", soft_wrap=True
     )
-    console.print(_text(_key_of(params)), soft_wrap=True)
+    console.print(_text(_describe_key(params)), soft_wrap=True)
     for bad in params.bad_cells:
         console.print(_text(f"warning: --data: {bad.describe()}"), soft_wrap=True)
 
 
-def _fitting(
+def _fit_table(
     console: Console, params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]]
 ) -> Table:
     """Return the table with as many of the first rows as fit the width."""
     for rows in range(max(map(len, first), default=0), 0, -1):
-        table = _table(params, types, first, rows)
+        table = _draw_table(params, types, first, rows)
         if measure(table).maximum <= console.width:
             return table
-    return _table(params, types, first, 0)
+    return _draw_table(params, types, first, 0)
 
 
-def _table(
+def _draw_table(
     params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]], rows: int
 ) -> Table:
     table = new_table(show_edge=True, padding=(0, 1))
@@ -63,23 +63,28 @@ def _table(
         table.add_column(heading, overflow="fold")
     for column, file_type, values in zip(params.columns, types, first, strict=True):
         stored = f"{column.type}{', has NULLs' if column.nullable else ''}"
-        cells = (column.name, file_type, stored, column.role.value, *map(_cell, values[:rows]))
+        cells = (
+            column.name,
+            file_type,
+            stored,
+            column.role.value,
+            *map(_shorten, values[:rows]),
+        )
         table.add_row(*map(_text, cells))
     return table
 
 
-def _cell(value: object) -> str:
+def _shorten(value: object) -> str:
     shown = "NULL" if value is None else str(value)
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 1]}…"
 
 
 def _text(value: str) -> Text:
-    """Return text with control characters replaced, which a terminal would obey."""
-    plain = "".join(letter if letter.isprintable() else "?" for letter in value)
-    return Text(plain)
+    """Return text in which ? replaces control characters, which a terminal would obey."""
+    return Text("".join(letter if letter.isprintable() else "?" for letter in value))
 
 
-def _key_of(params: FileParams) -> str:
+def _describe_key(params: FileParams) -> str:
     names = [c.name for role in ("tag", "time") for c in params.columns if c.role == role]
     key = ", ".join(names)
     if params.unique:

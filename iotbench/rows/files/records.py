@@ -1,8 +1,8 @@
 """Boundaries of records in delimited text, and malformed records.
 
-Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and a quote in
-it is doubled. pyarrow, which fills the columns, gets well-formed records only, and must find as
-many as are counted here. docs/performance.md compares it with other readers.
+Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and quotes in it
+are doubled. pyarrow fills the columns; it gets only well-formed records, and must find as many as
+are counted here. docs/performance.md compares pyarrow with other readers.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from iotbench.rows.files.content import head_of
 from simulator.data.block import Array
 
 MOST_CELL_BYTES = 1 << 16
-"""Longest quoted cell; a longer one counts as an unclosed quote."""
+"""Longest quoted cell; a longer cell counts as an unclosed quote."""
 _MOST_RECORD_BYTES = 16 << 20
 _LEAST_WINDOW_BYTES = 4 * MOST_CELL_BYTES
 _SHOWN_BYTES = 60
@@ -74,7 +74,7 @@ class Scanner:
                 if at_end and data and not data.endswith(b"\n"):
                     data += b"\n"
             whole = at_end and len(data) <= window
-            found, used = self._cut(data[:window], at_end=whole)
+            found, used = self._cut_records(data[:window], at_end=whole)
             if len(found.lines) or found.malformed:
                 yield found
             data = data[used:]
@@ -88,8 +88,8 @@ class Scanner:
                 yield Records(b"", _NONE, (wrong,))
                 return
 
-    def _cut(self, data: bytes, *, at_end: bool) -> tuple[Records, int]:
-        """Return the records up to the first with wrong quotes, and how many bytes they take.
+    def _cut_records(self, data: bytes, *, at_end: bool) -> tuple[Records, int]:
+        """Return the records up to the first one with wrong quotes, and their length in bytes.
 
         A record that may continue after the data is excluded.
         """
@@ -97,10 +97,10 @@ class Scanner:
         breaks = np.flatnonzero(letters == _NEWLINE)
         quotes, wrong, used = _NONE, -1, int(breaks[-1]) + 1 if len(breaks) else 0
         if b'"' in data:
-            quotes, wrong, used = self._quotes(letters, breaks, at_end=at_end)
+            quotes, wrong, used = self._find_quotes(letters, breaks, at_end=at_end)
         data, letters, breaks = data[:used], letters[:used], breaks[breaks < used]
         ends = breaks[np.searchsorted(quotes, breaks) & 1 == 0] if len(quotes) else breaks
-        if wrong >= 0:  # it ends where its line does
+        if wrong >= 0:  # it ends with its line
             ends = np.append(ends[ends < wrong], used - 1)
         starts = np.append(np.zeros(1, np.int64), ends + 1)[: len(ends)]
         first_lines = np.searchsorted(breaks, starts)
@@ -112,11 +112,11 @@ class Scanner:
         blank = (sizes == 0) | ((sizes == 1) & (letters[starts] == _RETURN))
         comment = (letters[starts] == self._comment) & ~blank
         rows = ~(blank | comment & (heights == 1))
-        cells, delimiters = self._cells(letters, quotes, starts, ends)
+        cells, delimiters = self._count_cells(letters, quotes, starts, ends)
         if not self.width and rows.any():
             self.width = int(cells[rows.argmax()])
         reasons = dict.fromkeys(np.flatnonzero(comment & rows).tolist(), _QUOTING)
-        reasons |= dict.fromkeys(_with_lone_returns(data, letters, quotes, ends), _LONE_RETURN)
+        reasons |= dict.fromkeys(_find_lone_returns(data, letters, quotes, ends), _LONE_RETURN)
         like_rows = (heights > 1) & (delimiters == heights * (self.width - 1)) & (self.width > 1)
         for record in np.flatnonzero(like_rows).tolist():
             inside = data[starts[record] : ends[record]].split(b"\n")
@@ -137,10 +137,10 @@ class Scanner:
             for each in np.flatnonzero(bad & rows).tolist()
         )
         left_out = (bad | ~rows) & ~blank
-        content = _without(data, starts, ends, left_out) if left_out.any() else data
+        content = _leave_out(data, starts, ends, left_out) if left_out.any() else data
         return Records(content, lines[rows & ~bad], malformed), used
 
-    def _cells(
+    def _count_cells(
         self, letters: Array, quotes: Array, starts: Array, ends: Array
     ) -> tuple[Array, Array]:
         """Return how many cells each record has, and how many delimiters, in quotes or not."""
@@ -157,11 +157,13 @@ class Scanner:
         found = found[np.searchsorted(quotes, found) & 1 == 0]
         return np.searchsorted(found, ends) - np.searchsorted(found, starts) + 1, delimiters
 
-    def _quotes(self, letters: Array, breaks: Array, *, at_end: bool) -> tuple[Array, int, int]:
-        """Return the quotes of whole records, the first malformed one, and the bytes they take.
+    def _find_quotes(
+        self, letters: Array, breaks: Array, *, at_end: bool
+    ) -> tuple[Array, int, int]:
+        """Return the quotes of whole records, the first malformed record, and the bytes of both.
 
-        Quotes open and close cells in turn. The malformed record is the last one of the bytes, by
-        where it begins; -1: there is none.
+        Quotes open and close cells in turn. The malformed record is the index of its first byte,
+        and the last record of the bytes; -1: no record is malformed.
         """
         quotes = np.flatnonzero(letters == _QUOTE)
         before = np.append(np.uint8(_NEWLINE), letters[:-1])[quotes[0::2]]
@@ -195,7 +197,7 @@ class Scanner:
         return (quotes, record, int(line_ends[0]) + 1) if len(line_ends) else (quotes, -1, record)
 
 
-def _with_lone_returns(data: bytes, letters: Array, quotes: Array, ends: Array) -> list[int]:
+def _find_lone_returns(data: bytes, letters: Array, quotes: Array, ends: Array) -> list[int]:
     """Return the records with a carriage return, outside quotes, that ends no line."""
     if data.count(b"\r") == data.count(b"\r\n"):
         return []
@@ -205,8 +207,7 @@ def _with_lone_returns(data: bytes, letters: Array, quotes: Array, ends: Array) 
     return records
 
 
-def _without(data: bytes, starts: Array, ends: Array, left_out: Array) -> bytes:
-    """Return the data without these records."""
+def _leave_out(data: bytes, starts: Array, ends: Array, left_out: Array) -> bytes:
     edges = np.flatnonzero(np.diff(np.concatenate(([True], left_out, [True])).astype(np.int8)))
     runs = zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True)
     return b"".join(data[starts[first] : ends[last - 1] + 1] for first, last in runs)

@@ -1,4 +1,4 @@
-"""The user's description of the file, and the options that it excludes."""
+"""The user's description of the files, and the options that files exclude."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,9 +43,8 @@ NOT_WITH_DATA = {
     "--out-of-order": "rows are sent in the order of the file",
     **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
-"""Option of `insert` that means nothing for a file -> why."""
+"""Option of `insert` that does not apply to a file -> why."""
 STANDARD_INPUT = "-"
-READ_BEFORE = "it was read when it was prepared"
 
 
 class Decimal(StrEnum):
@@ -114,12 +113,10 @@ class ReadingOptions(Options):
 
     def request(self, files: Sequence[Path], primary_key: PrimaryKey) -> "FilesRequest":
         """Return the description of the files."""
-        said = self.model_dump(include={*FileReading.model_fields})
-        reading = FileReading(**said, decimal_comma=self.decimal is Decimal.COMMA)
-        delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
-        return FilesRequest(
-            tuple(files), reading.model_copy(update={"delimiter": delimiter}), primary_key
-        )
+        given = self.model_dump(include={*FileReading.model_fields})
+        given["delimiter"] = DELIMITERS.get(self.delimiter, self.delimiter)
+        reading = FileReading(**given, decimal_comma=self.decimal is Decimal.COMMA)
+        return FilesRequest(tuple(files), reading, primary_key)
 
 
 class FileRows(ReadingOptions):
@@ -177,7 +174,7 @@ class FilesRequest:
         found = [file for each in self.named for file in _find_files(each, problems)]
         seen: dict[object, Path] = {}
         for file in found:
-            if first := seen.get(identity := _identity(file)):
+            if first := seen.get(identity := _identify(file)):
                 same = "is named twice" if first == file else f"is the same file as {first}"
                 problems.append(f"--data: {name_of(file)}: {same}; name it once")
             seen[identity] = file
@@ -203,18 +200,18 @@ class FilesRequest:
 
 
 def _find_files(named: Path, problems: list[str]) -> list[Path]:
-    """Return the files that a path, a folder or a pattern means."""
+    """Return the files that a path, a folder or a pattern names."""
     if uri_of(named):
         return [named]
     nothing = ""
     if named.is_dir():
         nothing = "is a folder without files; name others"
-        found = _files(named, "**/*")
+        found = _match_files(named, "**/*")
         inside = [(each, each.relative_to(named).parts) for each in found]
         found = [each for each, parts in inside if not any(part[0] in "._" for part in parts)]
     elif is_pattern(named) and not named.exists():
         nothing = "no file fits this pattern"
-        found = _files(Path(named.anchor), str(named.relative_to(named.anchor)))
+        found = _match_files(Path(named.anchor), str(named.relative_to(named.anchor)))
     else:
         found = [named]
     if nothing and not found:
@@ -232,8 +229,8 @@ def _find_files(named: Path, problems: list[str]) -> list[Path]:
     return found
 
 
-def _files(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that match a pattern, in order; at most one more than are read."""
+def _match_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that match a pattern, in order, and at most one too many."""
     try:
         return sorted(
             islice((each for each in folder.glob(pattern) if not each.is_dir()), _MOST_FILES + 1)
@@ -242,13 +239,13 @@ def _files(folder: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _identity(file: Path) -> object:
-    """Return the identity of a file, equal for all of its names."""
+def _identify(file: Path) -> object:
+    """Return the identity of a file, which is equal for all names of the file."""
     if uri := uri_of(file):
         return uri
     try:
         found = file.stat()
-    except OSError:  # it is reported as one that cannot be read
+    except OSError:  # reported as a file that cannot be read
         return file
     return found.st_dev, found.st_ino
 
@@ -298,7 +295,8 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     ]
     if prepared:
         problems += [
-            f"{name}: {READ_BEFORE}; leave it out, or prepare the file again" for name in said
+            f"{name}: it was read when it was prepared; leave it out, or prepare the file again"
+            for name in said
         ]
     if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")

@@ -1,4 +1,4 @@
-"""The role of each column of the user's file: pure; all problems are reported at once."""
+"""The role of each column of the user's file. Pure. All problems are reported at once."""
 
 import re
 import shlex
@@ -41,7 +41,7 @@ def columns_of(
         else:
             types[name] = cell_type.type
     problems = [f"--data: {request.name}: {problem}" for problem in wrong]
-    dates = _dates(source, types, request.reading.time_column)
+    dates = _find_dates(source, types, request.reading.time_column)
     counts = [
         name
         for name, cells in zip(names, source.first.columns, strict=True)
@@ -52,10 +52,10 @@ def columns_of(
     _check_tags(names, types, tags, found, problems)
     if problems:
         raise ConfigError(problems)
-    return tuple(_column(name, kind, found, tags) for name, kind in types.items())
+    return tuple(_make_column(name, kind, found, tags) for name, kind in types.items())
 
 
-def _column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Column:
+def _make_column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Column:
     if name == time:
         return Column(name, Type.TIMESTAMP, Role.TIME)
     if name in tags:
@@ -85,7 +85,7 @@ def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
     return problems
 
 
-def _dates(source: FileSource, types: Mapping[str, Type], wanted: str) -> dict[str, str]:
+def _find_dates(source: FileSource, types: Mapping[str, Type], wanted: str) -> dict[str, str]:
     """Return the text columns that look like dates -> how to read them."""
     found = {}
     for name, column in zip(source.names, source.first.columns, strict=True):
@@ -95,12 +95,12 @@ def _dates(source: FileSource, types: Mapping[str, Type], wanted: str) -> dict[s
         rows, texts = source.first.rows[: len(cells)][present(cells)], cells.drop_null().to_pylist()
         formats = suggest(texts)
         if formats is not None:
-            how = _advice(formats) if formats else _name_unlike(texts, rows, source, wanted or name)
+            how = _advise(formats) if formats else _name_misfit(texts, rows, source, wanted or name)
             found[name] = f"column {name!r} looks like dates ({texts[0]!r}); {how}"
     return found
 
 
-def _advice(formats: Sequence[str]) -> str:
+def _advise(formats: Sequence[str]) -> str:
     shown = [f"--time-format '{each}'" for each in formats[:_MAX_FORMATS]]
     if len(shown) > 1:
         return f"the order of day and month is not known: use {' or '.join(shown)}"
@@ -109,10 +109,10 @@ def _advice(formats: Sequence[str]) -> str:
     return f"use {shown[0]}{named}"
 
 
-def _name_unlike(texts: Sequence[str], rows: Array, source: FileSource, column: str) -> str:
-    """Return the cell that does not have the form of the others, and the fix."""
+def _name_misfit(texts: Sequence[str], rows: Array, source: FileSource, column: str) -> str:
+    """Return the cell that differs in form from the others, and the fix."""
     first = _WRITTEN.fullmatch(texts[0])
-    masks = {each: _unlike(texts, each) for each in _formats(first)} if first else {}
+    masks = {each: _find_misfits(texts, each) for each in _list_formats(first)} if first else {}
     likely = min(masks, key=lambda each: int(masks[each].sum()))
     at = int(masks[likely].argmax())
     wrong = f"{source.place(int(rows[at]))}: {texts[at]!r} is not a time in the format {likely}"
@@ -184,7 +184,7 @@ def _check_tags(
 
 
 def _candidates(names: Sequence[str], types: Mapping[str, Type]) -> str:
-    """Return the columns that can be used, or that there is none."""
+    """Return text with the usable columns, or that there is none."""
     others = ", ".join(f"{name} is {kind}" for name, kind in types.items())
     return ", ".join(names) or f"the file has none ({others})"
 
@@ -200,15 +200,19 @@ _CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
 def suggest(texts: Sequence[str]) -> list[str] | None:
     """Return the formats that all these texts have, or None if they do not look like dates."""
     first = _WRITTEN.fullmatch(texts[0]) if texts else None
-    return [each for each in _formats(first) if not _unlike(texts, each).any()] if first else None
+    return (
+        [each for each in _list_formats(first) if not _find_misfits(texts, each).any()]
+        if first
+        else None
+    )
 
 
-def _unlike(texts: Sequence[str], time_format: str) -> Array:
+def _find_misfits(texts: Sequence[str], time_format: str) -> Array:
     """Return the mask of the texts that do not have the format."""
     return FormattedTime(time_format).wrong(pa.array(texts, pa.string()))
 
 
-def _formats(first: re.Match[str]) -> Iterator[str]:
+def _list_formats(first: re.Match[str]) -> Iterator[str]:
     """Yield the formats that a first date could have."""
     year = "%Y" if len(first["c"]) == 4 else "%y"
     month = ("%b" if len(first["b"]) == 3 else "%B") if first["b"].isalpha() else "%m"
@@ -216,12 +220,12 @@ def _formats(first: re.Match[str]) -> Iterator[str]:
     orders.append(("%d", month, year))
     if not first["b"].isalpha():
         orders.append(("%m", "%d", year))
-    clocks = [_clock(first, clock) for clock in _CLOCKS] if first["clock"] else [""]
+    clocks = [_format_clock(first, clock) for clock in _CLOCKS] if first["clock"] else [""]
     for order, clock in product(orders, clocks):
         yield first["separator"].join(order) + clock
 
 
-def _clock(first: re.Match[str], clock: str) -> str:
+def _format_clock(first: re.Match[str], clock: str) -> str:
     half, zone = first["half"] or "", (first["zone"] or "").strip()
     if half:
         clock = clock.replace("%H", "%I") + half[:-2] + "%p"

@@ -37,7 +37,7 @@ _UNREADABLE = (
     pa.ArrowException, BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError,
 )  # fmt: skip
 _OF_FILE = 1 << 40
-"""Number of the second file's first row; the third file begins at twice that."""
+"""Offset of the row numbers of the second file; the third file has twice that offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class FilePart(ABC):
     table = ""
     """Table, if the file names it."""
     well_formed = "quotes that open and close a cell"
-    """Reason why a record is malformed."""
+    """What a malformed record lacks, in messages."""
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
@@ -115,16 +115,16 @@ class FileSource:
         """Inspect the first rows; ConfigError if there are none."""
         self._reading, self._name, self._parts = request.reading, request.name, parts
         self._rejects: dict[str, Tally] = {}
-        self._places = [_places(part, parts[0]) for part in parts]
-        self._types = _unify(parts)
-        self.columns = _choose(parts[0], request.reading)
+        self._places = [_match_columns(part, parts[0]) for part in parts]
+        self._types = _unify_types(parts)
+        self.columns = _select(parts[0], request.reading)
         self.names = tuple(name for name, _ in self.columns)
         times = split_names(request.reading.time_column, parts[0].names)
         self.time = "_".join(times)
         """The column with the time, if the user names it."""
         first = next(self.portions(), None)
         if first is None:
-            raise ConfigError(self._none())
+            raise ConfigError(self._explain_empty())
         self.first = first
         self.types = tuple(
             find_declared_type(cells.type)
@@ -154,13 +154,13 @@ class FileSource:
                     continue
                 rows = portion.rows + number * _OF_FILE
                 pairs = zip(needed, portion.columns, strict=True)
-                cells = {place: self._cells(part, place, array) for place, array in pairs}
+                cells = {place: self._convert(part, place, array) for place, array in pairs}
                 columns = [_join([cells[each] for each in of]) for _, of in self.columns]
                 self._check_utf8(columns, rows)
                 yield Portion(columns, rows)
 
     def place(self, row: int, height: int = 1) -> str:
-        """Return where a row is: "line 17" or "lines 17 to 19" of a text, "row 17" of another."""
+        """Return the place of a row: "line 17", "lines 17 to 19" or, in Parquet, "row 17"."""
         file, number = divmod(row, _OF_FILE)
         part = self._parts[file]
         where = f"{part.unit} {number}"
@@ -169,11 +169,11 @@ class FileSource:
         return where + (f" of {part.name}" if len(self._parts) > 1 else "")
 
     def left_out(self) -> tuple[BadCells, ...]:
-        """Return the records that were left out because they are malformed."""
+        """Return the malformed records, which were left out."""
         return tuple(each.bad_cells() for each in self._rejects.values())
 
-    def _cells(self, part: FilePart, place: int, cells: Any) -> Any:
-        """Return the cells of a column in the type of all files, NULL where the user wants it."""
+    def _convert(self, part: FilePart, place: int, cells: Any) -> Any:
+        """Return the cells of a column in the type of all files; the user's markers become NULL."""
         if not self._types:
             if not self._reading.null:
                 return cells
@@ -217,7 +217,7 @@ class FileSource:
                 place = self.place(row, each.height)
                 rejects.first.append(f"{place}: {each.text if each.reason else each.cells}")
 
-    def _none(self) -> str:
+    def _explain_empty(self) -> str:
         if self._rejects:
             left_out = "; ".join(bad.describe() for bad in self.left_out())
             return f"--data: {self._name}: no row is left by --on-error skip: {left_out}"
@@ -233,7 +233,7 @@ class FileSource:
                 raise not_utf8(place, found[1])
 
 
-def _places(part: FilePart, first: FilePart) -> list[int]:
+def _match_columns(part: FilePart, first: FilePart) -> list[int]:
     """Return the indices of the first file's columns in a file; ConfigError if they differ."""
     lacks = [name for name in first.names if name not in part.names]
     other = [name for name in part.names if name not in first.names]
@@ -247,19 +247,19 @@ def _places(part: FilePart, first: FilePart) -> list[int]:
     return list(range(len(first.names))) if part is first else [*map(part.names.index, first.names)]
 
 
-def _unify(parts: Sequence[FilePart]) -> Sequence[Any]:
-    """Return the types that hold the columns of all files; empty: text.
+def _unify_types(parts: Sequence[FilePart]) -> Sequence[Any]:
+    """Return types that hold the columns of all files; empty: text.
 
-    If no type does, the first file's type is used, and rows of another type are reported.
+    For a column without a common type it is the first file's; rows of other types are reported.
     """
     first = parts[0]
     if not first.types:
         return first.types
     of_names = ([part.types[part.names.index(name)] for part in parts] for name in first.names)
-    return [_common(types) or types[0] for types in of_names]
+    return [_find_common(types) or types[0] for types in of_names]
 
 
-def _common(types: Sequence[Any]) -> Any:
+def _find_common(types: Sequence[Any]) -> Any:
     """Return the type that holds the values of all these types; None if there is none."""
     try:
         schemas = [pa.schema([("", each)]) for each in types]
@@ -273,13 +273,13 @@ def _is_kept(found: Any, wanted: Any) -> bool:
     if pa.types.is_decimal(found) and pa.types.is_floating(wanted):
         return False  # the cast rounds
     is_time = pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted)
-    return is_time or bool(_common([found, wanted]) == wanted)
+    return is_time or bool(_find_common([found, wanted]) == wanted)
 
 
-def _choose(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return the columns to be stored, and where their cells are; ConfigError for unknown names.
+def _select(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return the columns to store, with the places of their cells; ConfigError for unknown names.
 
-    Where several make the time, it is at the place of the first of them.
+    A time that several columns make takes the place of the first of them.
     """
     names = part.names
     times = split_names(reading.time_column, names) if reading.time_column else ()
@@ -330,7 +330,7 @@ def not_utf8(place: str, content: bytes) -> ConfigError:
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn the errors of reading a file, as the user names it, into one ConfigError."""
+    """Raise errors of reading a file as ConfigError with the user's name of the file."""
     try:
         yield
     except _UNREADABLE as error:
@@ -342,7 +342,7 @@ def readable(name: str) -> Iterator[None]:
 
 @contextmanager
 def unpack(path: Path, name: str) -> Iterator[Path]:
-    """Yield the path of a file; of compressed Parquet, that of a copy, removed at the end.
+    """Yield the path of a file, or of an unpacked copy of compressed Parquet, removed at the end.
 
     Parquet is read at any place, a compressed file only from its start.
     """

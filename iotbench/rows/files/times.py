@@ -1,4 +1,4 @@
-"""Instants: in ISO 8601, in the format of `--time-format`, counted from 1970, or of Parquet."""
+"""Instants in ISO 8601, in the format of `--time-format`, counted from 1970, or of Parquet."""
 
 import re
 from abc import abstractmethod
@@ -26,7 +26,7 @@ LIMIT_US = 2**62
 
 Local = tuple[Array, Array, Array, Any]
 """Microseconds on a clock, nanoseconds beyond them, a mask of the cells that are times, and the
-zone of the clock, or one for each cell; empty: the zone of `--time-zone`.
+zone of all clocks or of each one; empty: the zone of `--time-zone`.
 """
 Counted = tuple[Array, Array, Array]
 """Microseconds since 1970, nanoseconds beyond them, and a mask of the cells that are instants."""
@@ -52,7 +52,6 @@ class Instants(CellType):
         return micros, finer, valid & exists
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the instants, and the mask of cells that are not instants or are too fine."""
         micros, finer, valid = self.read_instants(cells)
         stops = self.reading.nanoseconds is Nanoseconds.STOP
         good = valid & (finer == 0) if stops else valid
@@ -68,7 +67,7 @@ class Instants(CellType):
         return present(trim(cells) if pa.types.is_string(cells.type) else cells)
 
     def why(self, cell: Any) -> str:
-        """Return what a cell should be, and for a time that is too fine, what to do."""
+        """Return the expected form of a cell; for a time with nanoseconds, how to read it."""
         micros, finer, valid, zones = self.local(cell)
         if valid[0] and (why := why_not(micros, zones, self.reading)):
             return why
@@ -88,7 +87,6 @@ class Finer(CellType):
         self._instants = instants
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the nanoseconds, and the mask of bad cells."""
         _, finer, valid = self._instants.read_instants(cells)
         return pa.array(finer.astype(np.int16), mask=~valid), none_of(cells)
 
@@ -116,16 +114,15 @@ class IsoTime(Instants):
         self.pattern = rf"^{_DATE}[ T]{_CLOCK} ?{_ZONE}$" if zoned else rf"^{_DATE}([ T]{_CLOCK})?$"
 
     def local(self, cells: Any) -> Local:
-        """Return the times of the cells."""
         try:
             values = cells.cast(self._arrow_type).cast(pa.int64())
         except pa.ArrowInvalid:
-            return self._local_each(trim(cells))
+            return self._read_parts(trim(cells))
         micros = values.fill_null(0).to_numpy(zero_copy_only=False)
         zone = "" if self.is_local else UTC_NAME
         return micros, np.zeros(len(cells), np.int64), present(values), zone
 
-    def _local_each(self, cells: Any) -> Local:
+    def _read_parts(self, cells: Any) -> Local:
         fits = pc.match_substring_regex(cells, self.pattern)
         cells = pc.if_else(fits, cells, pa.scalar(None, cells.type))
         parts = pc.extract_regex(cells, _PARTS)
@@ -167,7 +164,6 @@ class FormattedTime(Instants):
         self.expected = f"a time in the format {time_format}"
 
     def local(self, cells: Any) -> Local:
-        """Return the times of the cells."""
         cells = trim(cells if pa.types.is_string(cells.type) else cells.cast(pa.string()))
         zones: Any = UTC_NAME if self._has_offsets else ""
         if self._names_zones:
@@ -177,26 +173,26 @@ class FormattedTime(Instants):
             cells = pc.replace_substring_regex(cells, _NAMES_ZONE, replaced, max_replacements=1)
         finer = np.zeros(len(cells), np.int64)
         if "%f" in self._format:
-            cells, finer = self._without_finer(cells)
+            cells, finer = self._cut_nanoseconds(cells)
         if "%f" in self._format or self._has_offsets:
-            instants = pa.array([self._instant(text) for text in cells.to_pylist()], pa.int64())
+            instants = pa.array([self._count_us(text) for text in cells.to_pylist()], pa.int64())
         else:
             values = pc.strptime(cells, format=self._format, unit="us", error_is_null=True)
             instants = values.cast(pa.int64())
-            instants = pc.if_else(pa.array(self._impossible(cells, values)), None, instants)
+            instants = pc.if_else(pa.array(self._find_impossible(cells, values)), None, instants)
         micros = instants.fill_null(0).to_numpy(zero_copy_only=False)
         return micros, finer, present(instants), zones
 
-    def _without_finer(self, cells: Any) -> tuple[Any, Array]:
-        """Return the cells without the digits that `%f` does not take, and these nanoseconds."""
+    def _cut_nanoseconds(self, cells: Any) -> tuple[Any, Array]:
+        """Return the cells with the digits that `%f` takes, and the nanoseconds beyond them."""
         texts, finer = cells.to_pylist(), np.zeros(len(cells), np.int64)
         for row, text in enumerate(texts):
             found = _FINER.fullmatch(text or "")
-            if found and self._instant(text) is None:
+            if found and self._count_us(text) is None:
                 texts[row], finer[row] = found[1] + found[3], int(found[2].ljust(3, "0"))
         return pa.array(texts, pa.string()), finer
 
-    def _impossible(self, cells: Any, values: Any) -> Array:
+    def _find_impossible(self, cells: Any, values: Any) -> Array:
         """Return the mask of times that Arrow accepts and Python does not.
 
         Arrow takes 31 February as 2 March, 24 as the year 24, and second 60 as the next minute.
@@ -209,10 +205,10 @@ class FormattedTime(Instants):
         early = pc.or_(early, late)
         mask = np.zeros(len(cells), np.bool_)
         for row in np.flatnonzero(mask_of(early)):
-            mask[row] = self._instant(cells[int(row)].as_py()) is None
+            mask[row] = self._count_us(cells[int(row)].as_py()) is None
         return mask
 
-    def _instant(self, text: str | None) -> int | None:
+    def _count_us(self, text: str | None) -> int | None:
         """Return the microseconds since 1970 of a time; None if it does not have the format."""
         if text is None:
             return None
@@ -235,7 +231,6 @@ class StoredTime(Instants):
         self.is_local = not getattr(arrow_type, "tz", None)
 
     def local(self, cells: Any) -> Local:
-        """Return the times of the cells."""
         kind, zone = cells.type, "" if self.is_local else UTC_NAME
         if pa.types.is_date(kind):
             kind = pa.timestamp("s" if pa.types.is_date32(kind) else "ms")
@@ -250,14 +245,14 @@ class StoredTime(Instants):
 
 _COUNT = r"^[+-]?[0-9]{1,19}([.][0-9]*)?$"
 _RECOGNISED_S = (10**8, 41 * 10**8)
-"""1973 to 2099: within this range, a count in one unit is outside the range of all others."""
+"""1973 to 2099. A count in this range in one unit is outside the range in all other units."""
 
 
 class EpochTime(Instants):
     """Numbers that count a unit since 1970 in UTC (`--time-format s`)."""
 
     def __init__(self, unit: str, *, recognised: bool = False) -> None:
-        """Store the unit; `recognised`: it is inferred, so all times must be from 1973 to 2099."""
+        """Store the unit. If it is inferred (`recognised`), times must be from 1973 to 2099."""
         self._per_second = PER_SECOND[unit]
         self._recognised = recognised
         self.shown = f"{EPOCHS[unit]} since 1970"
@@ -272,11 +267,11 @@ class EpochTime(Instants):
             valid = present(cells) & np.isfinite(values) & (np.abs(values) < limit)
             exact = np.where(valid, values, 0)
             whole = np.floor(exact)
-            micros = self._micros(whole.astype(np.int64)) + np.round(
+            micros = self._convert_to_us(whole.astype(np.int64)) + np.round(
                 (exact - whole) * (10**6 / self._per_second)
             ).astype(np.int64)
             finer = np.zeros(len(cells), np.int64)
-            return micros, finer, self._in_range(micros, valid), UTC_NAME
+            return micros, finer, self._check_range(micros, valid), UTC_NAME
         fraction_ns = np.zeros(len(cells), np.int64)
         if pa.types.is_string(cells.type):
             cells = trim(cells)
@@ -295,49 +290,42 @@ class EpochTime(Instants):
             negative = mask_of(pc.starts_with(cells, "-"))
             fraction_ns = np.where(negative, -fraction_ns, fraction_ns)
             cells = pc.replace_substring_regex(cells, r"^\+|[.][0-9]*$", "")
-        numbers, valid = _integers(cells)
+        numbers, valid = _read_integers(cells)
         limit = LIMIT_US * self._per_second // 10**6
-        valid = (
-            valid & (numbers <= limit) & (numbers >= -limit) if self._per_second < 10**9 else valid
-        )
+        if self._per_second < 10**9:
+            valid = valid & (numbers <= limit) & (numbers >= -limit)
         numbers = np.where(valid, numbers, 0)
         if self._per_second == 10**9:
             micros = numbers // 1000
-            return micros, numbers % 1000, self._in_range(micros, valid), UTC_NAME
-        micros = self._micros(numbers) + fraction_ns // 1000
-        return micros, fraction_ns % 1000, self._in_range(micros, valid), UTC_NAME
+            return micros, numbers % 1000, self._check_range(micros, valid), UTC_NAME
+        micros = self._convert_to_us(numbers) + fraction_ns // 1000
+        return micros, fraction_ns % 1000, self._check_range(micros, valid), UTC_NAME
 
-    def _micros(self, counts: Array) -> Array:
+    def _convert_to_us(self, counts: Array) -> Array:
         if self._per_second > 10**6:
             return counts // 1000
         return counts * (10**6 // self._per_second)
 
-    def _in_range(self, micros: Array, valid: Array) -> Array:
+    def _check_range(self, micros: Array, valid: Array) -> Array:
         if not self._recognised:
             return valid
         low, high = (each * 10**6 for each in _RECOGNISED_S)
         return valid & (micros >= low) & (micros < high)
 
 
-def _integers(cells: Any) -> tuple[Array, Array]:
+def _read_integers(cells: Any) -> tuple[Array, Array]:
     """Return the integers of the cells, and the mask of the cells that fit into 64 bits."""
     if pa.types.is_string(cells.type):
         large = mask_of(pc.greater(pc.utf8_length(cells), 18))
-        found = (
-            [
-                int(text) if text and -(2**63) <= int(text) < 2**63 else None
-                for text in cells.filter(pa.array(large)).to_pylist()
-            ]
-            if large.any()
-            else []
-        )
+        found = [
+            int(text) if text and -(2**63) <= int(text) < 2**63 else None
+            for text in cells.filter(pa.array(large)).to_pylist()
+        ]
         small = pc.if_else(pa.array(large), pa.scalar(None, cells.type), cells)
         values = small.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False).copy()
         valid = present(small)
-        values[large], valid[large] = (
-            [each or 0 for each in found],
-            [each is not None for each in found],
-        )
+        values[large] = [each or 0 for each in found]
+        valid[large] = [each is not None for each in found]
         return values, valid
     values = cells.cast(pa.int64(), safe=False)
     return values.fill_null(0).to_numpy(zero_copy_only=False), present(cells)

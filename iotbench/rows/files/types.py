@@ -49,7 +49,6 @@ class _Unstorable(CellType):
         self.shown = str(arrow_type)
 
     def parse(self, cells: Any) -> tuple[Any, Any]:
-        """Raise an error: such a column is refused earlier."""
         raise AssertionError(self.shown)
 
 

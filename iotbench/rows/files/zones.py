@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from simulator.data.block import Array
 from simulator.data.workloads.file import FileReading, RepeatedHour
-from simulator.errors import nearest
+from simulator.errors import ConfigError, nearest
 
 NAMED = {
     "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
@@ -31,7 +31,7 @@ def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Ar
     `zones`: the zone of all clocks, or an Arrow array of them; empty: the zone of the reading.
     """
     if isinstance(zones, str):
-        return _in_zone(local_us, zones or reading.time_zone, reading.repeated_hour)
+        return _convert(local_us, zones or reading.time_zone, reading.repeated_hour)
     encoded = zones.dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     order = np.argsort(codes, kind="stable")
@@ -40,13 +40,13 @@ def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Ar
     first = 0
     for zone, end in zip(encoded.dictionary.to_pylist(), ends.tolist(), strict=True):
         rows, first = order[first:end], end
-        found = _in_zone(local_us[rows], zone or reading.time_zone, reading.repeated_hour)
+        found = _convert(local_us[rows], zone or reading.time_zone, reading.repeated_hour)
         micros[rows], exists[rows] = found
     return micros, exists
 
 
-def _in_zone(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array, Array]:
-    fixed = _offset_s(zone)
+def _convert(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array, Array]:
+    fixed = _find_offset_s(zone)
     if fixed is not None:
         return local_us - fixed * 10**6, np.ones(len(local_us), np.bool_)
     clocks = pa.array(local_us, pa.int64()).cast(pa.timestamp("us"))
@@ -65,7 +65,7 @@ def _in_zone(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array,
     return (second if repeated is RepeatedHour.SECOND else first), exists
 
 
-def _offset_s(zone: str) -> int | None:
+def _find_offset_s(zone: str) -> int | None:
     """Return a zone's constant offset from UTC in seconds; None if it changes in summer."""
     if zone in NAMED or not zone:
         return NAMED.get(zone, 0) * 3600
@@ -83,20 +83,19 @@ def why_not(local_us: Array, zones: Any, reading: FileReading) -> str:
     zone = (zones if isinstance(zones, str) else zones[0].as_py()) or reading.time_zone
     if not is_zone(zone):
         return f"a time in a zone that is known, as {zone!r} is not"
-    if _in_zone(local_us, zone, RepeatedHour.FIRST)[1][0]:
+    if _convert(local_us, zone, RepeatedHour.FIRST)[1][0]:
         return f"one time of {zone}, whose clocks show it twice (--repeated-hour takes one)"
     return f"a time of {zone}, whose clocks skip it"
 
 
 def is_zone(name: str) -> bool:
     """Return whether a zone has this name."""
-    return _offset_s(name) is not None or name in zoneinfo.available_timezones()
+    return _find_offset_s(name) is not None or name in zoneinfo.available_timezones()
 
 
-def zone_problems(option: str, name: str) -> list[str]:
-    """Return what is wrong with a zone that an option names."""
-    if is_zone(name):
-        return []
-    near = nearest(name, zoneinfo.available_timezones())
-    hint = near if near.startswith("did") else "such as Europe/Berlin, UTC or +02:00"
-    return [f"{option}: no time zone {name!r} on this machine ({hint})"]
+def expect_zone(name: str) -> None:
+    """Raise ConfigError if no zone has the name that --time-zone gives."""
+    if not is_zone(name):
+        near = nearest(name, zoneinfo.available_timezones())
+        hint = near if near.startswith("did") else "such as Europe/Berlin, UTC or +02:00"
+        raise ConfigError(f"--time-zone: no time zone {name!r} on this machine ({hint})")

@@ -38,12 +38,12 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class WriteError(BenchError):
-    """A file cannot be written; none of it is left."""
+    """A file cannot be written; no part of it is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """The facts about a written file."""
+    """Size and digest of the content of a written file."""
 
     size_bytes: int
     sha256: str
@@ -62,7 +62,7 @@ def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> Writte
 
     with _compress(handle, name) as sink, ThreadPoolExecutor(max_workers=1) as pool:
         before: Future[None] | None = None
-        for chunk in _chunks(stream):
+        for chunk in _join_parts(stream):
             if before:
                 before.result()
             before = pool.submit(write, chunk)
@@ -94,8 +94,8 @@ def _compress(handle: int, name: str) -> Iterator[Any]:
         yield sink
 
 
-def _chunks(stream: Iterable[Buffer]) -> Iterator[bytes]:
-    """Join the parts of a stream into chunks of about a MiB."""
+def _join_parts(stream: Iterable[Buffer]) -> Iterator[bytes]:
+    """Yield a stream in chunks of about a MiB."""
     parts: list[Buffer] = []
     size = 0
     for part in stream:
@@ -118,14 +118,9 @@ def to_standard_output(stream: Iterable[Buffer]) -> WrittenFile:
 
 def to_file(stream: Iterable[Buffer], path: Path) -> WrittenFile:
     """Write a stream to a file atomically; WriteError if that fails."""
-    with _name_errors(path), whole(path) as handle:
-        return copy_stream(stream, handle, path.name)
-
-
-@contextmanager
-def _name_errors(path: Path) -> Iterator[None]:
     try:
-        yield
+        with whole(path) as handle:
+            return copy_stream(stream, handle, path.name)
     except OSError as error:
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
 
@@ -133,28 +128,28 @@ def _name_errors(path: Path) -> Iterator[None]:
 _SPAWN = multiprocessing.get_context("spawn")
 """A fork would copy the threads' locks."""
 _END_S = 5.0
-"""Time for a process to notice that its reader is gone."""
+"""Time for a process to notice that its reader is closed."""
 
 
 def encode_file(dataset: Dataset, form: FileFormat, processes: int) -> Chunks:
-    """Yield the bytes of a file of the dataset's rows; to be closed."""
+    """Return the bytes of a file of the dataset's rows; the caller closes the stream."""
     reader = DatasetReader(dataset)
-    tables = _tables(dataset, reader)
+    tables = _list_tables(dataset, reader)
     if processes == 1:
         return form.stream(tables, reader.blocks(dataset.ranges))
-    return form.frame(tables, _turns(dataset, form.name, processes))
+    return form.frame(tables, _encode_turns(dataset, form.name, processes))
 
 
-def _tables(dataset: Dataset, reader: DatasetReader) -> list[Table]:
+def _list_tables(dataset: Dataset, reader: DatasetReader) -> list[Table]:
     """Return the tables with rows in the dataset; without rows the first, for its names."""
     held = {item.table for item in dataset.ranges} or {0}
     return [table for place, table in enumerate(reader.tables) if place in held]
 
 
-def _turns(dataset: Dataset, form: str, processes: int) -> Iterator[bytes]:
+def _encode_turns(dataset: Dataset, form: str, processes: int) -> Iterator[bytes]:
     with ExitStack() as stack:
         sources = [
-            stack.enter_context(_encoding(dataset, form, place, processes))
+            stack.enter_context(_start_encoder(dataset, form, place, processes))
             for place in range(processes)
         ]
         for source in cycle(sources):
@@ -167,14 +162,14 @@ def _turns(dataset: Dataset, form: str, processes: int) -> Iterator[bytes]:
                 ) from None
             if isinstance(turn, BenchError):
                 raise turn
-            if turn is None:  # there are no more turns, of the other processes neither
+            if turn is None:  # the other processes have no more turns either
                 return
             yield turn
 
 
 @contextmanager
-def _encoding(dataset: Dataset, form: str, place: int, every: int) -> Iterator[Connection]:
-    """Start a process that encodes turns; it ends once its reader is gone."""
+def _start_encoder(dataset: Dataset, form: str, place: int, every: int) -> Iterator[Connection]:
+    """Start a process that encodes turns; it ends when its reader is closed."""
     source, sink = _SPAWN.Pipe(duplex=False)
     words = (dataset, form, place, every, sink)
     process = _SPAWN.Process(target=_encode, args=words, daemon=True)
@@ -196,7 +191,7 @@ def _encode(dataset: Dataset, form: str, place: int, every: int, sink: Connectio
     reader = DatasetReader(dataset)
     with suppress(BrokenPipeError):
         try:
-            encode = FORMATS[form].turn_encoder(_tables(dataset, reader))
+            encode = FORMATS[form].turn_encoder(_list_tables(dataset, reader))
             for blocks in reader.blocks(dataset.ranges, place=place, every=every):
                 sink.send(b"".join(encode(blocks)))
         except BenchError as error:

@@ -1,4 +1,4 @@
-"""Preparing a file of records for a sweep: scanned once, compared with its manifest."""
+"""Preparation of a file of records: it is scanned once, and compared with its manifest."""
 
 import sys
 from collections import Counter
@@ -7,17 +7,23 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
+from iotbench.measurements.insert import plan
+from iotbench.measurements.insert.kind import Rows
+from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Wanted
 from iotbench.rows.recorded.request import RecordsRequest, read
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, parts_between
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError, counted
+from simulator.modules.contract import Database
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
-from simulator.protocol.spec import InsertTask
+from simulator.protocol.spec import InsertTask, RunSpec
+from simulator.protocol.verdict import VerifyMode
 from simulator.records.compression import compression_in
 from simulator.records.cutting import layout_of, tables_in
 from simulator.records.scan import scan
@@ -26,18 +32,87 @@ _COPIED_BYTES = 1 << 20
 _SHOWN_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRecords:
-    """A file that is ready to be inserted."""
+_DESCRIBED = (
+    "workers", "primary_key", "batch", "limit", "duration_s", "warmup_s", "warmup_until_steady_s",
+    "retry_for_s", "connections", "pool", "stages", "rate",
+)  # fmt: skip
+"""Options in the result of an insert of records."""
 
+
+@dataclass(frozen=True, slots=True)
+class RecordedRows(Rows):
+    """Records of a scanned file."""
+
+    request: RecordsRequest
     file: RecordsFile
     dataset: Dataset
-    """Its rows; as many of the workload where they are not `known`."""
+    """Rows of the file; if they are not `known`, as many rows of the workload."""
     scanned: Scanned
     known: bool
     """True if the rows are the dataset's, so that values can be verified."""
     promised: int | None
-    """The rows that the manifest has; None without one."""
+    """Number of rows in the manifest; None without a manifest."""
+
+    @property
+    def recorded(self) -> Recorded:
+        return Recorded(self.file, self.share, self.request.clean)
+
+    def empty(self, options: InsertOptions) -> Dataset:
+        return self.dataset.model_copy(update={"ranges": ()})
+
+    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
+        """Return the verification level; without a manifest, rows can only be counted."""
+        level = plan.verification(options, database)
+        if self.known or level is VerifyMode.NONE:
+            return level
+        if level is VerifyMode.FULL:
+            raise ConfigError(
+                "--verify full: the rows of the file are not known: it has no manifest, or some are"
+                " left out; only their number can be verified"
+            )
+        return VerifyMode.ROWS
+
+    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
+        options, target = wanted.options, wanted.target
+        plan.expect_needed(options.replace_tables, self.dataset, target.open())
+        if self.known:
+            plan.expect_storable(planned, target, to_end=not options.timed_s)
+
+    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
+        described = wanted.options.describe(has_end=True)
+        known = {
+            "data": str(self.request.file),
+            "data_format": self.request.form.value,
+            "rows": self.dataset.rows,
+            "sha256": self.scanned.sha256,
+            "skipped": self.scanned.skipped_rows or None,
+            "workload": self.dataset.workload,
+            **{name: described.get(name) for name in _DESCRIBED},
+            "primary_key": self.dataset.primary_key.value,
+            "runs": wanted.options.repeats,
+            "verify": spec.verify.value,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def expect_mixed(self, database: Database) -> None:
+        """Raise ConfigError if a request has rows of several tables, and may be for one only."""
+        can = database.capabilities
+        is_mixed = len({item.table for item in self.dataset.ranges}) > 1
+        mixes = can.mixes_tables and DatasetReader(self.dataset).one_group
+        if is_mixed and can.stores and not mixes:
+            raise ConfigError(
+                f"--data: has rows of several tables, and a request to {database.name} is for one;"
+                " generate a file of each with --table"
+            )
+
+    def warn_of_skipped(self) -> None:
+        """Print the number of damaged records, and the first of them."""
+        left_out = f"{counted(self.scanned.skipped_rows, 'record')} left out"
+        if self.promised is not None:
+            left_out += f"; {self.dataset.rows:,} of {self.promised:,} rows are sent"
+        say(f"warning: {self.request.name}: {left_out}", err=True)
+        for problem in self.scanned.skipped:
+            say(f"  {problem}", err=True)
 
     def share(self, workers: int) -> tuple[InsertTask, ...]:
         """Return the part of the file of each worker, and the rows in it."""
@@ -63,11 +138,10 @@ def prepare(  # noqa: PLR0913
     limit: int | None,
     *,
     quiet: bool,
-) -> Iterator[PreparedRecords]:
+) -> Iterator[RecordedRows]:
     """Scan a file of this machine; the copy of standard input exists inside the context.
 
-    `empty_of` returns the dataset, without rows, of a file with this manifest; `workers` are the
-    numbers of workers that are to share the file.
+    `empty_of` returns the dataset of a manifest, without rows.
     """
     with scratch_folder("data") as folder:
         if not quiet:
@@ -97,14 +171,20 @@ def records_of(  # noqa: PLR0913
     scanned: Scanned,
     *,
     limit: int | None,
-) -> PreparedRecords:
-    """Return a scanned file, with the rows of its manifest; ConfigError if that is another's."""
+) -> RecordedRows:
+    """Return a scanned file with the rows of its manifest; ConfigError if it does not fit."""
     if not sum(scanned.rows):
         raise ConfigError(f"--data: {request.name}: has no records")
     rows = dict(zip(scanned.tables, scanned.rows, strict=True))
     if manifest and not scanned.skipped_rows:
         _expect_fitting(request, manifest, scanned, rows, limit)
     known = manifest if not scanned.skipped_rows else None
+    ranges: list[RowRange] = []
+    for place, count in rows.items():
+        drawn = [RowRange(start=0, stop=count, table=place)]
+        if known:
+            drawn = [item for item in known.dataset.ranges if item.table == place]
+        ranges += parts_between(drawn, 0, count)
     file = RecordsFile(
         path=path,
         format=request.form,
@@ -112,21 +192,9 @@ def records_of(  # noqa: PLR0913
         tables=scanned.tables,
         skip=request.skip,
     )
-    ranges, promised = _ranges(rows, known), manifest.rows if manifest else None
-    return PreparedRecords(file, empty.with_ranges(ranges), scanned, known is not None, promised)
-
-
-def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowRange]:
-    """Return the rows of a file: the first ones of its manifest, or as many of each table."""
-    if manifest is None:
-        return [RowRange(start=0, stop=count, table=place) for place, count in rows.items()]
-    return [
-        part
-        for place, count in rows.items()
-        for part in parts_between(
-            [item for item in manifest.dataset.ranges if item.table == place], 0, count
-        )
-    ]
+    promised = manifest.rows if manifest else None
+    dataset = empty.with_ranges(ranges)
+    return RecordedRows(request, file, dataset, scanned, known is not None, promised)
 
 
 def _keep(request: RecordsRequest, folder: Path) -> Path:
@@ -174,7 +242,7 @@ def _expect_fitting(
     rows: Mapping[int, int],
     limit: int | None,
 ) -> None:
-    """Raise ConfigError if it is the manifest of another file."""
+    """Raise ConfigError if the manifest describes another file."""
     held: Counter[int] = Counter()
     for item in manifest.dataset.ranges:
         held[item.table] += len(item)

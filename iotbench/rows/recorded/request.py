@@ -1,4 +1,4 @@
-"""The user's description of a file of records, and the options that it excludes."""
+"""The user's description of a file of records, and the options that such a file excludes."""
 
 import re
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def in_volume(file: Path | None) -> bool:
 
 
 def volume_file(file: Path, option: str) -> VolumeFile:
-    """Return the file that the user names; ConfigError if it cannot be one."""
+    """Return the file that the user names; ConfigError if the name is not valid."""
     claim, _, path = str(file).removeprefix(_PREFIX).partition("/")
     parts = PurePosixPath(path).parts
     if not _NAME.fullmatch(claim) or len(claim) > _MOST_CHARACTERS or not parts or ".." in parts:
@@ -92,7 +92,7 @@ _NEVER = {
         if field != "on_error"
     },
 }
-"""Option of `insert` that means nothing for a file of records -> why."""
+"""Option of `insert` that does not apply to a file of records -> why."""
 _IN_MANIFEST = (
     "--workload", "--seed", "--start-time", "--num-inserts", "--out-of-order",
     *map(option_of, parameters()),
@@ -106,8 +106,10 @@ class RecordsRequest:
     file: Path
     form: RecordFormat
     manifest: Path | None
-    skip: bool
+    skip: bool = False
     """True if damaged records are left out."""
+    clean: bool = False
+    """False: existing tables are refused."""
 
     @property
     def is_standard_input(self) -> bool:
@@ -126,7 +128,7 @@ class RecordsRequest:
 
     @property
     def manifest_file(self) -> Path | None:
-        """Place of the manifest on this machine; None if there is none."""
+        """Path of the manifest on this machine; None if it has none here."""
         if self.manifest or self.is_standard_input:
             return None if in_volume(self.manifest) else self.manifest
         if in_volume(self.file):
@@ -136,7 +138,7 @@ class RecordsRequest:
 
     @property
     def manifest_volume(self) -> VolumeFile | None:
-        """Return the place, perhaps unused, of the manifest in the volume claim of the file."""
+        """Place of the manifest in the volume claim of the file, where it may or may not exist."""
         if self.manifest:
             return volume_file(self.manifest, "--manifest") if in_volume(self.manifest) else None
         return self.volume.manifest if self.volume else None
@@ -201,7 +203,7 @@ def record_conflicts(given: Mapping[str, Any]) -> list[str]:
 
 
 def list_repeated(given: Mapping[str, Any]) -> list[str]:
-    """Return the given options that repeat or contradict a manifest."""
+    """Return a message for each given option that the manifest has already."""
     return [
         f"{name}: the manifest of the file has it; leave it out"
         for name in _IN_MANIFEST
@@ -213,6 +215,6 @@ def describes(manifest: FileManifest, file: Path) -> bool:
     """Return whether a file has the content of a manifest."""
     from iotbench.rows.files.source import digest_of  # noqa: PLC0415 - loads pyarrow
 
-    with suppress(ConfigError):  # damaged, so it is another file
+    with suppress(ConfigError):  # it is damaged, and so differs
         return digest_of(file, file.name) == manifest.sha256
     return False

@@ -121,6 +121,7 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
 
     @property
     def dialect(self) -> ClickhouseDialect:
+        """SQL as ClickHouse reads it; LowCardinality is an option of the target."""
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
     def insert_mode(self, mode: str) -> str:
