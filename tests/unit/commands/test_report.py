@@ -46,24 +46,6 @@ def test_results_of_format_1_have_a_page(folder):
     assert "Inserts over fill level" in page.read_text()
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("{}", "is not a result file"),
-        ('{"format_version": 2', "is not a result file"),
-        ("", "is not a result file"),
-        ("\0\1", "is not a result file"),
-    ],
-)
-def test_a_file_that_is_no_result_is_named(folder, content, problem):
-    other = folder / "other.json"
-    other.write_text(content)
-
-    with pytest.raises(ConfigError, match=rf"other\.json: {problem}"):
-        report(folder, "last", other, "-o", folder / "page.html")
-    assert not (folder / "page.html").exists()
-
-
 def test_a_damaged_result_is_named(folder):
     result = shown.insert(counts=(1,))
     (worker, *_) = result.runs[0].outcome.workers
@@ -85,11 +67,6 @@ def test_a_file_that_is_no_reproduction_is_named(folder, content):
 
     with pytest.raises(ConfigError, match=r"reproduce-iot-demo-1234\.json: is not"):
         report(folder, path, "-o", folder / "page.html")
-
-
-def test_an_unknown_id_is_named(folder):
-    with pytest.raises(ConfigError, match="no-such-id: no such result"):
-        report(folder, "no-such-id", "-o", folder / "page.html")
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,6 @@ def show(path, form, *others):
     return CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_result_is_shown(tmp_path, form):
-    assert "50" in show(stored(tmp_path, made.SENDS), form).stdout  # rows/s
-
-
 def test_a_picture_stands_below_the_table_on_request(tmp_path):
     path = stored(tmp_path, made.SENDS)
 
@@ -129,11 +124,6 @@ def test_one_target_is_reported_with_its_modes_keys_and_options():
     for word in (*can.modes, *can.modes.values(), *can.primary_keys, "connect_timeout_s"):
         assert str(word) in text
     assert "busy_timeout_s" not in text
-
-
-def test_the_nearest_target_is_named_for_one_that_is_not_there():
-    with pytest.raises(ConfigError, match=r"target 'postgresq' is not in.*'postgresql'"):
-        reported("postgresq")
 
 
 def test_a_target_without_a_module_is_listed_as_broken(tmp_path):

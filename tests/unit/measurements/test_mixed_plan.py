@@ -197,12 +197,6 @@ def test_the_time_of_every_other_workload_rises(workload):
         assert begin == times[len(times) // 2]
 
 
-def test_a_workload_without_rows_left_is_refused():
-    (found,) = problems(fleet(86400, scale=10))
-
-    assert "already hold all 86,400 rows" in found
-
-
 def test_a_query_with_a_text_of_its_own_is_refused_and_others_are_not():
     target = replace(SQLITE, tuned={"count-events": "SELECT count(*) FROM events"})
 

@@ -1,8 +1,5 @@
 """Plans: every problem at once, and ranges of rows that continue exactly."""
 
-import time
-import tracemalloc
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +19,7 @@ from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot
-from simulator.errors import ConfigError, UnverifiableError
+from simulator.errors import ConfigError
 from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -67,45 +64,15 @@ def rows_of(spec):
     return written
 
 
-def test_good_options_have_no_problems():
-    assert insert_options.option_problems(DEFAULTS) == []
-    assert insert_options.target_problems(DEFAULTS, SQLITE, force=False) == []
-
-
 def test_every_problem_is_reported_at_once():
-    options = changed(
-        DEFAULTS,
-        workers=(0, -1),
-        runs=0,
-        num_inserts=0,
-        batch=-1,
-        prefill=-1,
-        steps=-1,
-        connections=0,
-        rate=float("nan"),
-    )
+    wrong = {"runs": 0, "num_inserts": 0, "batch": -1, "prefill": -1, "steps": -1, "connections": 0}
+    options = changed(DEFAULTS, workers=(0, -1), rate=float("nan"), **wrong)
     reported = insert_options.option_problems(options)
-    named = [problem.partition(":")[0] for problem in reported]
 
-    assert sorted(set(named)) == sorted(
-        [
-            "--workers",
-            "--num-inserts",
-            "--batch",
-            "--prefill",
-            "--steps",
-            "--connections",
-            "--rate",
-            "--runs",
-        ]
-    )
+    assert {problem.partition(":")[0].strip("-").replace("-", "_") for problem in reported} == {
+        "workers", "rate", *wrong
+    }  # fmt: skip
     assert "--num-inserts: must be at least 1, got 0" in reported
-
-
-def test_no_workers_are_a_problem():
-    assert insert_options.option_problems(changed(DEFAULTS, workers=())) == [
-        "--workers: expected at least one number, got none"
-    ]
 
 
 def test_steps_want_one_worker_count_one_run_and_no_prefill():
@@ -130,14 +97,6 @@ def test_more_workers_than_can_open_it_are_named():
 
     assert insert_options.target_problems(options, embedded, force=True) == [reported]
     assert insert_options.target_problems(DEFAULTS, embedded, force=False) == []
-
-
-def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
-    (problem,) = insert_options.target_problems(
-        changed(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE, force=False
-    )
-
-    assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
 
 
 @pytest.mark.parametrize(("runs", "expected"), [(None, DEFAULT_RUNS), (1, 1), (4, 4)])
@@ -188,9 +147,7 @@ def test_runs_with_cleaning_write_the_same_rows_into_empty_tables():
     found = runs_of(changed(DEFAULTS, workers=(2,), runs=3))
 
     assert [rows_of(run.spec) for run in found] == [[([], [(0, 100)]), ([], [(0, 100)])]] * 3
-    assert [(run.spec.dataset.rows, run.spec.clean, run.level) for run in found] == [
-        (0, True, 0)
-    ] * 3
+    assert {(run.spec.dataset.rows, run.spec.clean, run.level) for run in found} == {(0, True, 0)}
 
 
 def test_steps_go_on_where_the_last_one_ended():
@@ -256,11 +213,6 @@ def test_prefilled_rows_come_before_the_timed_ones():
     ]
 
 
-def test_the_time_to_retry_is_that_of_every_run():
-    assert {run.spec.retry_s for run in runs_of(DEFAULTS)} == {0}
-    assert {run.spec.retry_s for run in runs_of(changed(DEFAULTS, retry_for_s=90.0))} == {90}
-
-
 def test_the_dataset_says_what_was_asked_for():
     options = changed(
         DEFAULTS, seed=7, params={"devices": 3}, tables=4, primary_key=PrimaryKey.CLIENT
@@ -278,16 +230,6 @@ def test_the_dataset_says_what_was_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("option", "wrong"),
-    [("devices", 0), ("devices", -1), ("devices", 62**4 + 1), ("tick_ms", 0)],
-)
-def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
-    reported = f"--{option.replace('_', '-')}: must be at"
-    with pytest.raises(ConfigError, match=reported):
-        dataset_of(changed(DEFAULTS, params={option: wrong}))
-
-
-@pytest.mark.parametrize(
     ("database", "asked", "level"),
     [
         (Sqlite(SqliteOptions()), None, VerifyMode.COUNTS),
@@ -299,12 +241,6 @@ def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
 )
 def test_the_level_of_verification_defaults_to_what_is_possible(database, asked, level):
     assert plan.verification(changed(DEFAULTS, verify=asked), database) is level
-
-
-@pytest.mark.parametrize("asked", [VerifyMode.COUNTS, VerifyMode.FULL])
-def test_what_stores_nothing_cannot_be_verified(asked):
-    with pytest.raises(UnverifiableError, match=f"--verify {asked}: null stores nothing"):
-        plan.verification(changed(DEFAULTS, verify=asked), Null(NullOptions()))
 
 
 class Finite(Iot):
@@ -362,6 +298,7 @@ def test_a_verification_has_no_workers_and_expects_the_dataset():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
+        ({"workers": ()}, "--workers: expected at least one number, got none"),
         ({"num_inserts": 10**20}, "--num-inserts: must be at most 1,099,511,627,776"),
         ({"batch": 10**15}, "--batch: must be at most 10,000,000"),
         ({"runs": 10**8}, "--runs: must be at most 10,000"),
@@ -409,30 +346,6 @@ def test_a_run_by_time_after_what_is_stored_begins_there_and_has_the_rest():
     )
 
     assert (rest.start, rest.stop) == (10**9, every.stop)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"runs": 10**9},
-        {"steps": 10**9},
-        {"runs": 2**63 - 1, "workers": tuple(range(1, 1001))},
-        {"workers": (2**63 - 1,)},
-        {"runs": 10_000, "workers": tuple(range(1, 1001))},
-    ],
-)
-def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
-    options = changed(DEFAULTS, **changes)
-    tracemalloc.start()
-    begun = time.process_time()
-    try:
-        assert insert_options.option_problems(options)
-        _, most_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert time.process_time() - begun < 5
-    assert most_bytes < 10**6
 
 
 def test_a_plan_is_built_run_by_run():

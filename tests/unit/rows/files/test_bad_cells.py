@@ -123,18 +123,6 @@ def test_a_type_that_shows_late_is_found_by_reading_again(  # noqa: PLR0917
     assert file.params.bad_cells == ()  # fmt: skip
 
 
-def test_a_decimal_comma_is_refused_and_not_taken_as_text(prepare, refused):
-    content = "t;x\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;1,234\n"
-
-    said = refused(content)
-    assert (
-        "line 2, column 'x': '1,5' is not a number with a decimal point (--decimal comma reads"
-        in said
-    )
-    assert prepare(content, on_error="text").values["x"] == ["1,5", "2", "1,234"]
-    assert prepare(content, on_error="null").values["x"] == [None, 2.0, None]
-
-
 def test_numbers_as_tags_are_text_as_written(prepare):
     file = prepare("t,rack,ok,x\n2024-01-01,007,true,1\n2024-01-01,12,,2\n", tags=("rack", "ok"))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iotbench.rows.files.lines import _parse
-from simulator.data.workloads.file import Nanoseconds, OnError
+from simulator.data.workloads.file import OnError
 
 NOAA = r"""# DDL
 CREATE DATABASE water_demo
@@ -115,28 +115,14 @@ def test_a_text_may_have_line_breaks_and_the_lines_after_it_keep_their_numbers(p
 @pytest.mark.parametrize(
     ("time", "time_format", "expected"),
     [
-        ("1439856000", "", 1439856000000000),
-        ("1439856000123", "", 1439856000123000),
-        ("1439856000123456", "", 1439856000123456),
         ("1439856000123456000", "", 1439856000123456),
         ("100", "s", 100_000_000),
-        ("100", "ms", 100_000),
     ],
 )
 def test_the_unit_of_times_is_recognised_or_said(prepare, time, time_format, expected):
     text = ONE.replace("1439856000", time)
 
     assert prepare(text, name="r.lp", time_format=time_format).values["time"] == [expected]
-
-
-def test_nanoseconds_are_refused_cut_or_kept(prepare, refused):
-    text = ONE.replace("1439856000", "1439856000123456789")
-    cut = prepare(text, name="r.lp", nanoseconds=Nanoseconds.CUT)
-    kept = prepare(text, name="r.lp", nanoseconds=Nanoseconds.KEEP)
-
-    assert "line 1" in refused(text, name="r.lp")
-    assert cut.values["time"] == kept.values["time"] == [1439856000123456]
-    assert kept.values["time_ns"] == [789]
 
 
 def test_a_text_file_of_another_kind_is_not_taken_for_line_protocol(prepare):

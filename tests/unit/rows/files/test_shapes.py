@@ -14,8 +14,6 @@ from simulator.errors import ConfigError
 from simulator.records.prepared import read_prepared_file
 from tests import ROOT
 
-US_EXCEL = "Date,Reading,Unit Price\r\n5/25/2024 1:05 PM,12,$1.50\r\n5/26/2024 2:05 PM,13,$1.60\r\n"
-
 
 def table(**columns):
     out = io.BytesIO()
@@ -54,11 +52,6 @@ SHAPES = {
         "--decimal comma",
         "column_1 timestamp, MT_001 float64, MT_002 float64: 2",
     ),
-    "weather station, local climate": (
-        '"STATION","DATE","TMP","WND"\n"72","2024-01-01T00:51:00","+0056,1","200,1,N"\n',
-        "--tags STATION --on-error text",
-        "STATION text, DATE timestamp, TMP text, WND text: 1",
-    ),
     "weather service, German": (
         (
             "STATIONS_ID;MESS_DATUM;QN_9;TT_TU;RF_TU;eor\n"
@@ -67,11 +60,6 @@ SHAPES = {
         "--time-column MESS_DATUM --time-format %Y%m%d%H --null -999 --drop-columns eor",
         "STATIONS_ID int64, MESS_DATUM timestamp, QN_9 int64, TT_TU float64 NULL, RF_TU float64: 2",
     ),
-    "climate model with comments": (
-        "# source: ours\n# units: ppm\nyear,month,day,co2\n2024,1,1,420.5\n2024,1,2,-99.99\n",
-        "--comment # --time-column year,month,day --time-format '%Y %m %d' --null -99.99",
-        "year_month_day timestamp, co2 float64 NULL: 2",
-    ),
     "air quality, Italian": (
         "Date;Time;CO(GT);T;;\n10/03/2004;18.00.00;2,6;13,6;;\n10/03/2004;19.00.00;-200;13,3;;\n;;;;;\n",
         (
@@ -79,17 +67,6 @@ SHAPES = {
             " --on-error skip --drop-columns column_5,column_6"
         ),
         "Date_Time timestamp, CO(GT) float64 NULL, T float64: 2",
-    ),
-    "air quality, a row per value": (
-        (
-            "locationId,parameter,value,datetimeUtc,datetimeLocal\n"
-            "8118,pm25,17.5,2024-05-01T01:00:00Z,2024-05-01T06:30:00+05:30\n"
-        ),
-        "--time-column datetimeUtc --tags locationId,parameter",
-        (
-            "locationId text, parameter text, value float64, datetimeUtc timestamp,"
-            " datetimeLocal timestamp: 1"
-        ),
     ),
     "particulate matter by hour": (
         "No,year,month,day,hour,pm2.5,cbwd\n1,2010,1,1,0,NA,NW\n2,2010,1,1,1,129,NW\n",
@@ -100,16 +77,6 @@ SHAPES = {
         "2004-03-31 03:38:15.757551 2 1 122.153\n2004-03-31 03:38:16 3 1 -3.91901\n",
         "--no-heading --delimiter ' ' --time-column column_1,column_2",
         "column_1_column_2 timestamp, column_3 int64, column_4 int64, column_5 float64: 2",
-    ),
-    "gas sensors, tab": (
-        "time\tR1\tR2\n0.5\t12.8\t1e-3\n1.5\t12.9\t2E-3\n",
-        "--time-column time --time-format s",
-        "time timestamp, R1 float64, R2 float64: 2",
-    ),
-    "accelerometer in milliseconds": (
-        "ts,x,y\n1589220000123,-0.5,9.81\n1589220000133,0.25,9.79\n",
-        "--time-column ts",
-        "ts timestamp, x float64, y float64: 2",
     ),
     "telemetry with a time in seconds as a float": (
         '"ts","device","co","light"\n"1.5945120943859746E9","b8:27","0.004","false"\n',
@@ -139,85 +106,20 @@ SHAPES = {
         "",
         "found several (tpep_pickup_datetime, tpep_dropoff_datetime); name the column",
     ),
-    "bicycle trips": (
-        "ride_id,started_at,end_lat\nA1,2024-05-01 10:00:00.123,40.5\nA2,2024-05-01 10:01:00.5,\n",
-        "",
-        "ride_id text, started_at timestamp, end_lat float64 NULL: 2",
-    ),
-    "exchange rates": (
-        "DATE,USD,JPY,\n03 May 2024,1.0765,N/A,\n02 May 2024,1.0698,166.2,\n",
-        "--time-format '%d %b %Y' --drop-columns column_4",
-        "DATE timestamp, USD float64, JPY float64 NULL: 2",
-    ),
-    "prices of a coin by the minute": (
-        "Timestamp,Open,Volume\n1325317920.0,4.39,0.455\n1325317980.0,NaN,NaN\n",
-        "--time-column Timestamp",
-        "Timestamp timestamp, Open float64 NULL, Volume float64 NULL: 2",
-    ),
     "prices with a thousands separator": (
         'Date,Close\n2024-05-01,"1,234.5"\n2024-05-02,"1,235.5"\n',
         "",
         "Date timestamp, Close text: 2",
-    ),
-    "pandas with its index": (
-        ",time,v\n0,2024-05-01 00:00:00+00:00,1.0\n1,2024-05-01 00:01:00+00:00,\n",
-        "--drop-columns column_1",
-        "time timestamp, v float64 NULL: 2",
     ),
     "pandas to Parquet": (
         table(t=pa.array([10**18, 10**18 + 1000], pa.timestamp("ns")), c=["a", "b"]),
         "--tags c",
         "t timestamp, c text: 2",
     ),
-    "R, logical": (
-        "time,ok\n2024-05-01,TRUE\n2024-05-02,NA\n2024-05-03,FALSE\n",
-        "",
-        "time timestamp, ok bool NULL: 3",
-    ),
-    "Excel, United States": (
-        US_EXCEL,
-        "--time-format '%m/%d/%Y %I:%M %p'",
-        "Date timestamp, Reading int64, Unit Price text: 2",
-    ),
     "Excel, Germany": (
         "\ufeffsep=;\r\nDatum;Wert\r\n25.05.2024 13:05;1,5\r\n26.05.2024 13:05;\r\n",
         "--time-format '%d.%m.%Y %H:%M' --decimal comma",
         "Datum timestamp, Wert float64 NULL: 2",
-    ),
-    "Excel, France": (
-        "\ufeffdate;débit\r\n25/05/2024;1,5\r\n26/05/2024;12\r\n",
-        "--time-format %d/%m/%Y --decimal comma",
-        "date timestamp, débit float64: 2",
-    ),
-    "a query's export with zones": (
-        "_time,host,usage\n2021-05-25 04:55:03 UTC,a,0.5\n2021-05-25 04:56:03 UTC,b,1.5\n",
-        "--tags host",
-        "_time timestamp, host text, usage float64: 2",
-    ),
-    "bicycles by day and hour": (
-        "instant,dteday,hr,temp,cnt\n1,2011-01-01,0,0.24,16\n2,2011-01-01,23,0.22,40\n",
-        "--time-column dteday,hr --time-format '%Y-%m-%d %H' --drop-columns instant",
-        "dteday_hr timestamp, temp float64, cnt int64: 2",
-    ),
-    "traffic with words for no holiday": (
-        (
-            "holiday,temp,weather_main,date_time,traffic_volume\n"
-            "None,288.28,Clouds,2012-10-02 09:00:00,5545\n"
-            "Columbus Day,273.08,Clear,2012-10-08 00:00:00,455\n"
-        ),
-        "",
-        (
-            "holiday text, temp float64, weather_main text, date_time timestamp,"
-            " traffic_volume int64: 2"
-        ),
-    ),
-    "solar inverters": (
-        (
-            "DATE_TIME,PLANT_ID,SOURCE_KEY,DC_POWER\n15-05-2020 00:00,4135001,1BY6,0.0\n"
-            "15-05-2020 06:15,4135001,1BY6,\n"
-        ),
-        "--time-format '%d-%m-%Y %H:%M' --tags SOURCE_KEY,PLANT_ID",
-        "DATE_TIME timestamp, PLANT_ID text, SOURCE_KEY text, DC_POWER float64 NULL: 2",
     ),
     "appliances, every cell quoted": (
         (
@@ -235,43 +137,10 @@ SHAPES = {
         "",
         "line 2",
     ),
-    "R, semicolons": (
-        '"";"time";"v"\n"1";2024-05-01;1,5\n"2";2024-05-02;NA\n',
-        "--decimal comma --drop-columns column_1",
-        "time timestamp, v float64 NULL: 2",
-    ),
-    "quotes of a currency without heading": (
-        "2024.05.01,00:00,1.0665,1.0667,45\n2024.05.01,00:01,1.0667,1.0668,51\n",
-        "--no-heading --time-column column_1,column_2 --time-format '%Y.%m.%d %H:%M'",
-        "column_1_column_2 timestamp, column_3 float64, column_4 float64, column_5 int64: 2",
-    ),
-    "trades in milliseconds without heading": (
-        "28457,0.01634702,8.0,0.13,1502942432322,True\n28458,0.01635,1.5,0.02,1502942432323,False\n",
-        "--no-heading --time-column column_5",
-        (
-            "column_1 int64, column_2 float64, column_3 float64, column_4 float64,"
-            " column_5 timestamp, column_6 bool: 2"
-        ),
-    ),
     "spot prices by periods": (
         '"MTU (CET/CEST)","Price [EUR/MWh]"\n"01.01.2024 00:00 - 01.01.2024 01:00","0.10"\n',
         "",
         "expected one timestamp column, found none",
-    ),
-    "prices of a share": (
-        "Date,Open,Adj Close,Volume\n2024-05-01,169.58,168.56,503831\n2024-05-02,null,null,null\n",
-        "",
-        "Date timestamp, Open float64 NULL, Adj Close float64 NULL, Volume int64 NULL: 2",
-    ),
-    "positions of taxis without heading": (
-        "1,2008-02-02 15:36:08,116.51172,39.92123\n1,2008-02-02 15:46:08,116.51135,39.93883\n",
-        "--no-heading --tags column_1",
-        "column_1 text, column_2 timestamp, column_3 float64, column_4 float64: 2",
-    ),
-    "motion of a telephone in nanoseconds": (
-        "sensor_ns,x\n1589220000123456789,-0.5\n1589220000133456789,0.25\n",
-        "--time-column sensor_ns --nanoseconds keep",
-        "sensor_ns timestamp, x float64, sensor_ns_ns int16: 2",
     ),
     "Parquet with categories, lists and durations": (
         table(

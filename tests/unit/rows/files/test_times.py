@@ -111,50 +111,6 @@ def test_a_day_that_does_not_exist_is_refused(prepare, refused):
     assert file.values["at"] == [NOON - DAY // 2 + (day - 5) * DAY for day in range(1, 29)]
 
 
-def test_nanoseconds_that_would_be_lost_are_refused(refused):
-    rows = "1709640000000000000,1\n" * 5 + "1709640000000000001,1\n"
-
-    said = refused("at,x\n" + rows, time_format="ns", time="at")
-    assert "line 7, column 'at': '1709640000000000001' is not a time in microseconds" in said
-    assert "(--nanoseconds cut or keep takes it)" in said
-
-
-@pytest.mark.parametrize(
-    ("time_format", "reason"),
-    [
-        ("%d/%m/%Y", "expected it to fit one column, and it fits a, b"),
-        ("%Y", "expected it to fit one column, and it fits none"),
-        ("%Q", "expected a format such as"),
-        ("", "no column is a timestamp"),
-        ("%d/%m", "has no year"),
-        ("minutes", "has no year"),
-    ],
-)
-def test_a_format_that_does_not_fit_is_refused(refused, time_format, reason):
-    assert reason in refused("a,b\n05/03/2024,06/03/2024\n", time_format=time_format)
-
-
-def test_the_time_column_decides_between_two(prepare):
-    file = prepare("a,b\n05/03/2024,06/03/2024\n", time_format="%d/%m/%Y", time="b")
-
-    assert file.types == {"a": "text", "b": "timestamp"}
-
-
-@pytest.mark.parametrize(
-    ("cell", "time_format"),
-    [
-        ("16/12/06", "%d/%m/%Y"),
-        ("16/12/206", "%d/%m/%Y"),
-        ("04/05/2024 10:00:60", "%d/%m/%Y %H:%M:%S"),
-        ("04.05.202410605.5", "%d.%m.%Y%H%M.%f"),
-    ],
-)
-def test_what_strptime_does_not_take_is_no_time(refused, cell, time_format):
-    content = f"t,x\n{cell},1\n"
-
-    assert "is not a time in the format" in refused(content, time="t", time_format=time_format)
-
-
 @pytest.mark.parametrize(
     ("cell", "second_us"),
     [("04.05.2024101112.123", 12_123_000), ("04.05.2024101112.5", 12_500_000)],
@@ -165,15 +121,32 @@ def test_digits_before_the_second_are_no_part_of_it(prepare, cell, second_us):
     assert file.values["t"] == [1714817460_000_000 + second_us]
 
 
-def test_an_offset_of_more_than_a_day_is_none(refused):
-    content = (
-        "t,x\n2024-05-01T10:00:00+99:99,1\n2024-05-01T10:00:00 UTC,1\n2024-05-02T24:00:00Z,1\n"
-    )
+TWO = "a,b\n05/03/2024,06/03/2024\n"
+REFUSED = [
+    (TWO, "", "%d/%m/%Y", "expected it to fit one column, and it fits a, b"),
+    (TWO, "", "%Y", "expected it to fit one column, and it fits none"),
+    (TWO, "", "%Q", "expected a format such as"),
+    (TWO, "", "", "no column is a timestamp"),
+    (TWO, "", "%d/%m", "has no year"),
+    (TWO, "", "minutes", "has no year"),
+    ("t,x\n16/12/06,1\n", "t", "%d/%m/%Y", "is not a time in the format"),
+    ("t,x\n16/12/206,1\n", "t", "%d/%m/%Y", "is not a time in the format"),
+    ("t,x\n04/05/2024 10:00:60,1\n", "t", "%d/%m/%Y %H:%M:%S", "is not a time in the format"),
+    ("t,x\n04.05.202410605.5,1\n", "t", "%d.%m.%Y%H%M.%f", "is not a time in the format"),
+    (
+        "t,x\n2024-05-01T10:00:00+99:99,1\n2024-05-01T10:00:00 UTC,1\n2024-05-02T24:00:00Z,1\n",
+        "", "", "line 2, column 't': '2024-05-01T10:00:00+99:99' is not",
+    ),
+    ("d,c,x\n2024-05-01,10:00:00,1\n2024-05-02, ,2\n", "d,c", "", "no value"),
+]  # fmt: skip
 
-    assert "line 2, column 't': '2024-05-01T10:00:00+99:99' is not" in refused(content)
+
+@pytest.mark.parametrize(("content", "time", "time_format", "reason"), REFUSED)
+def test_what_is_no_time_is_refused(refused, content, time, time_format, reason):
+    assert reason in refused(content, time=time, time_format=time_format)
 
 
-def test_a_blank_part_of_a_time_is_not_midnight(refused):
-    content = "d,c,x\n2024-05-01,10:00:00,1\n2024-05-02, ,2\n"
+def test_the_time_column_decides_between_two(prepare):
+    file = prepare(TWO, time_format="%d/%m/%Y", time="b")
 
-    assert "no value" in refused(content, time="d,c")
+    assert file.types == {"a": "text", "b": "timestamp"}

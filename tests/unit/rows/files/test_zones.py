@@ -79,6 +79,12 @@ def test_a_zone_may_be_an_offset_or_a_name(prepare, zone, hour):
         (f"{TWICE}+01:00[{BERLIN}]", us(2024, 10, 27, 1, 30)),
         ("2024-07-01T12:00:00Z[UTC]", us(2024, 7, 1, 12)),
         (f"{ONCE} America/Argentina/Buenos_Aires", us(2024, 7, 1, 15)),
+        (f"{ONCE} UTC", us(2024, 7, 1, 12)),
+        (f"{ONCE} CET", us(2024, 7, 1, 11)),
+        (f"{ONCE.replace(' ', 'T')} CEST", us(2024, 7, 1, 10)),
+        (f"{ONCE} EST", us(2024, 7, 1, 17)),
+        (f"{ONCE} +02:00", us(2024, 7, 1, 10)),
+        (f"{ONCE}-0330", us(2024, 7, 1, 15, 30)),
     ],
 )
 def test_a_zone_may_be_named_in_the_cell(prepare, cell, expected):
