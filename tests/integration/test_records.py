@@ -270,6 +270,16 @@ def test_what_was_sent_until_the_end_of_time_is_known(cli: CommandLine) -> None:
     assert cli.results()[-1]["manifest"]["rows"] == 95
 
 
+def test_a_file_is_sent_to_its_end_without_an_option_about_the_load(cli: CommandLine) -> None:
+    path = generated(cli, "influx", *EVENTS)
+    drawn, sent = (
+        cli.run("insert", "--target=null", *words, "--dry-run").out
+        for words in ((), (f"--data={path}", "--data-format=influx"))
+    )
+    assert "for 0:00:01" in drawn
+    assert "for 0:00:01" not in sent
+
+
 @pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_without_a_manifest_only_the_number_of_rows_is_verified(

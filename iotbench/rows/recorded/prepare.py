@@ -32,11 +32,10 @@ _COPIED_BYTES = 1 << 20
 _SHOWN_DIGITS = 12
 
 
-_DESCRIBED = (
-    "workers", "primary_key", "batch", "limit", "duration_s", "warmup_s", "warmup_until_steady_s",
-    "retry_for_s", "connections", "pool", "stages", "rate",
-)  # fmt: skip
-"""Options in the result of an insert of records."""
+_NOT_SHOWN = {
+    "num_inserts", "split", "prefill", "steps", "tables", "tables_by", "seed", "start_ms", "clean",
+}  # fmt: skip
+"""Options that do not apply to records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +78,23 @@ class RecordedRows(Rows):
             plan.expect_storable(planned, target, to_end=not options.timed_s)
 
     def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
-        described = wanted.options.describe(has_end=True)
-        known = {
+        described = {
             "data": str(self.request.file),
             "data_format": self.request.form.value,
             "rows": self.dataset.rows,
             "sha256": self.scanned.sha256,
             "skipped": self.scanned.skipped_rows or None,
+            **wanted.options.describe(has_end=True),
             "workload": self.dataset.workload,
-            **{name: described.get(name) for name in _DESCRIBED},
             "primary_key": self.dataset.primary_key.value,
             "runs": wanted.options.repeats,
             "verify": spec.verify.value,
         }
-        return {name: value for name, value in known.items() if value is not None}
+        return {
+            name: value
+            for name, value in described.items()
+            if value is not None and name not in _NOT_SHOWN
+        }
 
     def expect_mixed(self, database: Database) -> None:
         """Raise ConfigError if a request has rows of several tables, and may be for one only."""
