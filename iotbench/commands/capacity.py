@@ -188,7 +188,7 @@ def _problems(options: _Options) -> list[str]:
 def _draw(
     options: InsertOptions, target: Target | None, run: TargetRun, problems: list[str]
 ) -> DrawnRows | None:
-    """Return the rows of the inserts; add what is wrong with them to `problems`."""
+    """Return the rows of the inserts; add their problems to `problems`."""
     if target:
         problems += target_problems(options, target, force=run.force)
     try:

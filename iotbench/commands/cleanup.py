@@ -1,4 +1,4 @@
-"""`cleanup`: remove what killed commands left behind."""
+"""`cleanup`: remove the remains of killed commands."""
 
 import shutil
 from contextlib import suppress
@@ -84,7 +84,7 @@ def _report(text: str) -> None:
 
 
 def _clean_machine(output: Path) -> list[str]:
-    """Remove what ended commands left; return what could not be removed, and why."""
+    """Remove the remains of ended commands; return a sentence for each that stays."""
     removed, problems = 0, []
     left = find_left_folders()
     for folder in left.abandoned:

@@ -73,8 +73,8 @@ def compare(  # noqa: PLR0913
 ) -> None:
     """Compare results of inserts or queries with BASE.
 
-    BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
-    last. Join results of the same sweep, repeated, by commas. Given the file of a plan and no
+    BASE and OTHER are result files, ids or their beginnings, last, or last~1 for the result before
+    it. Join results of the same sweep, repeated, by commas. Given the file of a plan and no
     OTHER, `compare` compares the settings and targets of the plan with the first of them.
 
     For each worker count, step or query, the change of every figure is printed, with an interval.
@@ -106,7 +106,7 @@ def compare(  # noqa: PLR0913
 
 
 def _scope(comparisons: Sequence[Comparison]) -> Scope:
-    """Return the rows that thresholds may name: those that are compared."""
+    """Return the compared rows, which thresholds may name."""
     places = [row.place for each in comparisons for row in each.rows]
     names = dict.fromkeys(each.name for each in places if each.query or each.load)
     workers = {each.workers for each in places if each.workers is not None}

@@ -71,7 +71,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
 
 
 def _name_beside(request: FilesRequest) -> Path:
-    """Return a folder next to the single file, or one here named after the object or table."""
+    """Return a folder next to a single file; otherwise a folder here, named after the rows."""
     first, *others = request.named
     if not others and uri_of(first):
         return Path(f"{first.name}.rows")
@@ -81,7 +81,7 @@ def _name_beside(request: FilesRequest) -> Path:
 
 @contextmanager
 def _make_beside(output: Path) -> Iterator[Path]:
-    """Make a temporary folder next to the one to write; remove it at the end."""
+    """Make a temporary folder next to `output`; remove it at the end."""
     try:
         folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))
     except OSError as error:

@@ -42,9 +42,9 @@ def publish(
 ) -> None:
     """Write a folder that anyone can check and repeat.
 
-    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
+    RESULT is a result file, an id or its beginning, last, or last~1 for the result before it. The
     result of `run`, `reproduce` or `capacity` includes the results of its sweeps. The result of
-    `query` includes the insert of the queried rows, if its file is there.
+    `query` includes the insert of the queried rows, if its file exists.
 
     The folder holds the result files in one archive, results.zip, which every command reads as it
     is; the page of `report`; a configuration without credentials; the versions of program, driver

@@ -71,10 +71,10 @@ def repeat(  # noqa: PLR0913
 ) -> None:
     """Run the command of a result again.
 
-    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
-    result holds the command, without credentials. `repeat` first lists what has changed since: the
-    options of the target, versions, the machine, and the rows that queries ask about. The new
-    result is written to --output, and the last line is the command that compares it with RESULT.
+    RESULT is a result file, an id or its beginning, last, or last~1 for the result before it. The
+    result holds the command, without credentials. `repeat` first lists changes since then: options
+    of the target, versions, the machine, and the rows that queries ask about. The new result is
+    written to --output, and the last line is the command that compares it with RESULT.
 
     A result may come from a stranger. `repeat` takes only the measurement from the file: no command
     to run, no configuration or option of the target, no address, no file to write, no fault and no

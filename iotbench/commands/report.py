@@ -32,10 +32,10 @@ Examples:
 def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     """Write results as one page with pictures.
 
-    A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
-    last; the default is last. Several results are shown side by side. The page is one HTML file
-    without scripts that loads nothing from elsewhere, and has a table behind every picture. The
-    result of `reproduce` may be given too; the result of `run` or `capacity` includes its sweeps.
+    A name is a result file, an id or its beginning, last (the default), or last~1 for the result
+    before it. Several results are shown side by side. The page is one HTML file without scripts
+    that loads nothing from elsewhere, and has a table behind every picture. The result of
+    `reproduce` may be given too; the result of `run` or `capacity` includes its sweeps.
     """
     from iotbench.output.page.build import OWN, page_of, render  # noqa: PLC0415 - slow to load
     from iotbench.output.page.measured import find_sources  # noqa: PLC0415

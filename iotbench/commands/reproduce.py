@@ -1,4 +1,4 @@
-"""`reproduce`: run the experiment of a reference document, and compare our figures with its own."""
+"""`reproduce`: run the experiment of a reference document, and compare the figures."""
 
 import functools
 import sys

@@ -39,7 +39,7 @@ _KINDS = (*NAMES, *GATHERED)
 def results() -> None:
     """List, show, tag, export and remove results.
 
-    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
+    RESULT is a result file, an id or its beginning, last, or last~1 for the result before it.
     `results show` is `show`.
     """
 

@@ -39,9 +39,9 @@ from simulator.errors import ConfigError
 def show(  # noqa: PLR0913
     name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
 ) -> None:
-    """Print the tables of a result, and all that is known of it.
+    """Print the tables and all facts of a result.
 
-    RESULT is a result file, an id, the beginning of one, last (the default), or last~1 for the one
+    RESULT is a result file, an id or its beginning, last (the default), or last~1 for the result
     before it.
     """
     file = path_of(output, name)

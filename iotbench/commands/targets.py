@@ -1,4 +1,4 @@
-"""`targets`: list the targets and show what each can do."""
+"""`targets`: list the targets and their abilities."""
 
 import json
 import sys
@@ -118,7 +118,7 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
 
 @cache
 def _needs(cls: type[Database]) -> str:
-    """Return what to install before a target can be measured."""
+    """Return the server and the packages that a target needs before it can be measured."""
     packages = missing_packages(cls)
     needed = [] if cls.capabilities.embedded or not cls.capabilities.stores else ["a server"]
     needed += [f"package {', '.join(packages)}"] if packages else []

@@ -50,8 +50,8 @@ class _Options(AnswerOptions, OwnQueries, Types):
     count: Annotated[Count, Opt(least=1, most=MOST_SHOWN)] = 10
     """Number of times to ask each query, each time with other random parameters if it has any."""
     print_answers: Count = 0
-    """Number of answers to each query to print side by side, 20 rows of each; up to five wrong ones
-    are always printed.
+    """Number of answers to each query to print side by side, 20 rows of each; up to five wrong
+    answers are always printed.
     """
 
 

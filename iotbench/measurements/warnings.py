@@ -39,7 +39,7 @@ def _format_range(numbers: Sequence[str]) -> str:
 
 
 def warnings_of(result: Result) -> list[str]:
-    """Return the warnings for a sweep; those that weaken its figures most come first."""
+    """Return the warnings for a sweep, the most serious ones first."""
     found = []
     if result.dataset.workload == File.name:
         params = FileParams(**result.dataset.params)

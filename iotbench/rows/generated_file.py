@@ -15,7 +15,7 @@ from simulator.protocol.records import FileManifest, RecordFormat
 
 Reading = TypeVar("Reading", bound=ReadingOptions)
 _READ = frozenset({"csv", "tsv", "parquet", "influx"})
-"""Formats that are read into columns, for any target; others are sent as they are."""
+"""Formats that are read into columns, for any target; other files are sent unchanged."""
 
 
 def as_generated(file: FileRows) -> FileRows:
@@ -61,7 +61,7 @@ def _read_manifest(files: Sequence[Path]) -> FileManifest | None:
 
 
 def _find_table(manifest: FileManifest, measurement: str) -> Table | None:
-    """Return the table if rows are read into columns; None: records are sent as they are."""
+    """Return the table whose rows are read into columns; None if records are sent unchanged."""
     reader = DatasetReader(manifest.dataset)
     tables = [reader.tables[place] for place in sorted({r.table for r in manifest.dataset.ranges})]
     if manifest.format not in _READ or (len(tables) > 1 and not measurement):

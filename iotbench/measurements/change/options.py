@@ -52,7 +52,7 @@ class BackgroundRows(Options):
     GROUP: ClassVar[str] = "Load"
 
     insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
-    """Workers that insert rows during the changes, later than the stored ones."""
+    """Workers that insert rows during the changes, later than the stored rows."""
     insert_rate: Number = 0.0
     """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
     duration_s: Seconds = 0.0

@@ -69,7 +69,7 @@ def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool |
 def insert_runs(
     wanted: Wanted[InsertOptions], level: VerifyMode, recorded: Recorded | None = None
 ) -> Iterator[PlannedRun]:
-    """Yield the runs of a sweep in order; each includes the rows that earlier ones leave.
+    """Yield the runs of a sweep in order; each starts with the rows that earlier runs leave.
 
     `recorded` has the rows if the workers do not draw them.
     """
@@ -259,7 +259,7 @@ def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Datase
         wanted = wanted.model_copy(update={"start_ms": found.start_ms})
     if found.workload != wanted.workload:
         raise ConfigError(_format_difference("--workload", found.workload, wanted.workload))
-    DatasetReader(found)  # refuses another version, whose rows differ
+    DatasetReader(found)  # refuses rows of another version of the workload
     if problems := list(_differences(found, wanted)):
         raise ConfigError(problems)
     return found

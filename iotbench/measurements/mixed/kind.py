@@ -161,7 +161,7 @@ def _warn_of_load(result: Result) -> Iterator[str]:
         asked = [times for worker in run.outcome.workers for times in worker.queries]
         askers = sum(bool(worker.queries) for worker in run.outcome.workers)
         runs = sum(times.runs for times in asked)
-        if runs + askers < REACHED * wanted * duration_s:  # the last of each may be due later
+        if runs + askers < REACHED * wanted * duration_s:  # each may have one more, due later
             yield (
                 f"reached only {runs / duration_s:,.3g} of the requested {wanted:,.3g} queries/s,"
                 " so the waits include the delay behind schedule; lower --query-rate, or use more"

@@ -64,7 +64,7 @@ def option_problems(options: MixedOptions) -> list[str]:
 
 
 def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
-    """Return the earliest time of the rows of these tasks; ConfigError if it is not known."""
+    """Return the earliest time of the rows of the tasks; ConfigError if it is unknown."""
     found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
     if found is None:
         raise ConfigError(

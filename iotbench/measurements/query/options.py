@@ -27,7 +27,7 @@ from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp
 from simulator.protocol.verdict import VerifyMode
 
 FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
-"""The default: at least 3 runs, and up to 100, which carry a 99th percentile, within a second."""
+"""The default: at least 3 runs, and within a second up to 100, enough for a 99th percentile."""
 MOST_QUERIES = 10_000_000
 """Maximum number of queries of one type, by all workers."""
 MOST_SHOWN = 1000
@@ -55,12 +55,12 @@ class Types(Options):
 
     types: Annotated[Names, Opt(kept=False)] = ()
     """Queries to ask; a name may be a pattern such as '*-host-1-hr', and have a weight: with
-    a:3,b:1 a is asked three times for each b. `query` multiplies --runs, --count and --rate,
-    `mixed` the turns.  [default: all, once each]
+    a:3,b:1, a is asked three times for each b. In `query` the weight multiplies --runs, --count and
+    --rate; in `mixed`, the turns.  [default: all, once each]
     """
     aligned: Annotated[bool, Field(alias="align")] = False
-    """Let random windows of time begin at a multiple of the query's interval, and windows of `mixed
-    --fresh` at a multiple of the interval of the target's aggregates.
+    """Let random windows of time begin at a multiple of the query's interval; with `mixed --fresh`,
+    at a multiple of the interval of the target's aggregates.
     """
 
     @property
@@ -103,7 +103,7 @@ class OwnQueries(Types):
         return self.named or (() if self.own else EVERY)
 
     def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, with a digest of the queries in the file."""
+        """Return the options that determine the load, with a digest of the queries in the file."""
         own = {"own_queries": digest_of(self.own)} if self.own else {}
         return {**super().configuration(), **own}
 
@@ -118,8 +118,7 @@ class RampUp(Options):
     --response-limit; report the number of workers.
     """
     response_limit_s: Annotated[Seconds | None, Opt(least=1e-6, kept=False)] = None
-    """Longest average response time that the ramp accepts; at three times as much it ends at once.
-    """
+    """Longest average response time that the ramp accepts; three times the limit ends it."""
     ramp_step: Annotated[Count | None, Opt(least=1, most=MOST_WORKERS, kept=False)] = None
     """Number of workers that are let in together.  [default: 1]"""
     ramp_interval_s: _RampSeconds = None
@@ -227,13 +226,13 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
 
     @property
     def fewest(self) -> int:
-        """Runs of each connection even after BARE_S; 0: only its runs count."""
+        """Minimum runs of each connection, even after BARE_S; 0: no limit of time applies."""
         is_uneven = self.rate or any(weight != 1 for weight in self.weights.values())
         return FEWEST_RUNS if self.is_bare and not is_uneven else 0
 
     @property
     def runs_each(self) -> int:
-        """Runs of each connection, at most; 0: determined otherwise."""
+        """Maximum runs of each connection; 0: another option determines them."""
         bare = ENOUGH_RUNS if self.fewest else FEWEST_RUNS
         return bare if self.is_bare else self.runs or 0
 
@@ -294,7 +293,7 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
     GROUP: ClassVar[str] = "Load"
 
     runs: Annotated[Count, Opt("-r", least=1, most=MOST_RUNS)] = 1
-    """Number of runs; each asks about all rows stored before it, and adds others."""
+    """Number of runs; each asks about all rows stored before it, and adds further rows."""
 
     @property
     def level(self) -> VerifyMode:

@@ -171,7 +171,7 @@ def digest_of(own: Mapping[str, OwnQuery]) -> str:
 def find_own_problems(
     own: Mapping[str, OwnQuery], target: Target, dataset: Dataset, types: Collection[str]
 ) -> list[str]:
-    """Return why a target cannot be asked these queries; `types` are those of the workload."""
+    """Return why a target cannot be asked the queries; `types` are the workload's queries."""
     reader, database = DatasetReader(dataset), target.open()
     found: dict[str, None] = {}
     for name, query in own.items():

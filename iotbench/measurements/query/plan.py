@@ -184,7 +184,7 @@ def _ramp_problems(options: QueryOptions) -> list[str]:
 def type_problems(
     where: str, names: Sequence[str] | Mapping[str, str], types: Mapping[str, QueryType], of: str
 ) -> list[str]:
-    """Return why the named types cannot be asked of workload `of`; `where` names their place."""
+    """Return why named types cannot be asked about workload `of`; `where` begins each message."""
     problems = []
     for name in names:
         matching = matches_of(name, types) if where == TYPES else []

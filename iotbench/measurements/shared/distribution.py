@@ -41,7 +41,7 @@ class RunLoad:
 
 
 def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
-    """Return the rows of each worker, which follow the stored ones."""
+    """Return the rows of each worker, which follow the stored rows."""
     if reader.sizes is None:
         return _plan_lanes(before, load)
     prefill = _distribute(reader, before, load, load.prefill)
@@ -83,7 +83,7 @@ def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
 def _distribute(
     reader: DatasetReader, before: Dataset, load: RunLoad, rows: int
 ) -> list[tuple[RowRange, ...]]:
-    """Distribute the next rows of all tables, each in proportion to what is left of it."""
+    """Distribute the next rows of all tables, in proportion to the rows that each has left."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
     ends, left = before.ends(), rows_left(reader, before)
     for place, count in enumerate(_divide(left, min(rows, sum(left)))):
@@ -98,7 +98,7 @@ def _distribute(
 
 
 def _divide(left: Sequence[int], rows: int) -> list[int]:
-    """Divide `rows` in proportion to what is left of each table."""
+    """Divide `rows` in proportion to the rows that each table has left."""
     counts = [here * rows // max(sum(left), 1) for here in left]
     for place, here in enumerate(left):
         if sum(counts) < rows and counts[place] < here:

@@ -51,7 +51,7 @@ class Kind(ABC, Generic[_Options]):
     """Pictures of the section."""
 
     has_worker_counts: ClassVar[bool] = True
-    """False if rows have names instead, each with its own number of workers."""
+    """False if rows of results are named otherwise than by numbers of workers."""
 
     @property
     def writes(self) -> bool:
@@ -162,7 +162,7 @@ class Kind(ABC, Generic[_Options]):
 
 
 def list_entries(counts: object) -> str:
-    """Return worker counts as text; of many, only the first and the last ones."""
+    """Return worker counts as text; if there are many, only the first three and the last one."""
     given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
     shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
     return ",".join(map(str, shown))

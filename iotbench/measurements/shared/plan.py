@@ -46,7 +46,7 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Records of a file, which the workers send as they are."""
+    """Records of a file, which the workers send without encoding."""
 
     file: RecordsFile
     share: Callable[[int], tuple[InsertTask, ...]]

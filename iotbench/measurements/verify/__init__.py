@@ -1,1 +1,1 @@
-"""Measurement `verify`: comparison of stored rows with the generated ones."""
+"""Measurement `verify`: comparison of stored rows with the rows of an insert."""

@@ -191,7 +191,7 @@ class WrittenInteger(WrittenCells):
         super().__init__(Type.INT64, "an integer of 64 bits", pattern, pa.int64())
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the values; Arrow reads hexadecimal ones beyond 2**63 - 1 as negative."""
+        """Return the values; hexadecimal numbers that Arrow reads as negative are bad."""
         values, bad = super().parse(cells)
         values, padded = without(values, leading_zeros(cells))
         bad |= padded
@@ -216,11 +216,6 @@ def leading_zeros(cells: Any) -> Array:
         written = pc.utf8_trim_whitespace(cells.take(pa.array(rows)))
         mask[rows] = mask_of(pc.match_substring_regex(written, "^[+-]?0[0-9]+$"))
     return mask
-
-
-def boolean() -> WrittenCells:
-    """Return the type of booleans as text."""
-    return WrittenCells(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_())
 
 
 class DeclaredCells(CellType):
@@ -268,7 +263,7 @@ def trim(cells: Any) -> Any:
 
 
 def without(values: Any, bad: Array) -> Parsed:
-    """Return the values with NULL instead of bad ones, and the mask."""
+    """Return the values, with NULL in place of bad values, and the mask."""
     if not bad.any():
         return values, bad
     return pc.if_else(pa.array(bad), pa.scalar(None, values.type), values), bad
@@ -303,7 +298,7 @@ def invalid_utf8(cells: Any) -> tuple[int, bytes] | None:
 
 
 def is_utf8(content: bytes) -> bool:
-    """Return whether these bytes are valid UTF-8."""
+    """Return whether the bytes are valid UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError:

@@ -94,7 +94,7 @@ class Converted:
 
 
 def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
-    """Convert the files, read from these copies, and write their rows to the folder.
+    """Convert the files, which are read from `copies`, and write their rows to the folder.
 
     ConfigError if a row cannot be stored.
     """

@@ -54,7 +54,7 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
     if dataset.workload != File.name:
         yield dataset
         return
-    DatasetReader(dataset)  # refuses another version, whose parameters may differ
+    DatasetReader(dataset)  # refuses another version of the workload
     before = FileParams(**dataset.params)
     if before.claim:  # pods read it again
         yield dataset

@@ -80,7 +80,7 @@ class Scanner:
             data = data[used:]
             if whole and not data:
                 return
-            # What follows a malformed record is cut again, and few such records may be far apart.
+            # Data after a malformed record is cut again; the next such record may be far away.
             window = _LEAST_WINDOW_BYTES if found.malformed else max(block_bytes, window * 2)
             window = window if used else max(window, 2 * len(data))
             if len(data) > _MOST_RECORD_BYTES and not used:

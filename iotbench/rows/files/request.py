@@ -60,8 +60,8 @@ class ReadingOptions(Options):
     GROUP: ClassVar[str] = "Rows from a file"
 
     time_column: Annotated[str, Opt(metavar="A,B", repeats=True)] = ""
-    """Column of --data with the time of a row, or several that make it when a blank joins their
-    cells, such as Date,Time.  [default: the only timestamp]
+    """Column of --data with the time of a row, or columns whose cells, joined by blanks, are the
+    time, such as Date,Time.  [default: the only timestamp]
     """
     time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
     """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for numbers
@@ -131,9 +131,9 @@ class FileRows(ReadingOptions):
     folder, or a file with --data-format, in a volume claim, claim:NAME/PATH.
     """
     data_format: RecordFormat | None = None
-    """Send the records of --data (a file of `generate`, or - for standard input) as they are
-    written in this format, without decoding them. Tables that exist are refused unless --clean is
-    given. With --target null this measures the client alone.
+    """Send the records of --data (a file of `generate`, or - for standard input) in this format,
+    without decoding them. Existing tables are refused unless --clean is given. With --target null
+    this measures the client alone.
     """
     manifest: Annotated[Path | None, Opt(metavar="FILE", repeats=True)] = None
     """Description of the file of --data-format, here or in its volume claim; without it --workload

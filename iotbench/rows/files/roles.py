@@ -198,7 +198,7 @@ _CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
 
 
 def suggest(texts: Sequence[str]) -> list[str] | None:
-    """Return the formats that all these texts have, or None if they do not look like dates."""
+    """Return the formats that all texts have; None if the texts do not look like dates."""
     first = _WRITTEN.fullmatch(texts[0]) if texts else None
     return (
         [each for each in _list_formats(first) if not _find_misfits(texts, each).any()]

@@ -260,7 +260,7 @@ def _unify_types(parts: Sequence[FilePart]) -> Sequence[Any]:
 
 
 def _find_common(types: Sequence[Any]) -> Any:
-    """Return the type that holds the values of all these types; None if there is none."""
+    """Return a type that holds the values of all types; None if there is none."""
     try:
         schemas = [pa.schema([("", each)]) for each in types]
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
@@ -312,7 +312,7 @@ def _select(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int,
 
 
 def _join(cells: Sequence[Any]) -> Any:
-    """Return cells as they are, or the texts of several columns joined; NULL if one is blank."""
+    """Return the cells of one column, or the joined texts of several; NULL if a text is blank."""
     if len(cells) == 1:
         return cells[0]
     whole = [pc.utf8_trim_whitespace(each.cast(pa.string())) for each in cells]

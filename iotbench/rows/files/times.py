@@ -22,7 +22,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY_US = 86_400 * 10**6
 _LAST_DAY_TO_CHECK = 3
 LIMIT_US = 2**62
-"""Microseconds from 1970 that are read, beyond what any database stores."""
+"""Largest distance from 1970 in microseconds; no database stores times as distant."""
 
 Local = tuple[Array, Array, Array, Any]
 """Microseconds on a clock, nanoseconds beyond them, a mask of the cells that are times, and the
@@ -332,7 +332,7 @@ def _read_integers(cells: Any) -> tuple[Array, Array]:
 
 
 def unit_of(cells: Any) -> str:
-    """Return the unit in which these numbers are from 1973 to 2099; empty if there is none."""
+    """Return the unit in which the numbers are times from 1973 to 2099; empty if none is."""
     for unit in EPOCHS:
         found = EpochTime(unit, recognised=True)
         given = int(found.present(cells).sum())

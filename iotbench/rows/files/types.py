@@ -15,7 +15,6 @@ from iotbench.rows.files.cells import (
     WrittenCells,
     WrittenFloat,
     WrittenInteger,
-    boolean,
     leading_zeros,
     trim,
 )
@@ -67,7 +66,7 @@ def find_declared_type(arrow_type: Any) -> CellType:
 def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
     """Return the type that more than half of the cells have; text if there is none.
 
-    So one bad cell among many good ones is an error, and does not make the column text.
+    One bad cell among many good cells is therefore an error, and does not make the column text.
     """
     cells = trim(cells)
     present = len(cells) - cells.null_count
@@ -76,7 +75,7 @@ def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
     types: list[WrittenCells | IsoTime] = [
         WrittenInteger(),
         WrittenFloat(decimal_comma=decimal_comma),
-        boolean(),
+        WrittenCells(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_()),
         IsoTime(zoned=False),
         IsoTime(zoned=True),
     ]

@@ -97,7 +97,7 @@ class RecordedRows(Rows):
         }
 
     def expect_mixed(self, database: Database) -> None:
-        """Raise ConfigError if a request has rows of several tables, and may be for one only."""
+        """Raise ConfigError if the file mixes tables, and the database takes no such request."""
         can = database.capabilities
         is_mixed = len({item.table for item in self.dataset.ranges}) > 1
         mixes = can.mixes_tables and DatasetReader(self.dataset).one_group
