@@ -165,7 +165,7 @@ def export_results(  # noqa: PLR0913
     """Write the figures of results for other programs.
 
     Every figure has its unit, the number of measurements, its spread and its verdict. The file of a
-    plan stands for all its results, each with its setting and repeat.
+    plan exports all results of the plan, each with its setting and repeat.
     """
     own = export.OWN[form]
     if to and (problem := outfile.problem_with(to, own)):

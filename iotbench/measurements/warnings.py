@@ -14,7 +14,7 @@ _ONE = re.compile(r"1 worker( share)?s?\b")
 
 
 def merge_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return warnings; those of several worker counts are merged if only their numbers differ."""
+    """Return warnings; if only numbers differ, the texts of several worker counts are merged."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(warnings):
         is_of_workers = re.match(r"[\d,]+ worker", text)

@@ -61,7 +61,7 @@ def _read_manifest(files: Sequence[Path]) -> FileManifest | None:
 
 
 def _find_table(manifest: FileManifest, measurement: str) -> Table | None:
-    """Return the table whose rows are read into columns; None if records are sent unchanged."""
+    """Return the table to read into columns; None if records are sent unchanged."""
     reader = DatasetReader(manifest.dataset)
     tables = [reader.tables[place] for place in sorted({r.table for r in manifest.dataset.ranges})]
     if manifest.format not in _READ or (len(tables) > 1 and not measurement):

@@ -46,7 +46,9 @@ TABLES = {"single": 1, "multiple": 4}
 MOST_TABLES = 256
 """A query reads all tables at once, and databases limit the operands of a union."""
 DEFAULT_RUNS = 5
-"""With three runs, `compare` often misses a rate that is 10 % lower; see docs/statistics.md."""
+"""Enough for `compare` to find a rate that is 10 % lower; three would often miss it, see
+docs/statistics.md.
+"""
 DEFAULT_ROWS = 10_000
 WORKERS_ON_CLUSTER = (1, 4, 8, 12, 16)
 """Worker counts of document 1."""

@@ -18,7 +18,7 @@ WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
-"""In shorter runs, workers overlap less because they start at different times."""
+"""Shortest run with a warning: the workers of shorter ones start at too different times."""
 REACHED = 0.95
 """Share of a requested rate or time above which it counts as reached."""
 

@@ -18,7 +18,7 @@ from simulator.protocol.verdict import Accounts
 RETRY_FOR_S = 300.0
 """Time for which workers of a run with faults retry, unless --retry-for sets it."""
 COMMANDS = ("crash_with", "restart_with")
-"""Options whose commands run at faults and after them."""
+"""Options with commands that run at faults and after them."""
 
 
 class Fault(StrEnum):
@@ -109,7 +109,7 @@ class Faults(Options):
     """
 
     def configuration(self) -> dict[str, Any]:
-        """Return the options for the result, without those of other faults."""
+        """Return the options for the result, without the options of other faults."""
         found = super().configuration()
         for field in Faults.declare():
             if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):

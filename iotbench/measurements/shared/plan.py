@@ -19,7 +19,7 @@ from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 
 _Options = TypeVar("_Options", bound=Options)
 _FIXED_PHASES = ("init", "barrier")
-"""Phases of a run whose duration does not depend on the number of rows."""
+"""Phases of a run that take the same time for any number of rows."""
 
 
 @dataclass(frozen=True, slots=True)

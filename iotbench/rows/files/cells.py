@@ -69,7 +69,7 @@ class TextInstead(TextCells):
 
 
 class Empty(TextCells):
-    """A column whose first cells have no value; `parse` marks cells with a value as bad."""
+    """A column without a value in its first cells; `parse` marks cells with a value as bad."""
 
     expected = "empty"
 

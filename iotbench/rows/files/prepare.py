@@ -50,7 +50,7 @@ def read_folder(path: Path, primary_key: PrimaryKey) -> FileParams:
 
 @contextmanager
 def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
-    """Yield a stored dataset whose rows are available again; files are read again."""
+    """Make the rows of a stored dataset available again; a file is read again if necessary."""
     if dataset.workload != File.name:
         yield dataset
         return

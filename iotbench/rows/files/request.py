@@ -60,8 +60,8 @@ class ReadingOptions(Options):
     GROUP: ClassVar[str] = "Rows from a file"
 
     time_column: Annotated[str, Opt(metavar="A,B", repeats=True)] = ""
-    """Column of --data with the time of a row, or columns whose cells, joined by blanks, are the
-    time, such as Date,Time.  [default: the only timestamp]
+    """Column of --data with the time of a row, or several columns to join with blanks, such as
+    Date,Time.  [default: the only timestamp]
     """
     time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
     """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for numbers

@@ -87,7 +87,7 @@ class FilePart(ABC):
     table = ""
     """Table, if the file names it."""
     well_formed = "quotes that open and close a cell"
-    """What a malformed record lacks, in messages."""
+    """The form that a malformed record lacks, in messages."""
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
