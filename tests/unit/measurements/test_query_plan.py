@@ -72,6 +72,7 @@ def test_each_worker_count_is_a_run():
     planned = asked(workers=(1, 2, 4))
 
     assert runs_of(planned) == [[100], [100] * 2, [100] * 4]
+    assert runs_of(asked(runs=5, connections=3)) == [[15, 15]]
     assert len({each.spec.run_id for each in planned}) == 3
 
 
