@@ -103,6 +103,14 @@ CAUSES = {
         ("cannot start", "nosuch", "not found", "_from` in config.yaml"),
         password={"secret": "nosuch", "key": "password"},
     ),
+    "an init container that fails": Cause(
+        (
+            "--set=initContainers[0].name=vault",
+            "--set=initContainers[0].image=docker.io/library/iot-database-benchmark:0.1.0",
+            "--set=initContainers[0].command={python,-c,exit('no vault')}",
+        ),
+        ("container vault of", "ended with exit code 1", "no vault"),
+    ),
     "a secret without the key": Cause(
         (),
         ("cannot start", "passwort", "`key` of `..._from` in config.yaml"),

@@ -25,6 +25,8 @@ from iotbench.execution.kubernetes.wire import (
 from iotbench.execution.stream import TAIL_LINES
 from simulator.errors import BenchError, SetupError
 
+COLLECTOR, WORKER = "collector", "worker"
+"""Names of the components of a run, and of their containers."""
 Object: TypeAlias = dict[str, Any]
 
 _LOG_READ_S = 12.0
@@ -84,11 +86,11 @@ class Cluster(ApiServer):
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
-        """Yield (time, text) of the lines of a pod's log from the time `since`.
+        """Yield (time, text) of the lines of a collector's log from the time `since`.
 
         With `follow` the lines end with the container. NotYet while there is no log.
         """
-        query = {"timestamps": "true"}
+        query = {"container": COLLECTOR, "timestamps": "true"}
         if follow:
             query["follow"] = "true"
         if since:
@@ -98,10 +100,11 @@ class Cluster(ApiServer):
             stamp, _, text = line.partition(" ")
             yield stamp, text
 
-    def log_tail(self, pod: str) -> str:
-        """Return the last lines of a pod's log; empty if it cannot be read."""
+    def log_tail(self, pod: str, container: str) -> str:
+        """Return the last lines of a container's log; empty if it cannot be read."""
         try:
-            path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(TAIL_LINES)}
+            path = self._path(f"pods/{pod}/log")
+            query = {"container": container, "tailLines": str(TAIL_LINES)}
             content = self.content("GET", path, query=query)
         except (NotFound, NotYet, SetupError):
             return ""

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from iotbench.execution.kubernetes.api import Object
+from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Object
 
-COLLECTOR = "collector"
 _COMPONENT = "app.kubernetes.io/component"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 
@@ -31,6 +30,8 @@ class Symptom:
     patience_s: float = 0.0
     pod: str = ""
     """Pod with a log that may contain the reason."""
+    container: str = ""
+    """Container of the pod with this log."""
     deleted: bool = False
     """True if a pod was deleted; the pod's object does not show why."""
 
@@ -56,7 +57,10 @@ _SCHEDULING_REMEDIES = {
     " (database.nodeLabels, by default workload=db) are reserved for the database: add a node"
     " without that label, or change --set {part}.nodeSelector...",
     r"anti-affinity": "no pod runs beside the database (database.podLabels): add a node",
-    r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
+    r"unschedulable": "the node is cordoned: `kubectl uncordon` it, or add nodes",
+    r"taint \{node\.kubernetes\.io/(?!unschedulable)": "`kubectl describe node` names what the node"
+    " lacks",
+    r"taint(?! \{node\.kubernetes\.io/)": "tolerate the taint with --set {part}.tolerations[0]...",
     r"Too many pods": "take fewer workers, or add nodes",
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
@@ -65,16 +69,29 @@ _NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
 """Messages of a kubelet or API server that lags behind; the kubelet's next try succeeds."""
 _EVENT_REMEDIES = {
-    r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
+    r"exceeded quota": "take fewer workers, ask for less (--set {part}.resources...), or have the"
     " quota raised",
     r"failed quota": "the quota of the namespace requires resource limits: --set"
-    " worker.resources.limits...",
+    " {part}.resources.limits...",
     r"violates PodSecurity": "a value of --set or --values violates the policy of the namespace",
     r"denied the request|admission": "see the admission policy of the namespace",
     r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
     " `..._from` in config.yaml",
     r"non-existent secret key": "correct `key` of `..._from` in config.yaml",
 }
+
+
+_DISRUPTIONS = {
+    "PreemptionByScheduler": "a pod of higher priority took its place; --set priorityClassName=..."
+    " gives the run a priority",
+    "DeletionByTaintManager": "its node got a taint that removes pods; `kubectl describe node`"
+    " names it",
+    "EvictionByEvictionAPI": "its node was drained, or an autoscaler removed it",
+    "DeletionByPodGC": "its node is gone",
+}
+"""Reason of the condition DisruptionTarget -> explanation.
+https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+"""
 
 
 def is_noted(event: Object) -> bool:
@@ -108,7 +125,7 @@ def phase_of(pod: Object) -> str:
 
 def has_run(pod: Object) -> bool:
     """Return whether the container of a pod has started, so that there is a log."""
-    return any("waiting" not in c.get("state", {}) for c in _containers(pod))
+    return any("waiting" not in c.get("state", {}) for c in _get_main(pod))
 
 
 def waiting_for(pods: Sequence[Object], workers: int) -> str:
@@ -140,9 +157,19 @@ def symptoms(
 # --- pods ---------------------------------------------------------------------------------------
 
 
-def _containers(pod: Object) -> Sequence[Object]:
-    found: Sequence[Object] = pod.get("status", {}).get("containerStatuses", ())
-    return found
+def _get_statuses(pod: Object) -> list[Object]:
+    """Return the statuses of all containers of a pod, init containers first."""
+    status = pod.get("status", {})
+    return [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+
+
+def _get_main(pod: Object) -> list[Object]:
+    """Return the status of the collector's or worker's container, if there is one yet."""
+    return [each for each in _get_statuses(pod) if each["name"] == _component(pod)]
+
+
+def _component(pod: Object) -> str:
+    return COLLECTOR if is_collector(pod) else WORKER
 
 
 def _get_waiting(container: Object) -> Object:
@@ -155,8 +182,11 @@ def _explain_wait(pod: Object) -> str:
         return ""
     if _find_scheduling_problem(pod) is not None or not pod["spec"].get("nodeName"):
         return "waiting for a node"
-    if any(_get_waiting(each).get("reason") in _IMAGE_WAITS for each in _containers(pod)):
-        return "waiting for the image"
+    for each in _get_statuses(pod):
+        if _get_waiting(each).get("reason") in _IMAGE_WAITS:
+            return "waiting for the image"
+        if "running" in each.get("state", {}) and each["name"] != _component(pod):
+            return f"waiting for init container {each['name']}"
     return "starting (image, volumes)"
 
 
@@ -169,23 +199,27 @@ def _find_scheduling_problem(pod: Object) -> str | None:
 
 def _diagnose_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: FBT001
     name, full = name_of(pod), pod["metadata"]["name"]
-    key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
+    key, part = f"pod {full}", _component(pod)
     status = pod.get("status", {})
     ended = []
-    for container in _containers(pod):
+    for container in _get_main(pod):
         states = [container.get(each, {}) for each in ("state", "lastState")]
         ended += [state["terminated"] for state in states if "terminated" in state][:1]
     node = pod["spec"].get("nodeName", "no node")
     if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
-        cause = f"{name} was deleted while it ran ({full} on {node})"
+        cause = f"{name} was deleted while it ran ({full} on {node}){_explain_disruption(pod)}"
         yield Symptom(f"{key} deleted", cause, 1.0, deleted=True)
+        return
+    if not ended and (failed := [*_diagnose_helpers(pod, key)]):
+        yield from failed
         return
     words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
     if phase_of(pod) == "Failed" and (words or not ended):
         yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster gives no reason'}")
         return
     for state in ended:
-        limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+        ours = (each for each in pod["spec"]["containers"] if each["name"] == part)
+        limits = next(ours).get("resources", {}).get("limits", {})
         memory = limits.get("memory", "the node's memory")
         memory += f"; give it more with --set {part}.resources.limits.memory=..."
         if state.get("reason") == "OOMKilled":
@@ -196,12 +230,33 @@ def _diagnose_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # n
             cause = (
                 f"{name} ended with {_describe_exit(state)}, perhaps because it was out of memory"
             )
-            yield Symptom(key, f"{cause}: its limit is {memory}", _SHORT_S, full)
+            yield Symptom(key, f"{cause}: its limit is {memory}", _SHORT_S, full, part)
         elif state["exitCode"] != 0:
-            yield Symptom(key, f"{name} ended with {_describe_exit(state)}", _SHORT_S, full)
+            yield Symptom(key, f"{name} ended with {_describe_exit(state)}", _SHORT_S, full, part)
         elif not is_collector(pod) and workers_are_due:
-            yield Symptom(key, f"{name} ended before it joined the run", _SHORT_S, full)
+            yield Symptom(key, f"{name} ended before it joined the run", _SHORT_S, full, part)
     yield from _diagnose_waits(pod, key)
+
+
+def _diagnose_helpers(pod: Object, key: str) -> Iterator[Symptom]:
+    """Yield the failures of init containers and sidecars."""
+    helpers = pod["spec"].get("initContainers", ())
+    # Kubernetes stops these when ours has ended.
+    ignored = {c["name"] for c in helpers if "restartPolicy" in c} if has_run(pod) else set()
+    for container in _get_statuses(pod):
+        state, name = container.get("state", {}).get("terminated"), container["name"]
+        if name in {_component(pod), *ignored} or not state or not state["exitCode"]:
+            continue
+        cause = f"container {name} of {name_of(pod)} ended with {_describe_exit(state)}"
+        yield Symptom(f"{key} {name}", cause, _SHORT_S, pod["metadata"]["name"], name)
+
+
+def _explain_disruption(pod: Object) -> str:
+    for condition in pod.get("status", {}).get("conditions", ()):
+        if condition["type"] == "DisruptionTarget" and condition["status"] == "True":
+            reason, message = condition.get("reason", ""), condition.get("message", "")
+            return f": {_DISRUPTIONS.get(reason) or message or reason}"
+    return ""
 
 
 def _describe_exit(state: Object) -> str:
@@ -226,8 +281,10 @@ def _diagnose_scheduling(pods: Sequence[Object], events: Sequence[Object]) -> It
 
 
 def _diagnose_waits(pod: Object, key: str) -> Iterator[Symptom]:
-    name = name_of(pod)
-    for container in _containers(pod):
+    for container in _get_statuses(pod):
+        name = name_of(pod)
+        if container["name"] != _component(pod):
+            name = f"container {container['name']} of {name}"
         waiting = _get_waiting(container)
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         words = f"{reason}: {message}".strip(": ")
@@ -236,10 +293,12 @@ def _diagnose_waits(pod: Object, key: str) -> Iterator[Symptom]:
             # failed as well.
             patience_s = _PATIENCE_S if reason == "ErrImagePull" else 0.0
             cause = f"cannot pull image {container['image']} for {name}: {words}"
-            yield Symptom(f"{key} image", f"{cause}; {_IMAGE_REMEDY}", patience_s)
+            remedy = f"; {_IMAGE_REMEDY}" if container["name"] == _component(pod) else ""
+            yield Symptom(f"{key} image", f"{cause}{remedy}", patience_s)
         elif reason in _START_WAITS:
             full = pod["metadata"]["name"]
-            yield Symptom(f"{key} start", f"{name} cannot start: {words}", _SHORT_S, full)
+            cause, log = f"{name} cannot start: {words}", container["name"]
+            yield Symptom(f"{key} start", cause, _SHORT_S, full, log)
 
 
 # --- events -------------------------------------------------------------------------------------
@@ -255,21 +314,23 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
         elif reason == "FailedCreate" and name not in went_on:
             made = sum(pod.startswith(name) for pod in pods)
             key = f"event {name} {made}"  # again with every pod that could be created
-            cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_explain(event)}"
+            part = name.rpartition("-")[2]
+            cause = f"a {part}'s pod cannot be created: {_explain(event, part)}"
             yield Symptom(key, cause, _PATIENCE_S)
         elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
             pod = pods.get(name)
             if not pod or phase_of(pod) != "Pending" or re.search(_HICCUP, event["message"]):
                 continue
             # Containers that wait for an image have their volumes.
-            if {_get_waiting(c).get("reason") for c in _containers(pod)} <= {"ContainerCreating"}:
-                cause = f"{name_of(pod)} cannot start: {_explain(event)}"
+            waits = {_get_waiting(each).get("reason") for each in _get_statuses(pod)}
+            if waits <= {"ContainerCreating", "PodInitializing"}:
+                cause = f"{name_of(pod)} cannot start: {_explain(event, _component(pod))}"
                 yield Symptom(f"event {name}", cause, _PATIENCE_S)
 
 
-def _explain(event: Object) -> str:
+def _explain(event: Object, part: str) -> str:
     words = " ".join(str(event.get("message", "")).split())
-    return f"{words}{_find_remedies(_EVENT_REMEDIES, words)}"
+    return f"{words}{_find_remedies(_EVENT_REMEDIES, words).format(part=part)}"
 
 
 def _find_remedies(remedies: Mapping[str, str], words: str) -> str:

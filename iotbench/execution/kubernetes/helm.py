@@ -4,11 +4,12 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iotbench.config.options.choice import ClusterOptions
-from iotbench.execution.kubernetes.wire import kubectl_flags
+from iotbench.execution.kubernetes.wire import PATIENCE_S, kubectl_flags
 from iotbench.machine.program import find_shipped
 from iotbench.machine.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
@@ -17,6 +18,8 @@ CHART = find_shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
+_UNREACHABLE = "Kubernetes cluster unreachable"
+"""Helm asks whether the cluster is there before it does anything."""
 
 
 class Helm:
@@ -88,9 +91,20 @@ class Helm:
             return self._run([*command, *files, *sets])
 
     def _run(self, command: Sequence[str], *, flags: bool = True) -> str:
+        until = time.monotonic() + PATIENCE_S
+        done = self._start(command, flags=flags)
+        while _UNREACHABLE in done.stderr and time.monotonic() < until:
+            time.sleep(1.0)
+            done = self._start(command, flags=flags)
+        if done.returncode:
+            words = done.stderr.strip().removeprefix("Error: ")
+            raise SetupError(f"helm {command[0]}: {words}")
+        return done.stdout
+
+    def _start(self, command: Sequence[str], *, flags: bool) -> "subprocess.CompletedProcess[str]":
         whole = ["helm", *command, *(self._flags if flags else ())]
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 whole,
                 capture_output=True,
                 text=True,
@@ -104,7 +118,3 @@ class Helm:
             )
         except OSError as error:
             raise SetupError(f"cannot run helm: {error.strerror or error}") from error
-        if done.returncode:
-            words = done.stderr.strip().removeprefix("Error: ")
-            raise SetupError(f"helm {command[0]}: {words}")
-        return done.stdout

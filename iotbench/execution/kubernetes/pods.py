@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from iotbench.execution.kubernetes.api import Cluster, Object
+from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Cluster, Object
 from iotbench.execution.kubernetes.diagnosis import (
     Symptom,
     has_run,
@@ -30,6 +30,7 @@ from iotbench.execution.kubernetes.watcher import (
     Watcher,
     WrittenLine,
 )
+from iotbench.execution.kubernetes.wire import PATIENCE_S
 from iotbench.execution.stream import EventStream, reports_in, words_of
 from iotbench.machine.interrupts import STOPPED, Interrupts
 from simulator.errors import BenchError
@@ -43,7 +44,6 @@ _REPORT_S = 3.0
 _HEARD_S = 6.0
 """The collector writes at least every 5 s."""
 _TIDY_S = 12.0
-_UNREACHABLE_S = 60.0
 _NODE_S = 15.0
 """Time to wait for a node to renew its lease or to miss two renewals."""
 _STARTING_S = 5.0
@@ -215,7 +215,7 @@ class PodRun:
         if not symptom.pod:
             return symptom.cause
         if symptom.key not in self._last_lines:
-            lines = words_of(self._cluster.log_tail(symptom.pod))
+            lines = words_of(self._cluster.log_tail(symptom.pod, symptom.container))
             self._last_lines[symptom.key] = f": {lines[-1]}" if lines else ""
         cause = symptom.cause + self._last_lines[symptom.key]
         if is_collector(self._pods[symptom.pod]):
@@ -244,12 +244,12 @@ class PodRun:
         """Return the failure of a source that cannot be read for too long."""
         away = "server" in self._troubles  # nothing else can be read either
         for source, (since, cause) in self._troubles.items():
-            if now - since <= _UNREACHABLE_S or (away and source != "server"):
+            if now - since <= PATIENCE_S or (away and source != "server"):
                 continue
             if source == "server":
                 self.cut_off = True
-                return f"no answer from the cluster for {_UNREACHABLE_S:.0f} s: {cause}"
-            return f"{source} cannot be read for {_UNREACHABLE_S:.0f} s: {cause}"
+                return f"no answer from the cluster for {PATIENCE_S:.0f} s: {cause}"
+            return f"{source} cannot be read for {PATIENCE_S:.0f} s: {cause}"
         return ""
 
     def _explain_silence(self, now: float) -> str:
@@ -303,9 +303,11 @@ class PodRun:
         pod = self._collector()
         if pod is None:
             return ""
-        name = str(pod["spec"]["containers"][0]["image"])
+        containers = pod["spec"]["containers"]
+        name = next(str(each["image"]) for each in containers if each["name"] == COLLECTOR)
         statuses = pod.get("status", {}).get("containerStatuses", ())
-        found = next((str(status.get("imageID", "")) for status in statuses), "")
+        ids = (str(each.get("imageID", "")) for each in statuses if each["name"] == COLLECTOR)
+        found = next(ids, "")
         return f"{name} ({found})" if found and found != name else name
 
     def _collector_runs(self) -> bool:
@@ -399,7 +401,7 @@ class PodRun:
         until = self._clock() + _LAST_REPORTS_S
         while left and self._clock() < until:
             for name in sorted(left):
-                reports = reports_in(self._cluster.log_tail(name))
+                reports = reports_in(self._cluster.log_tail(name, WORKER))
                 found |= {report.index: report for report in reports}
                 if reports or phase_of(self._pods[name]) != "Running":
                     left.remove(name)
@@ -410,8 +412,10 @@ class PodRun:
         """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
-            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"]))
-            if lines and not is_collector(pod):
+            if is_collector(pod):
+                continue
+            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"], WORKER))
+            if lines:
                 self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
         if self._stream.log:
             self._kept_logs["collector"] = "\n".join(self._stream.log)

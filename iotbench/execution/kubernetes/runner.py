@@ -14,7 +14,7 @@ from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, extend_
 from iotbench.execution.kubernetes.pods import PodRun
 from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.watcher import Watcher
-from iotbench.execution.kubernetes.wire import NotFound, Unreachable
+from iotbench.execution.kubernetes.wire import PATIENCE_S, Exists, NotFound, Unreachable
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
@@ -43,6 +43,8 @@ class KubernetesRunner:
         self._release = release
         self._lock = lock
         self._cluster = cluster
+        self._patient = cluster.with_patience(PATIENCE_S)
+        """The cluster for requests without which a sweep fails, or leaves something."""
         self._helm = Helm(options, cluster.namespace)
         self._keep = options.keep
         self._interrupts = interrupts
@@ -68,8 +70,10 @@ class KubernetesRunner:
             self._print_kept()
             return
         try:
-            self._cluster.version()  # helm would wait for minutes
-            remove(self._cluster, self._helm, self._release.sweep)  # and the lock
+            cut_off = self._run is not None and self._run.cut_off
+            cluster = self._cluster if cut_off else self._patient
+            cluster.version()  # helm would wait for minutes
+            remove(cluster, self._helm, self._release.sweep)  # and the lock
         except (Interrupted, BenchError):
             say(
                 f"not everything was removed; remove the rest with: {self._suggest_cleanup()}\n"
@@ -117,6 +121,7 @@ class KubernetesRunner:
 
         Return an outcome if this failed after pods may have started.
         """
+        self._patient.version()
         labels, values = self._release.labels(spec.run_id), self._release.values(spec)
         applied = threading.Event()
         failure: BaseException | None = None
@@ -150,7 +155,9 @@ class KubernetesRunner:
         while True:
             last_try = applied.is_set()
             try:
-                return self._cluster.create_secret(name, labels, content, job)
+                return self._patient.create_secret(name, labels, content, job)
+            except Exists:  # the answer to an earlier request was lost
+                return None
             except NotFound:
                 if last_try:
                     raise

@@ -12,17 +12,19 @@ from simulator.errors import BenchError
 
 _OF_PODS: Mapping[str, Iterable[str]] = {
     "metadata": ("name", "labels", "deletionTimestamp"),
-    "spec": ("nodeName", "containers"),
-    "status": ("phase", "reason", "message", "conditions", "containerStatuses"),
-}
-_OF_CONTAINERS = ("name", "image", "resources")
+    "spec": ("nodeName", "initContainers", "containers"),
+    "status": (
+        "phase", "reason", "message", "conditions", "initContainerStatuses", "containerStatuses",
+    ),
+}  # fmt: skip
+_OF_CONTAINERS = ("name", "image", "resources", "restartPolicy")
 
 
 def trim_pod(pod: Object) -> Object:
     """Return a pod without the fields that are never read."""
     found = {part: _choose(pod.get(part, {}), names) for part, names in _OF_PODS.items()}
-    containers = found["spec"].get("containers", ())
-    found["spec"]["containers"] = [_choose(each, _OF_CONTAINERS) for each in containers]
+    for part in found["spec"].keys() & {"initContainers", "containers"}:
+        found["spec"][part] = [_choose(each, _OF_CONTAINERS) for each in found["spec"][part]]
     return found
 
 

@@ -1,14 +1,17 @@
 """The connection to a cluster, requests to its API server, and errors for failed requests."""
 
+import copy
 import json
 import os
+import re
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -98,7 +101,10 @@ def kubectl_flags(options: ClusterOptions, context: str = "--context") -> list[s
 JSON = "application/json"
 METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 """https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches"""
+PATIENCE_S = 60.0
+"""Time for which the API server may be away during a sweep."""
 _CONNECT_S = 5.0
+_AGAIN_S = 0.5
 READ_S = 10.0
 STREAM_READ_S = 30.0
 """Longest silence of a watch; one that died while this machine was suspended is noticed by then."""
@@ -127,6 +133,9 @@ class Unreachable(SetupError):
 class ApiServer:
     """The API server of a cluster."""
 
+    patience_s = 0.0
+    """Time for which a request is repeated while the server does not answer."""
+
     def __init__(self, options: ClusterOptions) -> None:
         """Find the server in the same way as kubectl; SetupError if there is none."""
         self.now = datetime.now(UTC)
@@ -134,6 +143,12 @@ class ApiServer:
         self._client = connect(options)
         self.address = str(self._client.configuration.host)
         """The server's URL."""
+
+    def with_patience(self, patience_s: float) -> Self:
+        """Return the server, with requests that are repeated for this time."""
+        found = copy.copy(self)
+        found.patience_s = patience_s
+        return found
 
     def json(  # noqa: PLR0913
         self,
@@ -169,9 +184,17 @@ class ApiServer:
         accept: str = JSON,
     ) -> bytes:
         """Return the whole answer to a request."""
-        with _name_errors(self.address):
-            found: bytes = self._call(method, path, query=query, body=body, accept=accept).read()
-        return found
+        until = time.monotonic() + self.patience_s
+        while True:
+            try:
+                with _name_errors(self.address):
+                    response = self._call(method, path, query=query, body=body, accept=accept)
+                    found: bytes = response.read()
+                    return found
+            except Unreachable:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(_AGAIN_S)
 
     def lines(
         self, path: str, query: Mapping[str, str], read_s: float = STREAM_READ_S
@@ -231,6 +254,15 @@ def _name_errors(server: str) -> Iterator[None]:
         ) from error
 
 
+_FORBIDDEN = {
+    r"exceeded quota": "have the namespace's quota raised, or remove what earlier runs left:"
+    " `{cleanup}`",
+    r"being terminated": "the namespace is being deleted; choose another with --namespace",
+    r"admission|denied the request": "an admission policy of the cluster refuses it",
+}
+"""Reasons of a refusal (403) that are no missing permission -> remedy."""
+
+
 def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     words = body.decode(errors="replace").strip()
     with suppress(ValueError):
@@ -251,6 +283,9 @@ def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchErro
             " user with --context"
         )
     if status == 403:
+        for pattern, remedy in _FORBIDDEN.items():
+            if re.search(pattern, words):
+                return SetupError(f"{words}; {remedy.format(cleanup=command_line(['cleanup']))}")
         return SetupError(
             f"permission denied: {words}; deployment/rbac.yaml has the permissions that a run"
             f" needs, and `{command_line(['check'])}` lists those that are missing"

@@ -31,6 +31,7 @@ JOBS = "/apis/batch/v1/namespaces/ns/jobs"
 PODS = "/api/v1/namespaces/ns/pods"
 EVENTS = "/api/v1/namespaces/ns/events"
 LOG = f"{PODS}/p/log"
+OF_COLLECTOR = {"container": "collector", "timestamps": "true"}
 NODE = "/api/v1/nodes/n"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -336,6 +337,34 @@ def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kin
     assert type(error.value) is kind
 
 
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (
+            'configmaps "x" is forbidden: exceeded quota: few, requested: configmaps=1',
+            "have the namespace's quota raised, or remove what earlier runs left: `python run.py",
+        ),
+        (
+            "unable to create new content in namespace ns because it is being terminated",
+            "choose another with --namespace",
+        ),
+        (
+            'admission webhook "policy.example.com" denied the request: no label team',
+            "an admission policy of the cluster refuses it",
+        ),
+    ],
+)
+def test_a_refusal_that_is_no_missing_permission_has_its_own_remedy(cluster, server, words, remedy):
+    server.answers["/version"] = 403, said(words)
+
+    with pytest.raises(SetupError) as error:
+        cluster.version()
+
+    assert str(error.value).startswith(words)
+    assert remedy in str(error.value)
+    assert "rbac.yaml" not in str(error.value)
+
+
 @pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>\n", b"\xff", b"[]"])
 def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, server, body):
     server.answers["/version"] = 502, body
@@ -366,14 +395,14 @@ def test_a_log_that_is_not_there_yet_is_not_yet_there(cluster, server):
 def test_a_logs_tail_that_cannot_be_read_is_empty(cluster, server, status):
     server.answers[LOG] = status, said("no")
 
-    assert cluster.log_tail("p") == ""
+    assert cluster.log_tail("p", "worker") == ""
 
 
 def test_a_logs_tail_is_its_last_lines(cluster, server):
     server.answers[LOG] = 200, b"one\ntwo \xff\n\n"
 
-    assert cluster.log_tail("p") == "one\ntwo \N{REPLACEMENT CHARACTER}"
-    assert server.asked[0]["query"] == {"tailLines": "20"}
+    assert cluster.log_tail("p", "worker") == "one\ntwo \N{REPLACEMENT CHARACTER}"
+    assert server.asked[0]["query"] == {"container": "worker", "tailLines": "20"}
 
 
 # --- streams ------------------------------------------------------------------------------------
@@ -389,7 +418,7 @@ def test_a_log_is_followed_to_its_end(cluster, server):
 
     found = [("1", "one"), ("2", "two"), ("3", ""), ("4", "thrée x")]
     assert list(cluster.log("p")) == found
-    assert server.asked[0]["query"] == {"follow": "true", "timestamps": "true"}
+    assert server.asked[0]["query"] == {"follow": "true", **OF_COLLECTOR}
 
 
 def test_a_log_can_be_read_from_one_of_its_lines(cluster, server):
@@ -399,8 +428,8 @@ def test_a_log_can_be_read_from_one_of_its_lines(cluster, server):
     assert list(cluster.log("p", stamp)) == []
     assert list(cluster.log("p", stamp, follow=False)) == []
     followed, read = (asked["query"] for asked in server.asked)
-    assert followed == {"follow": "true", "timestamps": "true", "sinceTime": stamp}
-    assert read == {"timestamps": "true", "sinceTime": stamp}
+    assert followed == {"follow": "true", "sinceTime": stamp, **OF_COLLECTOR}
+    assert read == {"sinceTime": stamp, **OF_COLLECTOR}
 
 
 def test_a_log_that_breaks_gives_its_lines_and_shows(cluster, server):
@@ -494,6 +523,26 @@ def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
+
+
+def test_a_patient_request_is_repeated_until_the_server_is_back(tmp_path):
+    port = free_port()
+    options = ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", f"http://127.0.0.1:{port}"))
+    cluster = Cluster(options, "ns").with_patience(30.0)
+
+    class Late(ThreadingHTTPServer):
+        asked, ahead_s, answers = [], 0.0, {"/version": (200, {"gitVersion": "v1"})}
+
+    def serve():
+        time.sleep(1.0)
+        with Late(("127.0.0.1", port), Handler) as late:
+            late.handle_request()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+
+    assert cluster.version() == "v1"
+    thread.join()
 
 
 def test_a_cluster_that_is_down_is_named_at_once(tmp_path):

@@ -192,6 +192,39 @@ def test_a_volume_claim_that_keeps_pods_from_nodes_is_named_with_its_own_remedy(
             "worker 0 was deleted while it ran (bench-deleted-worker-0-ttcsn on node1)",
             "",
         ),
+        (
+            "drained",
+            1.0,
+            "worker 0 was deleted while it ran (bench-drained-worker-0-vsfhr on node1): its node",
+            "its node was drained, or an autoscaler removed it",
+        ),
+        (
+            "tainted",
+            1.0,
+            "worker 0 was deleted while it ran (bench-tainted-worker-0-qkht7 on node2): its node",
+            "got a taint that removes pods; `kubectl describe node` names it",
+        ),
+        (
+            "preempted",
+            1.0,
+            "worker 0 was deleted while it ran (bench-preempted-worker-0-rpt4k on node3): a pod of",
+            "higher priority took its place; --set priorityClassName=... gives the run a priority",
+        ),
+        (
+            "cordoned",
+            LONG,
+            "no node can take worker 0: 0/3 nodes are available: 1 node(s) were unschedulable",
+            "the node is cordoned: `kubectl uncordon` it, or add nodes",
+        ),
+        ("init-exit", SHORT, "container vault-agent of worker 0 ended with exit code 4", ""),
+        ("beside-exit", SHORT, "container istio-proxy of worker 0 ended with exit code 5", ""),
+        (
+            "init-image",
+            AT_ONCE,
+            "cannot pull image 127.0.0.1:1/nosuch/vault:1 for container vault-agent of worker 0:",
+            "connection refused",
+        ),
+        ("sidecar-fails", SHORT, "container proxy of worker 0 ended with exit code 9", ""),
     ],
 )
 def test_it_is_reported_what_is_wrong_and_what_to_do(name, patience_s, cause, remedy):
@@ -219,14 +252,22 @@ def test_a_kill_that_the_runtime_does_not_explain_names_the_memory_limit():
 
 
 @pytest.mark.parametrize(
-    ("name", "may_show_more"),
-    [("exit", True), ("secret-env", True), ("cpu", False), ("quota", False), ("rejected", False)],
+    ("name", "container"),
+    [
+        ("exit", "worker"),
+        ("secret-env", "worker"),
+        ("init-exit", "vault-agent"),
+        ("beside-exit", "istio-proxy"),
+        ("cpu", ""),
+        ("quota", ""),
+        ("rejected", ""),
+    ],
 )
-def test_only_the_log_of_a_pod_that_ran_may_show_more(name, may_show_more):
+def test_only_the_log_of_a_container_that_ran_may_show_more(name, container):
     pods, _ = recorded(name)
-    read = pods[0]["metadata"]["name"] if may_show_more else ""
+    read = pods[0]["metadata"]["name"] if container else ""
 
-    assert {symptom.pod for symptom in found(name)} == {read}
+    assert {(symptom.pod, symptom.container) for symptom in found(name)} == {(read, container)}
 
 
 def test_what_right_now_is_certain_comes_before_what_may_right_itself():
@@ -278,6 +319,34 @@ def succeeded(part):
     return next(
         pod for pod in pods if part in name_of(pod) and pod["status"]["phase"] == "Succeeded"
     )
+
+
+def test_a_proxy_that_kubernetes_stops_at_the_end_is_no_symptom():
+    pods, events = recorded("sidecar-ended")
+
+    assert list(symptoms(pods, events, workers_are_due=False)) == []
+
+
+def test_a_container_that_runs_first_is_waited_for_by_name():
+    pods, events = recorded("init-runs")
+
+    assert list(symptoms(pods, events, workers_are_due=True)) == []
+    assert "1 of 1 workers: waiting for init container vault-agent" in waiting_for(pods, 1)
+
+
+@pytest.mark.parametrize(
+    ("taint", "remedy"),
+    [
+        ("dedicated: db", "tolerate the taint with --set worker.tolerations[0]..."),
+        ("node.kubernetes.io/disk-pressure: ", "`kubectl describe node` names what the node lacks"),
+        ("node.kubernetes.io/unschedulable: ", "`kubectl uncordon` it"),
+    ],
+)
+def test_a_taint_of_kubernetes_itself_is_not_to_be_tolerated(taint, remedy):
+    (cause,) = unscheduled(f"0/3 nodes are available: 3 node(s) had untolerated taint {{{taint}}}.")
+
+    assert remedy in cause
+    assert ("tolerations" in cause) == ("tolerations" in remedy)
 
 
 def test_a_worker_that_has_succeeded_is_a_symptom_only_while_none_may_be_done():

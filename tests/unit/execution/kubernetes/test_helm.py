@@ -115,6 +115,24 @@ def test_wrong_values_are_reported_as_the_users_input(program):
         helm().template("bench-s", VALUES, {})
 
 
+def test_a_cluster_that_is_away_is_waited_for_before_helm_does_anything(program, monkeypatch):
+    away = 'Error: Kubernetes cluster unreachable: Get "https://x/version": connection refused'
+    program.answers(1, away)
+    monkeypatch.setattr(cli_helm.time, "sleep", lambda _: program.answers(0, "done"))
+
+    helm().uninstall("bench-s")
+
+    assert len(program.calls) == 2
+
+
+def test_a_cluster_that_stays_away_is_reported(program, monkeypatch):
+    program.answers(1, "Error: Kubernetes cluster unreachable: connection refused")
+    monkeypatch.setattr(cli_helm, "PATIENCE_S", 0.0)
+
+    with pytest.raises(SetupError, match="helm uninstall: Kubernetes cluster unreachable"):
+        helm().uninstall("bench-s")
+
+
 def test_a_helm_that_hangs_is_ended(program, monkeypatch):
     (program.folder / "helm").write_text(
         f"#!/bin/sh\nexec {shutil.which('sleep', path=os.defpath)} 60\n"

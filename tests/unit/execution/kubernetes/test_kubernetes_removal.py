@@ -21,7 +21,7 @@ def test_a_removal_that_ends_early_names_what_ends_the_run_and_how_to_remove_the
     monkeypatch.setattr(kubernetes, "remove", fail)
     version = fail if isinstance(error, Unreachable) else lambda: "v1"
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
-    cluster = SimpleNamespace(namespace="bench", version=version)
+    cluster = SimpleNamespace(namespace="bench", version=version, with_patience=lambda _: cluster)
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
     runner = KubernetesRunner(release, cluster, options, None, nullcontext())
     with pytest.raises(type(error)):

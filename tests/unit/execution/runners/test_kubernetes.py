@@ -9,7 +9,7 @@ import pytest
 from iotbench.execution.kubernetes import runner as kubernetes
 from iotbench.execution.kubernetes.release import Release
 from iotbench.execution.kubernetes.runner import KubernetesRunner
-from iotbench.execution.kubernetes.wire import NotFound, Unreachable
+from iotbench.execution.kubernetes.wire import Exists, NotFound, Unreachable
 from simulator.errors import SetupError
 from simulator.protocol.events import Outcome
 from simulator.protocol.spec import InsertTask
@@ -37,6 +37,12 @@ class Recorded:
         self.calls.append((call, *about))
         if call in self.failures:
             raise self.failures[call]
+
+    def with_patience(self, _):
+        return self
+
+    def version(self):
+        return "v1"
 
     def apply(self, release, _labels, _values, _proposed):
         if self._jobs:
@@ -100,6 +106,12 @@ def test_a_server_that_is_away_is_not_waited_for_to_delete_credentials(monkeypat
     ran(monkeypatch, recorded, is_cut_off=True)
 
     assert "delete" not in {call[0] for call in recorded.calls}
+
+
+def test_a_secret_that_exists_was_created_by_a_request_whose_answer_was_lost(monkeypatch):
+    recorded = Recorded(secret=Exists("bench-s-1-1"))
+
+    assert ran(monkeypatch, recorded) == DONE
 
 
 def test_without_jobs_there_are_no_credentials(monkeypatch):

@@ -29,11 +29,12 @@ STEP_S = 0.5
 
 
 def pod(name, node, phase="Running", **labels):
+    component = labels.get(diagnosis._COMPONENT, "worker")
     state = {"running": {}} if phase == "Running" else {"terminated": {"exitCode": 1}}
     return {
         "metadata": {"name": name, "labels": {RUN: "r", **labels}},
-        "spec": {"nodeName": node, "containers": [{"image": "x"}]},
-        "status": {"phase": phase, "containerStatuses": [{"state": state}]},
+        "spec": {"nodeName": node, "containers": [{"name": component, "image": "x"}]},
+        "status": {"phase": phase, "containerStatuses": [{"name": component, "state": state}]},
     }
 
 
@@ -46,7 +47,8 @@ def worker(phase="Running"):
 
 
 def starting(waits):
-    waits["status"]["containerStatuses"] = [{"image": "x", "state": {"waiting": {}}}]
+    for status in waits["status"]["containerStatuses"]:
+        status |= {"image": "x", "state": {"waiting": {}}}
     return waits
 
 
@@ -75,7 +77,7 @@ class Cluster:
         self.read_from = since
         return iter([("t", each.text) for each in self.rest])
 
-    def log_tail(self, name):
+    def log_tail(self, name, _container):
         return self.tails.get(name, "")
 
     def delete(self, resource, name):
