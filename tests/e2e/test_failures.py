@@ -108,6 +108,8 @@ CAUSES = {
             "--set=initContainers[0].name=vault",
             "--set=initContainers[0].image=docker.io/library/iot-database-benchmark:0.1.0",
             "--set=initContainers[0].command={python,-c,exit('no vault')}",
+            "--set=initContainers[0].securityContext.allowPrivilegeEscalation=false",
+            "--set=initContainers[0].securityContext.capabilities.drop={ALL}",
         ),
         ("container vault of", "ended with exit code 1", "no vault"),
     ),
