@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class RowHash(ABC):
 
     ticks_per_second: int | None = None
     """Unit of an instant in the database; None: the unit of the table."""
+    unseen: ClassVar[str] = ""
+    """Differences between floats that the hash does not show; empty: none."""
 
     @abstractmethod
     def of(self, block: Block) -> Hashes:
@@ -71,11 +73,6 @@ class RowHash(ABC):
         unit = block.table.time_unit.per_second
         return max((self.ticks_per_second or unit) // unit, 1)
 
-    @property
-    def unseen(self) -> str:
-        """Differences between floats that the hash does not show; empty: none."""
-        return ""
-
     @abstractmethod
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return the number of each value in the column at this place of the table."""
@@ -94,11 +91,7 @@ class JenkinsHash(RowHash):
     """PostgreSQL's `hash...extended`, lookup3 by Bob Jenkins: hash partitions depend on it."""
 
     ticks_per_second: int | None = 10**6
-
-    @property
-    def unseen(self) -> str:
-        """The functions give 0.0 and -0.0 one hash."""
-        return "the sign of zero"
+    unseen = "the sign of zero"
 
     def of(self, block: Block) -> Hashes:
         """Return the hash of each row's time, with all other columns in its seed."""
@@ -278,10 +271,7 @@ def _murmur(bits: Hashes) -> Hashes:
 class DuckDbHash(RowHash):
     """DuckDB's `hash`, which its joins use and which may change between versions."""
 
-    @property
-    def unseen(self) -> str:
-        """The function gives 0.0 and -0.0 one hash."""
-        return "the sign of zero"
+    unseen = "the sign of zero"
 
     def of(self, block: Block) -> Hashes:
         """Return the hash of all columns of each row."""
@@ -340,16 +330,12 @@ class RemainderHash(RowHash):
 
     saturates: bool = True
     """True if the database turns a double beyond 64 bits into the nearest integer of 64 bits."""
+    unseen = "the sign of zero; steps of doubles below 2**-20, or 2**-60 for doubles below 8"
 
     def of(self, block: Block) -> Hashes:
         """Return the product of both remainders of the sum of all columns."""
         total = sum(self._columns(block))
         return (np.fmod(total, PRIME) * np.fmod(total, OTHER_PRIME) % PRIME).view(np.uint64)
-
-    @property
-    def unseen(self) -> str:
-        """Integers have no sign of zero, and fewer digits than the doubles."""
-        return "the sign of zero; steps of doubles below 2**-20, or 2**-60 for doubles below 8"
 
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return the number of each value times the weight of the column."""
