@@ -341,15 +341,6 @@ class Span(Message):
     ended_s: float
 
 
-class Silence(Message):
-    """A time without an acknowledgement. Instants are in the collector's clock."""
-
-    began_s: float
-    """Time of the last acknowledgement before the outage."""
-    ended_s: float
-    """Time of the first acknowledgement after the outage."""
-
-
 Waits: TypeAlias = Annotated[
     tuple[tuple[Count, Bucket, BucketCount], ...], Field(max_length=MOST_WAITS), FailFast()
 ]
@@ -381,8 +372,8 @@ class Acknowledged(Message):
     """Seconds that each of these numbers covers, in a result."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
-    silences: Annotated[tuple[Silence, ...], Field(max_length=MOST_SILENCES)] = ()
-    """The longest ones, of a run with faults (--fault)."""
+    silences: Annotated[tuple[Span, ...], Field(max_length=MOST_SILENCES)] = ()
+    """The longest times from one acknowledgement to the next, of a run with faults (--fault)."""
     waits_by_second: Waits = ()
     """Waits of such a run."""
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.protocol.messages import MOST_OWN_FAULTS, MOST_SILENCES, MOST_WAITS, Silence, Span
+from simulator.protocol.messages import MOST_OWN_FAULTS, MOST_SILENCES, MOST_WAITS, Span
 from simulator.protocol.numbers import BUCKETS, buckets_of
 from simulator.protocol.spec import PlannedFault
 
@@ -40,14 +40,14 @@ class Outages:
         keys, counts = np.unique(each, return_counts=True)
         self._waits.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
 
-    def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
+    def silences(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
         """Return the longest silences in the order of time, on the collector's clock.
 
         The last one lasts until now: the database may have stopped answering.
         """
         found = [*self._silences, (self._last_ns, max(time.perf_counter_ns(), self._last_ns))]
         return tuple(
-            Silence(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
+            Span(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
             for began_ns, ended_ns in sorted(found)
         )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from iotbench.results.faults import Injected, outages_of
-from simulator.protocol.messages import Silence
+from simulator.protocol.messages import Span
 from simulator.protocol.numbers import buckets_of
 from tests.unit.output.terminal import made
 
@@ -21,7 +21,7 @@ def worker(index, rates, silences, waits=()):
     return made.worker(
         index, rows=sum(rates), started=START_S, ended=START_S + len(rates),
         rows_by_second=tuple(rates), waits_by_second=tuple(waits),
-        silences=tuple(Silence(began_s=START_S + a, ended_s=START_S + b) for a, b in silences),
+        silences=tuple(Span(began_s=START_S + a, ended_s=START_S + b) for a, b in silences),
     )  # fmt: skip
 
 
