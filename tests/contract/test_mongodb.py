@@ -453,6 +453,13 @@ def test_a_collection_that_the_server_vacuums_is_compacted_later(server, server_
     holding.join()
 
 
+def conflict(answers):
+    """Return the next answer; after the last one, report a conflict, which stores nothing."""
+    if not answers:
+        raise reported(112)
+    return answers.pop()
+
+
 def test_a_partly_stored_batch_is_not_sent_again(mongodb, monkeypatch):
     wide = Wideset(PrimaryKey.DB)
     mongodb.create(wide.tables, 300)
@@ -464,6 +471,12 @@ def test_a_partly_stored_batch_is_not_sent_again(mongodb, monkeypatch):
         with pytest.raises(BulkWriteError) as caught:
             session.send(payload)
         assert caught.value.details["nInserted"] == 100
+        assert session.classify(caught.value) is Failure.UNKNOWN
+
+        answers = [{"n": 100}]
+        monkeypatch.setattr(session.database, "command", lambda _: conflict(answers))
+        with pytest.raises(OperationFailure) as caught:
+            session.send(payload)
         assert session.classify(caught.value) is Failure.UNKNOWN
 
 
