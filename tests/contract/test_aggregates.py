@@ -87,7 +87,7 @@ def answers(database, wide, blocks):
     return read
 
 
-@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.rare), 4])
 @by_target
 def test_aggregates_answer_exactly_before_and_after_each_refresh(request, target, parts):
     database, wide = target.open(request), target.wide(parts=parts)

@@ -1,15 +1,12 @@
-"""The cost of the client: from draw to send, memory, barrier, and time to the first result.
+"""The cost of the client: from draw to send, memory, and time to the first result.
 
     python tests/perf/pipeline.py [--rows 100000000]
 
-All figures come from the product's own command line and collector. Compare only figures of one run.
+All figures come from the product's own command line. Compare only figures of one run.
 """
 
 import argparse
-import asyncio
-import json
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,16 +17,9 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from iotbench.results.result import Result
-from simulator import __version__
-from simulator.data.dataset import Dataset
-from simulator.data.schema import PrimaryKey
-from simulator.protocol.messages import TOKEN_HEADER, UID_HEADER
-from simulator.protocol.spec import InsertTask, RunSpec, Work
-from tests.pods import mount
 
 ROOT = Path(__file__).parents[2]
 LOOP_ROWS = 200_000
-BARRIER_WORKERS = 500
 
 
 def insert(folder: Path, *arguments: str, config: Path = ROOT / "config.yaml") -> Result:
@@ -103,64 +93,6 @@ def show_start(folder: Path) -> None:
         print(f"  {what}: min {least:.2f} s, median {median(spent):.2f} s, max {most:.2f} s")
 
 
-async def post(port: int, path: str, index: int, **body: object) -> None:
-    """Post a message as a worker does, and wait for the reply."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    content = json.dumps({"index": index, **body}).encode()
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{TOKEN_HEADER}: token\r\n"
-        f"{UID_HEADER}: {index:032x}\r\n"
-        f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
-    )
-    writer.write(head.encode() + content)
-    await writer.drain()
-    status = (await reader.read()).split(b" ", 2)[1]
-    writer.close()
-    assert status == b"200", status
-
-
-async def barrier_s(port: int) -> float:
-    """Return the time from the last arrival to the last release of the barrier."""
-    workers = range(BARRIER_WORKERS)
-    await asyncio.gather(*(
-        post(port, "/register", i, version=__version__) for i in workers
-    ))  # fmt: skip
-    waiting = [
-        asyncio.create_task(post(port, "/barrier", i, barrier="insert")) for i in workers[:-1]
-    ]
-    await asyncio.sleep(2)
-    assert not any(task.done() for task in waiting)
-    start = time.perf_counter()
-    await post(port, "/barrier", workers[-1], barrier="insert")
-    await asyncio.gather(*waiting)
-    return time.perf_counter() - start
-
-
-def show_barrier(folder: Path) -> None:
-    """Print how fast the collector releases a barrier of many simulated workers."""
-    dataset = Dataset(
-        workload="iot", workload_version=1, params={}, seed=1, start_ms=0,
-        primary_key=PrimaryKey.NONE, parts=1,
-    )  # fmt: skip
-    spec = RunSpec(
-        run_id="barrier", work=Work.INSERT, target="null", module="null", options={},
-        dataset=dataset, workers=(InsertTask(),) * BARRIER_WORKERS,
-    )  # fmt: skip
-    files = mount(folder, spec.model_dump_json())
-    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
-        collector = subprocess.Popen(
-            [sys.executable, "-m", "simulator", "collector", f"--fd={listener.fileno()}", *files],
-            pass_fds=(listener.fileno(),), cwd=ROOT, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            released = asyncio.run(barrier_s(listener.getsockname()[1]))
-        finally:
-            collector.kill()
-            collector.wait()
-    print(f"a barrier of {BARRIER_WORKERS} simulated workers: from the last arrival to the last")
-    print(f"  release {released:.3f} s")
-
-
 def main() -> None:
     """Print every figure."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -171,7 +103,6 @@ def main() -> None:
         show_rates(folder)
         show_memory(folder, arguments.rows)
         show_start(folder)
-        show_barrier(folder)
 
 
 if __name__ == "__main__":
