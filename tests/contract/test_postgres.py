@@ -429,12 +429,19 @@ UNREADABLE = [
     f"postgres://ann:{SECRET}@127.0.0.1:1/x?connect_timeout=2",
     f"host=127.0.0.1 port=1 PASSWORD = 'it\\'s {SECRET}' dbname=x",
     f"host=127.0.0.1 port=1 sslpassword={SECRET}",
+    f"host=127.0.0.1 port=1 user=u passwd={SECRET}",
+    f"PWD={SECRET};host=127.0.0.1",
+    f"postgresql://u:{SECRET}",
+    f"host=127.0.0.1 port=1 {SECRET}",
+    SECRET,
+    f"postgresql://u:{SECRET}@127.0.0.1:1,127.0.0.1:2/d",
 ]
 
 
 @pytest.mark.parametrize("reach", UNREADABLE)
-def test_no_password_is_ever_shown(open_postgres, reach):
-    database = open_postgres(connection_string=reach, password=SECRET)
+@pytest.mark.parametrize("own", [{}, {"password": SECRET}])
+def test_no_password_is_ever_shown(open_postgres, reach, own):
+    database = open_postgres(connection_string=reach, **own)
     message = [*refusal(database), str(database.options.public()), repr(database.options)]
     assert [words for words in message if SECRET in words] == []
 
