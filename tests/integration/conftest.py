@@ -15,11 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg2
 import pytest
+import yaml
 
 from tests import ROOT
+from tests.browser import Tab, browser, chromium
 from tests.commands import Finished, KeptForks, run_here
 from tests.processes import living_in, living_with, part_of
+from tests.servers import NotInstalled, Postgres, Server
+
+Wait = Callable[[Callable[[], Any]], Any]
+POSTGRES = (
+    "--target=postgresql", "--runner=local", "--extra-option=connection_string=${BENCH_POSTGRES}",
+)  # fmt: skip
+"""The words of a command on the server that `reach_postgres` names."""
 
 
 def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> list[Any]:
@@ -122,6 +132,28 @@ class CommandLine:
         own = {"TMPDIR": str(self.temporary), "XDG_STATE_HOME": str(self.state.parent)}
         return {**own, **self.environment}
 
+    def configure(self, **targets: dict[str, Any]) -> None:
+        """Write a configuration of local targets, which the commands use from then on."""
+        self.config = self.folder / "config.yaml"
+        local = {name: {"runner": "local", **options} for name, options in targets.items()}
+        self.config.write_text(yaml.safe_dump({"targets": local}))
+
+    def add_modules(self, name: str, text: str) -> None:
+        """Write a file of modules that targets may name as `NAME:Class`."""
+        (self.folder / f"{name}.py").write_text(text)
+        self.environment["PYTHONPATH"] = str(self.folder)
+
+    def sql(self, statement: str, file: str = "bench.db") -> list[Any]:
+        """Execute a statement in an SQLite file, committed at once; return its rows."""
+        where = self.folder / file
+        with closing(sqlite3.connect(where, isolation_level=None, timeout=10)) as connection:
+            return connection.execute(statement).fetchall()
+
+    def reach_postgres(self, server: Server, database: str) -> None:
+        """Let commands with the words of POSTGRES reach a database."""
+        reach = f"{server.connection_string(database)} password={server.password}"
+        self.environment["BENCH_POSTGRES"] = reach
+
     def results(self) -> list[Any]:
         """The result files' contents, oldest first."""
         return [json.loads(path.read_text()) for path in sorted(self.output.glob("*.json"))]
@@ -146,15 +178,15 @@ class CommandLine:
             time.sleep(0.1)
         return len(killed)
 
-    def await_both_writing(self, wait: Callable[[Callable[[], Any]], Any]) -> None:
+    def await_both_writing(self, wait: Wait) -> None:
         """Wait until two workers have written to bench.db, and could say so."""
         wait(lambda: len(self.processes("worker")) == 2)
         wait(self._devices_differ)
         time.sleep(1)  # two heartbeats
 
     def _devices_differ(self) -> bool:
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self.folder / "bench.db")) as file:
-            ((differ,),) = file.execute("SELECT min(device_id) <> max(device_id) FROM events")
+        with suppress(sqlite3.Error):
+            ((differ,),) = self.sql("SELECT min(device_id) <> max(device_id) FROM events")
             return bool(differ)
         return False
 
@@ -178,7 +210,35 @@ def cli(tmp_path: Path) -> Iterator[CommandLine]:
 
 
 @pytest.fixture
-def eventually() -> Callable[[Callable[[], Any]], Any]:
+def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
+    """The command line, with a database of its own on the tests' PostgreSQL."""
+    cli.reach_postgres(server, server_database)
+    return cli
+
+
+def rows(server: Postgres, database: str, statement: str) -> list[tuple[Any, ...]]:
+    """Execute a statement on PostgreSQL, committed at once; return its rows."""
+    where = server.connection_string(database)
+    with closing(psycopg2.connect(where, password=server.password)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Tab]:
+    """A browser; tests are skipped where there is none."""
+    try:
+        chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    with browser() as tab:
+        yield tab
+
+
+@pytest.fixture
+def eventually() -> Wait:
     """Wait until something is true, 30 s at most."""
 
     def wait(condition: Callable[[], Any]) -> Any:

@@ -3,17 +3,14 @@
 import json
 import signal
 import time
-from collections.abc import Callable
-from typing import Any
 
 import psutil
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 FEW = ("--batch=100", "--num-inserts=500")
-Wait = Callable[[Callable[[], Any]], Any]
 
 
 def test_it_runs_before_each_run_and_its_output_is_kept(cli: CommandLine) -> None:
@@ -98,9 +95,7 @@ settings:
 
 @pytest.fixture
 def planned(cli: CommandLine) -> CommandLine:
-    cli.config = cli.folder / "config.yaml"
-    path = cli.folder / "one.db"
-    cli.config.write_text(f"targets:\n  one: {{module: sqlite, runner: local, path: {path}}}\n")
+    cli.configure(one={"module": "sqlite", "path": str(cli.folder / "one.db")})
     (cli.folder / "plan.yaml").write_text(PLAN)
     return cli
 

@@ -64,15 +64,13 @@ class Losing(Sqlite):
 
 @pytest.fixture
 def slow(cli: CommandLine) -> CommandLine:
-    (cli.folder / "slow.py").write_text(SLOW)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
-    cli.config = cli.folder / "config.yaml"
-    path = cli.folder / "slow.db"
-    cli.config.write_text(
-        f"targets:\n  slow:\n    module: slow:Slow\n    runner: local\n    path: {path}\n"
-        '    synchronous: "off"\n'
-    )
+    cli.add_modules("slow", SLOW)
+    use(cli, "Slow")
     return cli
+
+
+def use(cli: CommandLine, database: str) -> None:
+    cli.configure(slow={"module": f"slow:{database}", "path": "slow.db", "synchronous": "off"})
 
 
 @pytest.mark.rare  # tests/truth compares the same capacity with an account
@@ -102,7 +100,7 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: Command
 def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
     slow: CommandLine, beside: tuple[str, ...]
 ) -> None:
-    slow.config.write_text(slow.config.read_text().replace("slow:Slow", "slow:SlowToAnswer"))
+    use(slow, "SlowToAnswer")
     filled = slow.run("insert", "--target=slow", "--runs=1", "--workers=1", "--batch=500",
                       "--num-inserts=2000", "--quiet")  # fmt: skip
     assert filled.code == 0, filled.err
@@ -173,7 +171,7 @@ def test_an_objective_that_no_rate_keeps(slow: CommandLine) -> None:
 
 
 def test_rows_that_are_lost_are_no_matter_of_a_rate(slow: CommandLine) -> None:
-    slow.config.write_text(slow.config.read_text().replace("slow:Slow", "slow:Losing"))
+    use(slow, "Losing")
     done = slow.run(
         "capacity", "--target=slow", "--slo=p99_ms < 500", "--workers=1", "--batch=10",
         "--duration=1s", "--repeats=1", "--quiet",

@@ -1,7 +1,5 @@
 """`change`: stored rows are corrected and deleted, and what is left is verified, on SQLite."""
 
-import sqlite3
-
 import pytest
 
 from tests.integration.conftest import CommandLine
@@ -10,7 +8,6 @@ FORGETFUL = """
 import time
 
 from simulator.modules.sqlite import Sqlite, SqliteSession
-from simulator.modules.shared.sql.changes import deletions
 
 
 class Session(SqliteSession):
@@ -56,23 +53,13 @@ class BrokenSession(SqliteSession):
 
 @pytest.fixture
 def lite(cli: CommandLine) -> CommandLine:
-    (cli.folder / "faulty.py").write_text(FORGETFUL)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(
-        f"targets:\n  lite:\n    module: sqlite\n    runner: local\n    path: {path_of(cli)}\n"
-        '    synchronous: "off"\n'
-    )
+    cli.add_modules("faulty", FORGETFUL)
+    use(cli, "sqlite")
     return cli
 
 
-def path_of(cli: CommandLine) -> str:
-    return str(cli.folder / "lite.db")
-
-
 def use(cli: CommandLine, module: str) -> None:
-    text = cli.config.read_text().replace("module: sqlite", f"module: faulty:{module}")
-    cli.config.write_text(text)
+    cli.configure(lite={"module": module, "path": "lite.db", "synchronous": "off"})
 
 
 def filled(line: CommandLine, *options: str) -> None:
@@ -181,11 +168,7 @@ def test_a_change_that_a_trigger_undoes_or_extends_is_found(
     option, trigger = TRIGGERS[change]
     filled(lite, "--workload=cpu", "--scale=10", "--start-time=2026-01-01", "--end=2026-01-02",
            "--workers=1", "--limit=500", "--primary-key=client")  # fmt: skip
-    connection = sqlite3.connect(path_of(lite))
-    connection.execute(trigger)
-    connection.commit()
-    connection.close()
-
+    lite.sql(trigger, "lite.db")
     done = changed(lite, option, "--batch=50", f"--verify={level}")
 
     assert done.code == 3, done.err
@@ -226,7 +209,7 @@ def test_rows_are_inserted_meanwhile_and_the_result_says_how_fast(lite: CommandL
 
 def test_rows_that_a_database_did_not_delete_or_correct_are_found(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000", "--primary-key=client")
-    use(lite, "Forgetful")
+    use(lite, "faulty:Forgetful")
     deleted = changed(lite, "--delete-oldest=50%")
     assert deleted.code == 3, deleted.err
     filled(lite, "--workers=1", "--num-inserts=1000", "--primary-key=client")
@@ -239,7 +222,7 @@ def test_after_a_change_that_failed_or_was_killed_the_rows_are_of_no_use(
     lite: CommandLine, eventually
 ) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
-    use(lite, "Broken")
+    use(lite, "faulty:Broken")
     broken = changed(lite, "--delete-oldest=50%")
     assert broken.code == 1
     assert "nobody knows which rows it has changed: " in broken.err
@@ -250,7 +233,7 @@ def test_after_a_change_that_failed_or_was_killed_the_rows_are_of_no_use(
         assert "were being changed by a run that did not end" in refused.err
 
     filled(lite, "--workers=1", "--num-inserts=1000")
-    lite.config.write_text(lite.config.read_text().replace("faulty:Broken", "faulty:Slow"))
+    use(lite, "faulty:Slow")
     running = lite.start("change", "--target=lite", "--delete-oldest=50%")
     eventually(lambda: "change" in str(lite.results()[-1].get("in_progress")))
     running.kill()
@@ -280,10 +263,8 @@ def test_what_cannot_be_changed_is_refused_before_anything_is_touched(lite: Comm
 
 def test_a_table_of_somebody_else_is_not_changed(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
-    with sqlite3.connect(path_of(lite)) as connection:
-        connection.execute("DELETE FROM iotbench_marks")
+    lite.sql("DELETE FROM iotbench_marks", "lite.db")
     refused = changed(lite, "--delete-oldest=50%")
     assert refused.code == 2
     assert "this program did not make table events" in refused.err
-    with sqlite3.connect(path_of(lite)) as connection:
-        assert connection.execute("SELECT count(*) FROM events").fetchone() == (1000,)
+    assert lite.sql("SELECT count(*) FROM events", "lite.db") == [(1000,)]

@@ -1,20 +1,14 @@
 """Tables that something else changes while a command runs."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet", "--runs=1")
-
-
-def execute(cli: CommandLine, statement: str) -> list[Any]:
-    with closing(sqlite3.connect(cli.folder / "bench.db", isolation_level=None)) as connection:
-        return connection.execute(statement).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -25,17 +19,17 @@ def execute(cli: CommandLine, statement: str) -> list[Any]:
     ],
 )
 def test_tables_that_change_during_an_insert_are_wrong_data(
-    cli: CommandLine, eventually: Callable[..., Any], statement: str, found: str
+    cli: CommandLine, eventually: Wait, statement: str, found: str
 ) -> None:
     def stored() -> list[Any]:
         with suppress(sqlite3.OperationalError):  # before the table is there
-            return execute(cli, "SELECT 1 FROM events LIMIT 1")
+            return cli.sql("SELECT 1 FROM events LIMIT 1")
         return []
 
     load = ("--workers=1", "--batch=10", "--rate=500", "--duration=60s")
     running = cli.start("insert", *SQLITE, *load)
     eventually(stored)
-    execute(cli, statement)
+    cli.sql(statement)
     done = cli.finish(running)
 
     assert done.code == 3, done.err
@@ -47,7 +41,7 @@ def test_tables_that_change_during_an_insert_are_wrong_data(
 def test_an_answer_that_is_no_number_is_wrong_data(cli: CommandLine) -> None:
     load = ("--workers=1", "--batch=100", "--num-inserts=500")
     assert cli.run("insert", *SQLITE, *load).code == 0
-    execute(cli, "UPDATE events SET temperature = 'x' WHERE rowid = 7")
+    cli.sql("UPDATE events SET temperature = 'x' WHERE rowid = 7")
     done = cli.run("query", *SQLITE)
 
     assert done.code == 3, done.err

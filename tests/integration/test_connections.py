@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET as POSTGRES
-from tests.integration.test_postgres import reaching, rows
+from tests.integration.conftest import POSTGRES, CommandLine, rows
 from tests.servers import Postgres
 
 
@@ -42,12 +40,8 @@ def test_a_pool_is_shared_and_rows_are_also_inserted_beside_queries(cli: Command
 
 
 def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -> None:
-    assert (
-        cli.run(
-            "insert", *lite_options(cli), "--workers=1", "--batch=500", "--num-inserts=2000"
-        ).code
-        == 0
-    )
+    filled = cli.run("insert", *lite_options(cli), "--workers=1", "--num-inserts=2000")
+    assert filled.code == 0, filled.err
     options = ("--target=sqlite", f"--extra-option=path={cli.folder / 'lite.db'}")
     done = cli.run("query", *options, "--workers=2", "--connections=4", "--runs=3", "--burn-in=1",
                    "--format=json", "--types=count-events,temperature-min-max")  # fmt: skip
@@ -73,11 +67,6 @@ def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -
                       "--pool=8")  # fmt: skip
     assert "--pool: expected fewer than the 8 of --connections" in refused
     assert "--count: must be at least 16, got 15" in refused
-
-
-@pytest.fixture
-def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
-    return reaching(cli, server, server_database)
 
 
 @pytest.mark.server("postgres")

@@ -1,12 +1,10 @@
 """While a local run goes on, its credentials are in memory and in pipes only."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 SECRET = "s3cr3t-in-no-file"
 MODULE = """
@@ -41,14 +39,10 @@ def places_of(cli: CommandLine, skipped: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("ends", ["kill", "terminate"])
 def test_a_credential_is_in_no_file_and_no_command_line(
-    cli: CommandLine, eventually: Callable[[Callable[[], Any]], Any], ends: str
+    cli: CommandLine, eventually: Wait, ends: str
 ) -> None:
-    (cli.folder / "mine.py").write_text(MODULE)
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(
-        f"targets:\n  own:\n    module: mine:Mine\n    runner: local\n    password: {SECRET}\n"
-    )
-    cli.environment["PYTHONPATH"] = str(cli.folder)
+    cli.add_modules("mine", MODULE)
+    cli.configure(own={"module": "mine:Mine", "password": SECRET})
     running = cli.start("insert", "--target=own", "--workers=2", "--rate=100", "--quiet")
     moments = [
         lambda: cli.processes("worker"),

@@ -2,22 +2,15 @@
 
 import gzip
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests import ROOT
 from tests.files import ohlcv
-from tests.integration.conftest import CommandLine, combined
-from tests.servers import Postgres
+from tests.integration.conftest import POSTGRES, CommandLine, combined
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
-POSTGRES = (
-    "--target=postgresql",
-    "--runner=local",
-    "--extra-option=connection_string=${BENCH_POSTGRES}",
-)
 WHOLE = ("--runs=1", "--batch=1000", "--verify=full", "--format=json")
 ROWS = 12_345
 SENSORS = '''at,sensor,"State, in %: ""it""",reading,ok,note
@@ -98,27 +91,21 @@ def test_tags_nulls_and_odd_texts_arrive(
         *("reading-stats-per-sensor", "newest-per-sensor"),
     }
     if tables == "single":
-        stored = sqlite3.connect(cli.folder / "bench.db")
         statement = 'SELECT at, "State, in %: ""it""", reading, ok, note FROM sensors ORDER BY note'
-        assert (1714521600250000, "on", None, 0, None) in stored.execute(statement).fetchall()
-        stored.close()
+        assert (1714521600250000, "on", None, 0, None) in cli.sql(statement)
 
 
 @pytest.mark.server("postgres")
-def test_postgresql_takes_the_same_file(
-    cli: CommandLine, sensors: Path, server: Postgres, server_database: str
-) -> None:
-    reach = server.connection_string(server_database)
-    cli.environment["BENCH_POSTGRES"] = f"{reach} password={server.password}"
-    bars = cli.folder / "bars.parquet"
+def test_postgresql_takes_the_same_file(pg: CommandLine, sensors: Path) -> None:
+    bars = pg.folder / "bars.parquet"
     ohlcv.write(bars, rows=ROWS)
     for arguments in ([f"--data={sensors}", "--tags=sensor"], [f"--data={bars}"]):
-        done = cli.run("insert", *POSTGRES, *arguments, "--workers=1,2", *WHOLE)
+        done = pg.run("insert", *POSTGRES, *arguments, "--workers=1,2", *WHOLE)
         assert done.code == 0, done.out + done.err
-        asked = cli.run("query", *POSTGRES, "--runs=1", "--format=json")
+        asked = pg.run("query", *POSTGRES, "--runs=1", "--format=json")
         assert asked.code == 0, asked.out + asked.err
         assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
-    assert cli.leftovers() == []
+    assert pg.leftovers() == []
 
 
 def test_a_file_with_fewer_rows_than_workers_is_still_inserted_once(
@@ -202,10 +189,8 @@ def test_bad_cells_are_treated_as_chosen_and_stay_in_the_result(
     assert inserted["manifest"]["rows"] == rows
     assert inserted["dataset"]["params"]["bad_cells"][0]["count"] == 1
     assert inserted["configuration"]["on_error"] == action
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        loads = connection.execute("SELECT load FROM load ORDER BY taken").fetchall()
-        racks = connection.execute("SELECT DISTINCT rack FROM load ORDER BY rack").fetchall()
-    connection.close()
+    loads = cli.sql("SELECT load FROM load ORDER BY taken")
+    racks = cli.sql("SELECT DISTINCT rack FROM load ORDER BY rack")
     expected: dict[str, list[object]] = {
         "null": [0.5, None, None, 0.75],
         "skip": [0.5, None, 0.75],

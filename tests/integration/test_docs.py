@@ -203,10 +203,12 @@ def assert_parses(words: list[str]) -> None:
     command = commands.commands[name]
     if isinstance(command, click.Group):
         command, arguments = command.commands[arguments[0]], arguments[1:]
+    problems = []
     try:
         command.make_context(name, arguments).close()
     except ConfigError as error:
-        assert [each for each in error.problems if "No such file" not in each] == []
+        problems = error.problems
+    assert [each for each in problems if "No such file" not in each] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

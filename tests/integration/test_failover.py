@@ -1,26 +1,22 @@
 """A database node is lost, and a replica with all acknowledged rows, or fewer, takes its place."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET, rows
+from tests.integration.conftest import POSTGRES, CommandLine, Wait, rows
 from tests.servers import Postgres
 from tests.servers.postgres import Standby
 from tests.servers.restarting import restarter
 
 pytestmark = pytest.mark.server("postgres")
 
-STEADY = (*TARGET, "--workers=2", "--runs=1", "--batch=20", "--rate=2000", "--duration=10s")
+STEADY = (*POSTGRES, "--workers=2", "--runs=1", "--batch=20", "--rate=2000", "--duration=7s")
 
 
 @pytest.mark.parametrize(
     "replica", ["asynchronous", pytest.param("synchronous", marks=pytest.mark.rare)]
 )
 def test_what_a_replica_did_not_receive_is_lost_in_a_failover(
-    cli: CommandLine, replica: str, eventually: Callable[[Callable[[], Any]], Any]
+    cli: CommandLine, replica: str, eventually: Wait
 ) -> None:
     """The server says whether commits wait for a replica, and the rows show whether it is so."""
     waits = replica == "synchronous"
@@ -38,7 +34,7 @@ def test_what_a_replica_did_not_receive_is_lost_in_a_failover(
                 restarter(cli.folder, standby.promote) as promote,
             ):
                 running = cli.start(
-                    "insert", *STEADY, "--fault=crash-node", "--at=4s", "--for=500ms",
+                    "insert", *STEADY, "--fault=crash-node", "--at=3s", "--for=500ms",
                     f"--crash-with={crash}", f"--restart-with={promote}",
                 )  # fmt: skip
                 if not waits:

@@ -4,18 +4,15 @@ import re
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import pytest
 
 from simulator.forks import MOST_COLLECTORS
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 LONG = (*SQLITE, "--workers=2", "--runs=2", "--batch=100", "--num-inserts=50000000")
-Wait = Callable[[Callable[[], Any]], Any]
 
 
 def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventually: Wait) -> None:
@@ -80,7 +77,7 @@ def test_the_timeout_ends_an_insert_which_is_verified_as_far_as_it_went(cli: Com
 def test_a_database_that_does_not_answer_is_named_when_the_time_is_up(
     cli: CommandLine, eventually: Wait
 ) -> None:
-    running = cli.start("insert", *LONG, "--timeout=8")
+    running = cli.start("insert", *LONG, "--timeout=6")
     cli.await_both_writing(eventually)
     with closing(sqlite3.connect(cli.folder / "bench.db", isolation_level=None)) as other:
         other.execute("PRAGMA busy_timeout = 10000")
@@ -89,7 +86,7 @@ def test_a_database_that_does_not_answer_is_named_when_the_time_is_up(
 
     assert done.code == 1
     assert re.search(
-        r"--timeout: the run was not done after 8 s, in phase insert; the database has"
+        r"--timeout: the run was not done after 6 s, in phase insert; the database has"
         r" acknowledged no row for \d s;",
         done.out,
     )
@@ -193,11 +190,7 @@ def test_a_query_without_an_insert_says_what_to_do(cli: CommandLine) -> None:
 
 
 def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(
-        "targets:\n  sqlite:\n    module: sqlite\n    runner: local\n    queries:\n"
-        "      temperature-stats: SELEC 1\n"
-    )
+    cli.configure(sqlite={"module": "sqlite", "queries": {"temperature-stats": "SELEC 1"}})
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
     done = cli.run("query", *SQLITE)
 
@@ -232,13 +225,12 @@ def test_a_second_run_on_the_same_file_is_refused_and_named(
 
 
 def test_a_missing_driver_is_reported_before_anything_starts(cli: CommandLine) -> None:
-    (cli.folder / "mine.py").write_text(
+    cli.add_modules(
+        "mine",
         "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n\n"
-        "    def connect(self):\n        import no_such_driver\n"
+        "    def connect(self):\n        import no_such_driver\n",
     )
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
-    cli.environment["PYTHONPATH"] = str(cli.folder)
+    cli.configure(own={"module": "mine:Mine"})
     for command in ("insert", "check"):
         done = cli.run(command, "--target=own")
 
@@ -257,11 +249,8 @@ def test_a_missing_helm_is_reported_before_anything_starts(cli: CommandLine) -> 
 
 
 def test_a_server_that_is_not_reached_is_reported_as_such(cli: CommandLine) -> None:
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(
-        "targets:\n  pg:\n    module: postgres\n    runner: local\n"
-        "    connection_string: host=127.0.0.1 port=1 dbname=a user=a\n"
-    )
+    nowhere = "host=127.0.0.1 port=1 dbname=a user=a"
+    cli.configure(pg={"module": "postgres", "connection_string": nowhere})
     done = cli.run("check", "--target=pg")
 
     assert done.code == 1

@@ -3,17 +3,14 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import psutil
-import psycopg2
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET, reaching, rows
+from tests.integration.conftest import POSTGRES as TARGET
+from tests.integration.conftest import CommandLine, Wait, rows
 from tests.servers import Postgres, power
 from tests.servers.restarting import restarter
 
@@ -21,12 +18,6 @@ pytestmark = pytest.mark.server("postgres")
 
 RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=5s")
 STEADY = (*RATE, "--workers=2")
-Wait = Callable[[Callable[[], Any]], Any]
-
-
-@pytest.fixture
-def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
-    return reaching(cli, server, server_database)
 
 
 @pytest.fixture
@@ -59,15 +50,15 @@ def test_a_paused_database_goes_on_and_keeps_every_row(pg: CommandLine) -> None:
 def test_a_killed_database_is_started_again_and_what_it_lost_is_counted(
     cli: CommandLine, own: Postgres
 ) -> None:
-    pg = reaching(cli, own, "bench")
-    with restarter(pg.folder, own.start) as command:
-        done = pg.run(
+    cli.reach_postgres(own, "bench")
+    with restarter(cli.folder, own.start) as command:
+        done = cli.run(
             "insert", *STEADY, "--fault=kill-database", "--at=2s", "--for=500ms",
             f"--restart-with={command}",
         )  # fmt: skip
         stored = rows(own, "bench", "SELECT count(*) FROM events")[0][0]
 
-    (run,) = pg.results()[-1]["runs"]
+    (run,) = cli.results()[-1]["runs"]
     accounts = run["outcome"]["verdict"]["accounts"]
     assert accounts["kept"] + accounts["present"] == stored
     assert accounts["kept"] + accounts["lost"] == run["metrics"]["rows"]
@@ -75,11 +66,11 @@ def test_a_killed_database_is_started_again_and_what_it_lost_is_counted(
     lost = accounts["lost"]
     assert done.code == (1 if lost else 0), done.err
     assert run["metrics"]["lost_rows"] == lost
-    assert pg.results()[-1]["configuration"]["restart_with"] == command
+    assert cli.results()[-1]["configuration"]["restart_with"] == command
     assert run["outages"][0]["silent_s"] > 0.5
     if lost:
         assert "acknowledged, and lost as the server announces" in done.out
-        assert not pg.results()[-1]["manifest"]["complete"]
+        assert not cli.results()[-1]["manifest"]["complete"]
 
 
 @pytest.mark.skipif(bool(power.problem()), reason=power.problem())
@@ -93,20 +84,19 @@ def test_a_power_cut_takes_what_was_not_synced(
         server.disk = disk.folder
         with server:
             server.create_database("bench")
-            pg = reaching(cli, server, "bench")
-
-            with restarter(pg.folder, partial(power.cut, disk, server)) as command:
-                running = pg.start(
+            cli.reach_postgres(server, "bench")
+            with restarter(cli.folder, partial(power.cut, disk, server)) as command:
+                running = cli.start(
                     "insert", *STEADY, "--fault=restart-database", "--at=3s",
                     f"--restart-with={command}",
                 )  # fmt: skip
                 exists = "SELECT to_regclass('events')"
                 eventually(lambda: rows(server, "bench", exists)[0][0])
                 disk.sync()  # the table is on the disk
-                done = pg.finish(running)
+                done = cli.finish(running)
                 stored = rows(server, "bench", "SELECT count(*) FROM events")[0][0]
 
-    (run,) = pg.results()[-1]["runs"]
+    (run,) = cli.results()[-1]["runs"]
     accounts = run["outcome"]["verdict"]["accounts"]
     assert run["outcome"]["server"]["durable"] is (fsync == "on")
     assert accounts["kept"] + accounts["lost"] == run["metrics"]["rows"]
@@ -136,7 +126,7 @@ def test_a_loss_against_the_promise_is_found(
             "WITH gone AS (DELETE FROM events WHERE id IN (SELECT id FROM events LIMIT 30)"
             " RETURNING 1), done AS (SELECT count(*) FROM gone) SELECT * FROM done"
         )
-        return bool(changed(server, server_database, delete))
+        return bool(rows(server, server_database, delete)[0][0])
 
     eventually(deleted)
     done = pg.finish(running)
@@ -146,18 +136,6 @@ def test_a_loss_against_the_promise_is_found(
     assert run["outcome"]["verdict"]["accounts"]["lost"] == 30
     assert run["outcome"]["verdict"]["status"] == "mismatch"
     assert "of which 30 lost (against its promise)" in done.out
-
-
-def changed(server: Postgres, database: str, statement: str) -> int:
-    """Run a statement that changes rows, committed; return how many."""
-    connection = psycopg2.connect(server.connection_string(database), password=server.password)
-    try:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return int(cursor.fetchall()[0][0])
-    finally:
-        connection.close()
 
 
 def test_a_paused_database_goes_on_if_the_command_line_is_killed(
@@ -213,23 +191,13 @@ def test_a_plan_repeats_faults(pg: CommandLine) -> None:
         " fault: pause-database, at: 25%, for: 500ms}}\n"
     )
     began_s = time.monotonic()
-    done = pg.run(
-        "run", "plan.yaml", "--trust", "--config", str(config_of(pg)), f"--output={pg.output}"
-    )
+    pg.configure(postgresql={"module": "postgres", "connection_string": "${BENCH_POSTGRES}"})
+    done = pg.run("run", "plan.yaml", "--trust", f"--output={pg.output}")
 
     assert done.code == 0, done.err
     results = [each for each in pg.results() if each["kind"] == "insert"]
     assert [len(each["runs"][0]["outages"]) for each in results] == [1, 1]
     assert time.monotonic() - began_s < 120
-
-
-def config_of(pg: CommandLine) -> Path:
-    path = pg.folder / "config.yaml"
-    path.write_text(
-        "targets:\n  postgresql:\n    module: postgres\n    runner: local\n"
-        "    connection_string: ${BENCH_POSTGRES}\n"
-    )
-    return path
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.rare)])
@@ -297,8 +265,8 @@ def test_a_full_disk_refuses_rows_until_it_has_room_again(cli: CommandLine) -> N
         server.disk = disk.folder
         with server:
             server.create_database("bench")
-            pg = reaching(cli, server, "bench")
-            done = pg.run(
+            cli.reach_postgres(server, "bench")
+            done = cli.run(
                 "insert", *STEADY, "--fault=fill-disk", f"--disk={disk.folder}", "--at=2s",
                 "--for=2s",
             )  # fmt: skip
@@ -307,7 +275,7 @@ def test_a_full_disk_refuses_rows_until_it_has_room_again(cli: CommandLine) -> N
 
     assert done.code == 0, done.err + done.out
     assert left == []
-    (run,) = pg.results()[-1]["runs"]
+    (run,) = cli.results()[-1]["runs"]
     accounts = run["outcome"]["verdict"]["accounts"]
     assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
     assert accounts["kept"] + accounts["present"] == stored
@@ -345,17 +313,17 @@ def test_queries_see_what_killed_workers_left(cli: CommandLine) -> None:
 def test_queries_beside_inserts_go_on_after_a_fault(
     cli: CommandLine, own: Postgres, connections: int
 ) -> None:
-    pg = reaching(cli, own, "bench")
-    inserted = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=2k")
-    with restarter(pg.folder, own.start) as command:
-        done = pg.run(
+    cli.reach_postgres(own, "bench")
+    inserted = cli.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=2k")
+    with restarter(cli.folder, own.start) as command:
+        done = cli.run(
             "mixed", *TARGET, "--insert-rate=1000", "--query-rate=40", "--batch=20",
             f"--connections={connections}", "--duration=5s", "--fault=kill-database", "--at=2s",
             "--for=1s", f"--restart-with={command}",
         )  # fmt: skip
 
     assert inserted.code == 0, inserted.err
-    (run,) = pg.results()[-1]["runs"]
+    (run,) = cli.results()[-1]["runs"]
     accounts = run["outcome"]["rows_verdict"]["accounts"]
     assert done.code == (1 if accounts["lost"] else 0), done.err + done.out
     assert accounts["foreign"] == accounts["doubled"] == 0

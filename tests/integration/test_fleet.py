@@ -1,7 +1,5 @@
 """Workloads devops and homes on SQLite, and runs that end by time or by rows, from the outside."""
 
-import sqlite3
-
 import pytest
 
 from tests.integration.conftest import CommandLine
@@ -16,13 +14,9 @@ TABLES = 9
 
 def stored(cli: CommandLine) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of every table, sorted."""
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        names = [name for (name,) in listed if not name.startswith(("iotbench", "sqlite"))]
-        return {
-            name: sorted(row[1:] for row in connection.execute(f'SELECT * FROM "{name}"'))
-            for name in names
-        }
+    listed = cli.sql("SELECT name FROM sqlite_master WHERE type = 'table'")
+    names = [name for (name,) in listed if not name.startswith(("iotbench", "sqlite"))]
+    return {name: sorted(row[1:] for row in cli.sql(f'SELECT * FROM "{name}"')) for name in names}
 
 
 @pytest.mark.parametrize(
@@ -65,8 +59,7 @@ def test_any_number_of_workers_stores_the_same_rows(
 def test_a_wrong_row_is_found_by_the_instances_that_read_it(cli: CommandLine) -> None:
     hour = ("--workload=devops", "--scale=1", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z")
     assert cli.run("insert", *SQLITE, *hour, "--workers=1", "--batch=1000").code == 0
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        connection.execute("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 361")
+    cli.sql("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 361")
     asked = cli.run(
         "query", "--target=sqlite", "--extra-option=path=bench.db", "--format=json",
         "--types=1-host-1-hr,count-cpu", "--count=100",

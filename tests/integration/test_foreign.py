@@ -43,9 +43,8 @@ def shared(cli: CommandLine) -> CommandLine:
 
 
 def change(cli: CommandLine, *statements: str) -> None:
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+    for statement in statements:
+        cli.sql(statement)
 
 
 def content(cli: CommandLine) -> bytes:
@@ -74,9 +73,7 @@ def test_every_command_is_refused_and_leaves_the_file_as_it_was(
 
 @pytest.mark.rare
 def test_a_reproduction_is_refused_and_leaves_everything_as_it_was(shared: CommandLine) -> None:
-    shared.config = shared.folder / "config.yaml"
-    path = shared.folder / "bench.db"
-    shared.config.write_text(f"targets:\n  sqlite: {{module: sqlite, runner: local, path: {path}}}")
+    shared.configure(sqlite={"module": "sqlite", "path": "bench.db"})
     before = dump(shared)  # the check of the target has made a table of its own
     done = shared.run("reproduce", "iot", "--targets=sqlite", "--quiet")
 
@@ -94,10 +91,9 @@ def test_other_names_are_measured_queried_and_verified(shared: CommandLine) -> N
     more = ("--insert-workers=1", "--query-workers=1", "--duration=1s", "--insert-rate=100")
     assert shared.run("mixed", *SQLITE, *more).code == 0
 
-    with closing(sqlite3.connect(shared.folder / "bench.db")) as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-        assert connection.execute("SELECT * FROM events").fetchall() == [("a",), ("b",)]
-        assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
+    names = {name for (name,) in shared.sql("SELECT name FROM sqlite_master")}
+    assert shared.sql("SELECT * FROM events") == [("a",), ("b",)]
+    assert shared.sql("PRAGMA journal_mode") == [("delete",)]
     assert {"events", "events3", "other", "bench_events", "iotbench_marks"} <= names
     assert not {f"bench_events{part}" for part in range(4)} & names
 
@@ -139,9 +135,8 @@ def test_whatever_others_made_is_still_there(cli, made, parts, command) -> None:
 
     def kept() -> list[tuple[str, str, str]]:
         names = ["other", *(name for name, _ in folded.values())]
-        with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
-            every = connection.execute("SELECT name, type, sql FROM sqlite_master ORDER BY name")
-            return [row for row in every if row[0] in names]
+        every = cli.sql("SELECT name, type, sql FROM sqlite_master ORDER BY name")
+        return [row for row in every if row[0] in names]
 
     before = kept()
     done = cli.run(*COMMANDS[command], f"--tables={parts}", "--quiet")

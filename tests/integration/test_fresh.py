@@ -3,13 +3,9 @@
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import POSTGRES, CommandLine
 from tests.integration.test_mixed import filled
-from tests.integration.test_postgres import TARGET as POSTGRES
-from tests.integration.test_postgres import reaching
-from tests.servers import Postgres
 
 STALE = """
 from simulator.modules.sqlite import Sqlite, SqliteSession
@@ -36,13 +32,8 @@ LOAD = (
 
 @pytest.fixture
 def lite(cli: CommandLine) -> CommandLine:
-    (cli.folder / "stale.py").write_text(STALE)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
-    cli.config = cli.folder / "config.yaml"
-    path = cli.folder / "lite.db"
-    cli.config.write_text(
-        f"targets:\n  lite:\n    module: sqlite\n    runner: local\n    path: {path}\n"
-    )
+    cli.add_modules("stale", STALE)
+    cli.configure(lite={"module": "sqlite", "path": "lite.db"})
     return cli
 
 
@@ -72,7 +63,7 @@ def test_fresh_rows_are_asked_about_and_every_answer_is_checked(lite: CommandLin
 
 
 def test_a_database_that_misses_acknowledged_rows_is_found(lite: CommandLine) -> None:
-    lite.config.write_text(lite.config.read_text().replace("sqlite", "stale:Stale"))
+    lite.configure(lite={"module": "stale:Stale", "path": "lite.db"})
     filled(lite, "--workers=1", "--num-inserts=3000")
     done = lite.run(*LOAD)
 
@@ -96,10 +87,7 @@ def test_a_window_needs_rows_in_the_order_of_time(lite: CommandLine) -> None:
 
 
 @pytest.mark.server("postgres")
-def test_postgres_shows_every_acknowledged_row_at_once(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
-    pg = reaching(cli, server, server_database)
+def test_postgres_shows_every_acknowledged_row_at_once(pg: CommandLine) -> None:
     done = pg.run(
         "insert", *POSTGRES, "--runs=1", "--workers=1", "--batch=1000", "--workload=devops",
         "--scale=10", "--start=2026-01-01", "--limit=20000", "--quiet",
@@ -120,9 +108,8 @@ def test_postgres_shows_every_acknowledged_row_at_once(
 def test_materialized_views_lag_behind_and_hold_nothing_that_was_not_sent(
     lite: CommandLine, server_options: dict[str, Any]
 ) -> None:
-    options = {"module": "questdb", "runner": "local", "aggregate_intervals_s": "1,60"}
-    targets = {"targets": {"quest": {**options, **server_options}}}
-    lite.config.write_text(yaml.safe_dump(targets))
+    options = {"module": "questdb", "aggregate_intervals_s": "1,60"}
+    lite.configure(quest={**options, **server_options})
     done = lite.run(
         "insert", "--target=quest", "--runs=1", "--workers=1", "--batch=1000",
         "--num-inserts=20000", "--quiet",

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, rows
 from tests.integration.test_databases import edited
-from tests.integration.test_postgres import rows
 from tests.servers import Postgres
 
 LATE = """
@@ -55,8 +54,7 @@ def test_rows_that_postgres_shows_late_have_that_freshness_in_any_window(
     case: tuple[int, int, str],
 ) -> None:
     lag_ms, duration_s, window = case
-    (cli.folder / "late.py").write_text(LATE.format(lag_ms=lag_ms))
-    cli.environment["PYTHONPATH"] = str(cli.folder)
+    cli.add_modules("late", LATE.format(lag_ms=lag_ms))
     cli.config = edited("postgresql", server_options, cli)
     cli.config.write_text(cli.config.read_text().replace("postgres\n", "late:Late\n", 1))
     assert "late:Late" in cli.config.read_text()
@@ -64,7 +62,7 @@ def test_rows_that_postgres_shows_late_have_that_freshness_in_any_window(
     assert stored.code == 0, stored.err
     rows(
         server, server_database,
-        "ALTER TABLE events ADD COLUMN arrived timestamptz DEFAULT clock_timestamp(); COMMIT",
+        "ALTER TABLE events ADD COLUMN arrived timestamptz DEFAULT clock_timestamp()",
     )  # fmt: skip
     mixed = cli.run(
         "mixed", "--target=postgresql", f"--fresh={window}", f"--duration={duration_s}s", *MIXED

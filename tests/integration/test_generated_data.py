@@ -1,13 +1,10 @@
 """`insert --data` of what `generate` wrote, without further options: every format and suffix."""
 
 import lzma
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from iotbench.rows.recorded.output import COMPRESSIONS
 from iotbench.rows.recorded.request import read
@@ -15,8 +12,7 @@ from simulator.data.reader import DatasetReader
 from simulator.records.formats import FORMATS
 from simulator.records.prepared import read_prepared_file
 from tests.contract.reference import rows_of
-from tests.integration.conftest import CommandLine
-from tests.servers import Postgres
+from tests.integration.conftest import POSTGRES, CommandLine
 
 ROWS = ("--seed=7", "--start=2026-01-01", "--num-inserts=500", "--devices=3")
 ONCE = ("--workers=1", "--runs=1", "--batch=100", "--quiet")
@@ -58,11 +54,8 @@ def test_sqlite_holds_the_rows_of_a_file_of_columns(
     done = cli.run("insert", *target, f"--data={path}", *ONCE)
     assert done.code == 0, done.err
     table = "events" if form == "influx" else "rows"
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
-        time = "time" if form == "influx" else "timestamp"
-        stored = connection.execute(
-            f"SELECT {time}, device_id, sequence_number, temperature FROM {table}"
-        ).fetchall()
+    time = "time" if form == "influx" else "timestamp"
+    stored = cli.sql(f"SELECT {time}, device_id, sequence_number, temperature FROM {table}")
 
     assert sorted(stored) == promised(path)
     result = cli.results()[-1]
@@ -86,22 +79,14 @@ def test_another_format_is_sent_as_it_is_also_compressed(cli: CommandLine, form:
 
 @pytest.mark.server("postgres")
 @pytest.mark.parametrize(("form", "suffix"), [("pgcopy-binary", ".zst"), ("influx", ".gz")])
-def test_postgresql_holds_the_rows_of_the_file(
-    cli: CommandLine, server: Postgres, server_database: str, form: str, suffix: str
-) -> None:
-    cli.environment["BENCH_POSTGRES"] = (
-        f"{server.connection_string(server_database)} password={server.password}"
-    )
-    target = {"module": "postgres", "runner": "local", "connection_string": "${BENCH_POSTGRES}"}
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(yaml.safe_dump({"targets": {"pg": target}}))
-    path = generated(cli, form, suffix)
-    done = cli.run("insert", "--target=pg", f"--data={path}", "--verify=full", "--clean", *ONCE)
-    asked = cli.run("query", "--target=pg", "--runs=1", "--quiet")
+def test_postgresql_holds_the_rows_of_the_file(pg: CommandLine, form: str, suffix: str) -> None:
+    path = generated(pg, form, suffix)
+    done = pg.run("insert", *POSTGRES, f"--data={path}", "--verify=full", "--clean", *ONCE)
+    asked = pg.run("query", *POSTGRES, "--runs=1", "--quiet")
 
     assert done.code == 0, done.err
     assert asked.code == 0, asked.err
-    assert cli.results()[0]["runs"][0]["metrics"]["rows"] == 500
+    assert pg.results()[0]["runs"][0]["metrics"]["rows"] == 500
 
 
 def test_a_damaged_copy_is_refused(cli: CommandLine) -> None:

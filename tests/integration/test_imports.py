@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import POSTGRES, CommandLine, Wait, rows
 from tests.integration.test_databases import edited
-from tests.integration.test_postgres import TARGET, Wait, reaching, rows
 from tests.integration.test_shapes import BARS, BARS_STORED
 from tests.servers import Postgres
 
@@ -63,52 +62,45 @@ def test_an_embedded_engine_reads_the_file_itself(cli: CommandLine, target: str)
 
 
 @pytest.mark.server("postgres")
-def test_a_fleet_of_nine_tables_in_two_parts_is_imported(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
-    reaching(cli, server, server_database)
-    done = cli.run(
-        "insert", *TARGET, "--workload=devops", "--scale=4", "--start-time=2026-06-01",
+def test_a_fleet_of_nine_tables_in_two_parts_is_imported(pg: CommandLine) -> None:
+    done = pg.run(
+        "insert", *POSTGRES, "--workload=devops", "--scale=4", "--start-time=2026-06-01",
         "--end=2026-06-01T01:00:00Z", "--tables=2", "--workers=2", "--runs=1", "--import",
         "--verify=full",
     )  # fmt: skip
 
     assert done.code == 0, done.err
-    (run,) = cli.results()[0]["runs"]
+    (run,) = pg.results()[0]["runs"]
     assert [report["sends"] for report in run["outcome"]["workers"]] == [18, 18]
 
 
 @pytest.mark.server("postgres")
 def test_nothing_is_left_of_an_import_that_is_stopped(
-    cli: CommandLine, server: Postgres, server_database: str, eventually: Wait
+    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
-    reaching(cli, server, server_database)
-    running = cli.start("insert", *TARGET, *LARGE)
+    running = pg.start("insert", *POSTGRES, *LARGE)
     writing = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
     writing += " AND query LIKE 'COPY bars%' AND state = 'active'"
     eventually(lambda: rows(server, server_database, writing))
-    files = [path for path in cli.temporary.rglob("*") if path.stat().st_size > 1 << 20]
-    (victim,) = cli.processes("worker-0")
+    files = [path for path in pg.temporary.rglob("*") if path.stat().st_size > 1 << 20]
+    (victim,) = pg.processes("worker-0")
     victim.kill()
-    done = cli.finish(running)
+    done = pg.finish(running)
 
     assert len(files) == 2
     assert done.code == 1
     assert "worker 0 was killed by SIGKILL" in done.out
-    assert cli.leftovers() == []
-    (result,) = cli.results()
+    assert pg.leftovers() == []
+    (result,) = pg.results()
     assert result["manifest"]["complete"] is False
 
 
 @pytest.mark.server("postgres")
-def test_files_are_written_before_the_clock_starts(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
+def test_files_are_written_before_the_clock_starts(pg: CommandLine) -> None:
     """Within the time of the workers nothing is drawn or encoded."""
-    reaching(cli, server, server_database)
-    done = cli.run("insert", *TARGET, *BARS, "--import", "--workers=1", "--runs=1")
+    done = pg.run("insert", *POSTGRES, *BARS, "--import", "--workers=1", "--runs=1")
 
     assert done.code == 0, done.err
-    (report,) = cli.results()[0]["runs"][0]["outcome"]["workers"]
+    (report,) = pg.results()[0]["runs"][0]["outcome"]["workers"]
     assert (report["generate_s"], report["encode_s"]) == (0, 0)
     assert 0 < report["send_s"] <= report["duration_s"]

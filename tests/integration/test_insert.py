@@ -1,6 +1,5 @@
 """`insert` and `query` on SQLite, from the outside."""
 
-import sqlite3
 import time
 
 import pytest
@@ -86,16 +85,11 @@ def test_every_kind_of_insert_is_verified_row_by_row(
     assert done.code == 0, done.err
     workers = cli.results()[0]["runs"][0]["outcome"]["workers"]
     assert [worker["sends"] == 501 for worker in workers] == [batch == "0"] * 2
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        names = [
-            n for (n,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
-        ]
-        events = sorted(name for name in names if name.startswith("events"))
-        counts = [connection.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in events]
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({events[0]})")]
-        keys = [row[5] for row in connection.execute(f"PRAGMA table_info({events[0]})")]
-    connection.close()
-    assert sum(counts) == 1002
+    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'events%'"
+    events = [name for (name,) in cli.sql(f"{named} ORDER BY name")]
+    described = cli.sql(f"PRAGMA table_info({events[0]})")
+    columns, keys = [row[1] for row in described], [row[5] for row in described]
+    assert sum(cli.sql(f"SELECT count(*) FROM {name}")[0][0] for name in events) == 1002
     assert len(events) == (4 if tables == "multiple" else 1)
     assert ("id" in columns) == (primary_key != "none")
     assert any(keys) == (primary_key != "none")
@@ -119,12 +113,8 @@ def test_prefill_is_exact_and_steps_continue(cli: CommandLine) -> None:
     assert second["manifest"]["rows"] == 600
     assert stepped.out.startswith("Stepsize: 200\n")
     assert "Level" in stepped.out
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        highest, distinct = connection.execute(
-            "SELECT max(sequence_number), count(DISTINCT timestamp || device_id) FROM events"
-        ).fetchone()
-    connection.close()
-    assert (highest, distinct) == (299, 600)
+    highest = "SELECT max(sequence_number), count(DISTINCT timestamp || device_id) FROM events"
+    assert cli.sql(highest) == [(299, 600)]
 
 
 def test_queries_are_answered_and_checked(cli: CommandLine) -> None:
@@ -151,9 +141,7 @@ def test_queries_are_answered_and_checked(cli: CommandLine) -> None:
 
 def test_a_lost_row_is_seen_before_the_queries(cli: CommandLine) -> None:
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        connection.execute("DELETE FROM events WHERE sequence_number = 500")
-    connection.close()
+    cli.sql("DELETE FROM events WHERE sequence_number = 500")
     done = cli.run("query", *SQLITE)
 
     assert done.code == 3
@@ -162,12 +150,10 @@ def test_a_lost_row_is_seen_before_the_queries(cli: CommandLine) -> None:
 
 
 def test_a_tuned_query_is_marked_and_verified(cli: CommandLine) -> None:
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(
-        "targets:\n  sqlite:\n    module: sqlite\n    runner: local\n    queries:\n"
-        "      count-events: SELECT max(rowid) FROM events\n"
-        "      temperature-min-max: SELECT 1, 2\n"
-    )
+    queries = {
+        "count-events": "SELECT max(rowid) FROM events", "temperature-min-max": "SELECT 1, 2",
+    }  # fmt: skip
+    cli.configure(sqlite={"module": "sqlite", "queries": queries})
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
     done = cli.run("query", *SQLITE, "--format=json")
 
@@ -233,14 +219,13 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(cli: Com
 
 
 def test_target_options_and_command_options_are_kept_apart(cli: CommandLine) -> None:
-    (cli.folder / "mine.py").write_text(
+    cli.add_modules(
+        "mine",
         "from simulator.modules.null import Null, NullOptions\n\n\n"
         "class MyOptions(NullOptions):\n    timeout_s: float = 7\n\n\n"
-        "class Mine(Null):\n    name = 'mine'\n    options_model = MyOptions\n"
+        "class Mine(Null):\n    name = 'mine'\n    options_model = MyOptions\n",
     )
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
-    cli.environment["PYTHONPATH"] = str(cli.folder)
+    cli.configure(own={"module": "mine:Mine"})
     done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--timeout=1m", "-v")
 
     assert done.code == 0, done.err

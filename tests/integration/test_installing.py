@@ -31,12 +31,10 @@ settings:
 
 @pytest.fixture
 def planned(cli: CommandLine) -> CommandLine:
-    cli.config = cli.folder / "config.yaml"
-    targets = "".join(
-        f"  {name}: {{module: sqlite, runner: local, path: {cli.folder / path}}}\n"
-        for name, path in (("one", "one.db"), ("two", "sub/two.db"), ("three", "x/three.db"))
-    )
-    cli.config.write_text(f"targets:\n{targets}")
+    paths = {"one": "one.db", "two": "sub/two.db", "three": "x/three.db"}
+    cli.configure(**{
+        name: {"module": "sqlite", "path": str(cli.folder / path)} for name, path in paths.items()
+    })  # fmt: skip
     (cli.folder / "plan.yaml").write_text(PLAN)
     (cli.folder / "slow.yaml").write_text(SLOW)
     return cli
@@ -107,9 +105,7 @@ def test_what_somebody_else_has_installed_is_neither_installed_nor_removed(
     stub.write_text(KUBECTL.format(log=cli.folder / "kubectl.log"))
     stub.chmod(0o755)
     cli.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text(f"targets:\n  postgresql: {{module: sqlite, runner: local, path:"
-                          f" {cli.folder / 'x.db'}}}\n")  # fmt: skip
+    cli.configure(postgresql={"module": "sqlite", "path": "x.db"})
     (cli.folder / "taken.yaml").write_text(TAKEN)
 
     done = cli.run("run", "taken.yaml", "--trust", f"--output={cli.output}", "--format=json")

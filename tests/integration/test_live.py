@@ -5,11 +5,9 @@ import re
 import socket
 import urllib.request
 
-import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from tests.browser import WIDTHS, browser, chromium
-from tests.servers import NotInstalled
+from tests.browser import WIDTHS
 
 _INSERT = ("--target", "sqlite", "--workers", "1", "--runs", "1", "--batch", "100", "--seed", "7")
 
@@ -68,24 +66,21 @@ def test_what_cannot_work_is_refused_together_before_anything_starts(cli):
     assert not cli.output.exists()
 
 
-def test_a_browser_draws_both_pictures_at_every_width_and_follows_to_the_end(cli, eventually):
-    try:
-        chromium()
-    except NotInstalled as error:
-        pytest.skip(str(error))
+def test_a_browser_draws_both_pictures_at_every_width_and_follows_to_the_end(
+    cli, chrome, eventually
+):
     started = cli.start("insert", *_INSERT, "--duration=6s", "--verify=none", "--ui=:0")
     url = url_of(started)
-    with browser() as tab:
-        tab.open(url)
-        eventually(lambda: tab.evaluate("samples.length") >= 2)
-        for width in WIDTHS:
-            for scheme in ("light", "dark"):
-                tab.look(width, scheme)
-                drawn = "[...document.querySelectorAll('svg path')].every(p => p.getTotalLength())"
-                eventually(lambda: tab.evaluate(drawn))  # noqa: B023 - called at once
-                assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        eventually(lambda: tab.evaluate("document.getElementById('state').textContent") == "done")
-        assert tab.evaluate("document.getElementById('runs').rows.length") == 1
-        assert tab.complaints() == []
-        assert {*tab.requests()} == {url, f"{url}events"}
+    chrome.open(url)
+    eventually(lambda: chrome.evaluate("samples.length") >= 2)
+    drawn = "[...document.querySelectorAll('svg path')].every(p => p.getTotalLength())"
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            chrome.look(width, scheme)
+            eventually(lambda: chrome.evaluate(drawn))
+            assert chrome.evaluate("document.documentElement.scrollWidth") <= width
+    eventually(lambda: chrome.evaluate("document.getElementById('state').textContent") == "done")
+    assert chrome.evaluate("document.getElementById('runs').rows.length") == 1
+    assert chrome.complaints() == []
+    assert {*chrome.requests()} == {url, f"{url}events"}
     assert cli.finish(started).code == 0

@@ -69,8 +69,7 @@ def test_on_a_full_disk_the_record_of_many_sweeps_is_printed_and_rescued(
     cli: CommandLine, full_disk: Path, words: tuple[str, ...]
 ) -> None:
     (cli.folder / "plan.yaml").write_text(PLAN)
-    cli.config = cli.folder / "config.yaml"
-    cli.config.write_text("targets: {sqlite: {module: sqlite, runner: local, path: bench.db}}")
+    cli.configure(sqlite={"module": "sqlite", "path": "bench.db"})
     done = cli.run(*words, f"--output={full_disk}")
 
     assert done.code == 1, done.err

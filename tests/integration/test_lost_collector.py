@@ -2,18 +2,13 @@
 
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET as POSTGRES
-from tests.integration.test_postgres import reaching
-from tests.servers import Postgres
+from tests.integration.conftest import POSTGRES, CommandLine, Wait
 
-Wait = Callable[[Callable[[], Any]], Any]
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 
 
@@ -73,10 +68,7 @@ def test_it_may_be_killed_in_every_phase(cli: CommandLine, eventually: Wait) -> 
     run = result["runs"][0]
     assert run["metrics"]["rows"] == 40_000
     assert run["outcome"]["verdict"]["status"] == "verified"
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as file:
-        assert file.execute("SELECT count(*), count(DISTINCT id) FROM events").fetchall() == [
-            (60_000, 60_000)
-        ]
+    assert cli.sql("SELECT count(*), count(DISTINCT id) FROM events") == [(60_000, 60_000)]
     assert cli.leftovers() == []
 
 
@@ -87,9 +79,8 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
                         "--num-inserts=200000", "--verify=full")  # fmt: skip
 
     def all_stored() -> bool:
-        with suppress(sqlite3.Error), closing(sqlite3.connect(cli.folder / "bench.db")) as file:
-            ((rows,),) = file.execute("SELECT count(*) FROM events")
-            return bool(rows == 200_000)
+        with suppress(sqlite3.Error):
+            return cli.sql("SELECT count(*) FROM events") == [(200_000,)]
         return False
 
     eventually(all_stored)
@@ -154,20 +145,19 @@ def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
 
 @pytest.mark.server("postgres")
 def test_on_a_server_too_the_tables_are_not_created_again(
-    cli: CommandLine, eventually: Wait, server: Postgres, server_database: str
+    pg: CommandLine, eventually: Wait
 ) -> None:
-    reaching(cli, server, server_database)
-    running = cli.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
+    running = pg.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
                         "--rate=20k", "--duration=3s", "--warmup=2s", "--verify=full",
                         "--quiet")  # fmt: skip
-    eventually(lambda: len(cli.processes("worker")) == 2)
+    eventually(lambda: len(pg.processes("worker")) == 2)
     for moment_s in (1, 2):  # in the warm-up, and in what is measured
         time.sleep(moment_s)
-        kill_collector(cli, eventually)
-    done = cli.finish(running, 120)
+        kill_collector(pg, eventually)
+    done = pg.finish(running, 120)
 
     assert done.code == 0, done.out + done.err
-    run = cli.results()[-1]["runs"][0]
+    run = pg.results()[-1]["runs"][0]
     assert run["outcome"]["verdict"]["status"] == "verified"
     assert run["metrics"]["rows"] > 10_000
 

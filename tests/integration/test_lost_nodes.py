@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-import yaml
 
 from tests.integration.conftest import CommandLine
 from tests.servers.cassandra import CassandraCluster
@@ -20,9 +19,7 @@ def test_rows_of_a_killed_node_are_accounted_for(
         server.create_database("bench")
         for consistency in ("QUORUM", "ONE"):
             options = {**server.options("bench"), "consistency": consistency, "max_sync_calls": 1}
-            target = {"module": "cassandra", "runner": "local", **options}
-            cli.config = cli.folder / "config.yaml"
-            cli.config.write_text(yaml.safe_dump({"targets": {"nodes": target}}))
+            cli.configure(nodes={"module": "cassandra", **options})
             victim = server._running["node3"][1].pid
             done = cli.run(
                 "insert", "--target=nodes", "--workers=2", "--runs=1", "--batch=20",

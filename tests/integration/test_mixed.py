@@ -7,12 +7,9 @@ from collections import Counter
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from tests.browser import WIDTHS, browser, chromium
-from tests.integration.conftest import CommandLine
+from tests.browser import WIDTHS, Tab
+from tests.integration.conftest import POSTGRES, CommandLine
 from tests.integration.test_live import url_of
-from tests.integration.test_postgres import TARGET as POSTGRES
-from tests.integration.test_postgres import reaching
-from tests.servers import NotInstalled, Postgres
 
 BOUNDLESS = """
 from simulator.data.query import RowsQuery
@@ -32,16 +29,13 @@ class Boundless(Sqlite):
 """
 
 
+LITE = {"module": "sqlite", "path": "lite.db", "synchronous": "off"}
+
+
 @pytest.fixture
 def lite(cli: CommandLine) -> CommandLine:
-    (cli.folder / "boundless.py").write_text(BOUNDLESS)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
-    cli.config = cli.folder / "config.yaml"
-    path = cli.folder / "lite.db"
-    cli.config.write_text(
-        f"targets:\n  lite:\n    module: sqlite\n    runner: local\n    path: {path}\n"
-        '    synchronous: "off"\n'
-    )
+    cli.add_modules("boundless", BOUNDLESS)
+    cli.configure(lite=LITE)
     return cli
 
 
@@ -87,7 +81,7 @@ def test_an_answer_that_changes_is_found_and_the_rows_are_verified_nonetheless(
     lite: CommandLine,
 ) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
-    lite.config.write_text(lite.config.read_text().replace("sqlite", "boundless:Boundless"))
+    lite.configure(lite={**LITE, "module": "boundless:Boundless"})
     done = lite.run(
         "mixed", "--target=lite", "--types=count-events", "--duration=1s", "--batch=10",
         "--insert-rate=1000", "--format=json",
@@ -188,31 +182,26 @@ def test_rows_and_queries_are_in_the_metrics_and_on_the_page(lite: CommandLine) 
     assert not lite.leftovers()
 
 
-def test_a_browser_draws_four_pictures_of_rows_and_queries(lite: CommandLine, eventually) -> None:
-    try:
-        chromium()
-    except NotInstalled as error:
-        pytest.skip(str(error))
+def test_a_browser_draws_four_pictures_of_rows_and_queries(
+    lite: CommandLine, chrome: Tab, eventually
+) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
     started = lite.start(
         "mixed", "--target=lite", "--duration=6s", "--batch=20", "--insert-rate=500",
         "--query-rate=10", "--verify=none", "--ui=:0",
     )  # fmt: skip
-    with browser() as tab:
-        tab.open(url_of(started))
-        eventually(lambda: tab.evaluate("samples.length") >= 2)
-        for width in WIDTHS:
-            tab.look(width, "light")
-            drawn = (
-                "[...document.querySelectorAll('svg path')].filter(p => p.getTotalLength()).length"
-            )
-            eventually(lambda: tab.evaluate(drawn) == 6)  # noqa: B023 - called at once
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        tab.evaluate("document.querySelector('details').open = true")
-        cells = "document.querySelector('#samples tr')?.cells.length"
-        eventually(lambda: tab.evaluate(cells) == 10)
-        assert tab.evaluate("document.querySelectorAll('th:not([hidden])').length") == 10 + 3
-        assert tab.complaints() == []
+    chrome.open(url_of(started))
+    eventually(lambda: chrome.evaluate("samples.length") >= 2)
+    drawn = "[...document.querySelectorAll('svg path')].filter(p => p.getTotalLength()).length"
+    for width in WIDTHS:
+        chrome.look(width, "light")
+        eventually(lambda: chrome.evaluate(drawn) == 6)
+        assert chrome.evaluate("document.documentElement.scrollWidth") <= width
+    chrome.evaluate("document.querySelector('details').open = true")
+    cells = "document.querySelector('#samples tr')?.cells.length"
+    eventually(lambda: chrome.evaluate(cells) == 10)
+    assert chrome.evaluate("document.querySelectorAll('th:not([hidden])').length") == 10 + 3
+    assert chrome.complaints() == []
     assert lite.finish(started).code == 0
 
 
@@ -227,10 +216,7 @@ def test_all_that_is_wrong_is_named_and_nothing_is_left_behind(lite: CommandLine
 
 
 @pytest.mark.server("postgres")
-def test_postgres_takes_rows_and_answers_at_the_same_time(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
-    pg = reaching(cli, server, server_database)
+def test_postgres_takes_rows_and_answers_at_the_same_time(pg: CommandLine) -> None:
     filled = pg.run(
         "insert", *POSTGRES, "--runs=1", "--workers=2", "--batch=1000", "--num-inserts=5000", "-q"
     )

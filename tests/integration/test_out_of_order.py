@@ -1,15 +1,9 @@
 """`insert --out-of-order` from the outside: late rows are stored, counted, verified and asked."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET, pg, rows
+from tests.integration.conftest import POSTGRES, CommandLine, rows
 from tests.servers import Postgres
-
-__all__ = ["pg"]
 
 LATE = ("--workload=cpu", "--scale=8", "--start=2026-06-01", "--end=2026-06-01T06:00:00Z",
         "--usage=doubles", "--out-of-order=10%:30m", "--verify=full", "--quiet", "--runs=1",
@@ -29,9 +23,8 @@ def test_the_share_is_late_by_no_more_than_the_time_in_sqlite(cli: CommandLine) 
     assert result["configuration"]["out_of_order"] == "10%:1800s"
     assert result["manifest"]["rows"] == 8 * 6 * 360
 
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as database:
-        unit = database.execute("SELECT max(time) - min(time) FROM cpu").fetchone()[0] / 21_590
-        share, latest = database.execute(SENT.format(time="time", place="rowid")).fetchone()
+    unit = cli.sql("SELECT max(time) - min(time) FROM cpu")[0][0] / 21_590
+    ((share, latest),) = cli.sql(SENT.format(time="time", place="rowid"))
     assert share == pytest.approx(0.1, abs=0.012)
     assert 20 * 60 < latest / unit <= 30 * 60
 
@@ -41,8 +34,7 @@ def test_the_share_is_late_by_no_more_than_the_time_in_sqlite(cli: CommandLine) 
 
     asked = cli.run("verify", *SQLITE, "--verify=full")
     assert asked.code == 0, asked.err
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as database, database:
-        database.execute("DELETE FROM cpu WHERE rowid = 9000")
+    cli.sql("DELETE FROM cpu WHERE rowid = 9000")
     asked = cli.run("verify", *SQLITE, "--verify=full")
     assert asked.code == 3, asked.out
 
@@ -55,9 +47,8 @@ def test_further_rows_come_in_the_same_order_and_a_limit_or_a_time_ends_within_i
     cli.refuse("insert", *SQLITE, *LATE, "--workers=2", "--no-clean", "--out-of-order=5%:30m")
     more = cli.run("insert", *SQLITE, *LATE, "--workers=2", "--no-clean")
     assert more.code == 0, more.err
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as database:
-        counted = "SELECT count(*), count(DISTINCT hostname || time) FROM cpu"
-        assert database.execute(counted).fetchone() == (17_280, 17_280)
+    counted = "SELECT count(*), count(DISTINCT hostname || time) FROM cpu"
+    assert cli.sql(counted) == [(17_280, 17_280)]
 
     iot = ("--workload=iot", "--out-of-order=20%:10m", "--duration=300ms", "--workers=2")
     timed = cli.run("insert", *SQLITE, *LATE[6:], *iot)
@@ -68,13 +59,13 @@ def test_further_rows_come_in_the_same_order_and_a_limit_or_a_time_ends_within_i
 def test_the_share_is_late_by_no_more_than_the_time_in_postgresql(
     pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    done = pg.run("insert", *TARGET, *LATE, "--workers=1")
+    done = pg.run("insert", *POSTGRES, *LATE, "--workers=1")
     assert done.code == 0, done.err
     asked = SENT.format(time="extract(epoch FROM time)", place="id")
     ((share, latest),) = rows(server, server_database, asked)
     assert float(share) == pytest.approx(0.1, abs=0.012)
     assert 20 * 60 < latest <= 30 * 60
 
-    asked = pg.run("query", *TARGET, "--runs=2", "--format=json")
+    asked = pg.run("query", *POSTGRES, "--runs=2", "--format=json")
     assert asked.code == 0, asked.err
     assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}

@@ -1,14 +1,15 @@
 """Queries of the user's own, from the outside: timed, marked, compared between databases."""
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from simulator.data.query import Output, Statement
+from simulator.data.schema import TimeUnit, Type
 from simulator.modules import open_database
-from simulator.modules.contract import Database, Session
+from simulator.modules.contract import Database
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import edited
 from tests.integration.test_validate import targets
@@ -34,7 +35,6 @@ QUERIES = {
         "text": {"sqlite": "SELECT count(*) FROM {table}", "sql": "SELECT 7 AS readings"},
     },
 }
-DUCK = "  duck:\n    module: duckdb\n    runner: local\n    path: {}\n"
 
 
 def written(cli: CommandLine, *names: str) -> str:
@@ -81,7 +81,7 @@ def test_own_queries_are_timed_and_marked_wherever_they_are_shown(cli: CommandLi
 
 def test_two_databases_are_asked_the_same_and_a_difference_is_shown(cli: CommandLine) -> None:
     pytest.importorskip("duckdb")
-    targets(cli, DUCK.format(cli.folder / "duck.db"))
+    targets(cli, duck={"module": "duckdb", "path": "duck.db"})
     inserted(cli, "lite", "duck")
     words = ("--targets=lite,duck", "--format=json", "--quiet")
     alike = cli.run("validate", *words, written(cli, "mine"), "--count=20")
@@ -273,7 +273,7 @@ def test_a_real_server_answers_own_queries_and_refuses_to_write(
     assert done.code == 0, done.out + done.err
 
     database = open_database("postgres", server_options, {})
-    refused(database, "CREATE TABLE mine (a int)")
+    expect_no_writing(database, "CREATE TABLE mine (a int)")
 
 
 @pytest.mark.parametrize("module", ["sqlite", "duckdb", "clickhouse_embedded"])
@@ -282,23 +282,17 @@ def test_a_session_that_reads_refuses_to_write(module: str, tmp_path: Path) -> N
     if module in packages:
         pytest.importorskip(packages[module])
     database = open_database(module, {"path": str(tmp_path / "data")}, {})
-    refused(database, "CREATE TABLE mine (a int) ENGINE = Memory" if "click" in module else
-            "CREATE TABLE mine (a int)")  # fmt: skip
+    engine = " ENGINE = Memory" * ("click" in module)
+    expect_no_writing(database, f"CREATE TABLE mine (a int){engine}")
 
 
-def refused(database: Database, create: str) -> None:
+def expect_no_writing(database: Database, create: str) -> None:
+    outputs = (Output("a", Type.INT64, TimeUnit.SECOND),)
     with database.connect() as session:
         session.read_only()
-        assert [int(row[0]) for row in session.run(one(session))] == [1]
+        assert [int(row[0]) for row in session.run(Statement("SELECT 1", outputs))] == [1]
         with pytest.raises(Exception, match=r"(?i)read-?_?only|readonly|query_only"):
-            session.run(one(session, create))
-
-
-def one(_: Session, text: str = "SELECT 1") -> Any:
-    from simulator.data.query import Output, Statement  # noqa: PLC0415
-    from simulator.data.schema import TimeUnit, Type  # noqa: PLC0415
-
-    return Statement(text, (Output("a", Type.INT64, TimeUnit.SECOND),))
+            session.run(Statement(create, outputs))
 
 
 def test_what_cannot_be_asked_is_named_before_anything_runs(cli: CommandLine) -> None:
@@ -345,12 +339,10 @@ def test_an_answer_that_has_other_columns_ends_the_run(cli: CommandLine) -> None
     path = cli.folder / "queries.yaml"
     path.write_text(yaml.safe_dump({"queries": {"few": query}}))
     done = cli.run("query", "--target=lite", f"--queries={path}", "--quiet")
-    with sqlite3.connect(cli.folder / "lite.db") as connection:
-        ((rows,),) = connection.execute("SELECT count(*) FROM events")
 
     assert done.code == 1
     assert "query few: the answer does not have the expected columns: expected 2" in done.err
-    assert rows == 2000
+    assert cli.sql("SELECT count(*) FROM events", "lite.db") == [(2000,)]
 
 
 def test_own_queries_are_asked_while_rows_arrive(cli: CommandLine) -> None:

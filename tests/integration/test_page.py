@@ -6,8 +6,7 @@ import pytest
 
 from iotbench.output.page.build import page_of, render
 from iotbench.output.page.measured import Sources
-from tests.browser import WIDTHS, Tab, browser, chromium
-from tests.servers import NotInstalled
+from tests.browser import WIDTHS, Tab
 from tests.unit.output.page import shown
 
 _BOXES = """[...document.querySelectorAll("figure svg")].map(svg => {
@@ -21,15 +20,10 @@ _STROKES = """[...new Set([...document.querySelectorAll("svg path")].map(
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory):
-    try:
-        chromium()
-    except NotInstalled as error:
-        pytest.skip(str(error))
+def tab(tmp_path_factory, chrome: Tab) -> Tab:
     page: Path = tmp_path_factory.mktemp("page") / "report.html"
     page.write_text(render(page_of(Sources(shown.named(shown.every()), ()))))
-    with browser() as found:
-        yield found.open(page.as_uri())
+    return chrome.open(page.as_uri())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -75,12 +69,8 @@ def test_the_console_is_empty_and_nothing_was_requested(tab: Tab) -> None:
     assert tab.requests()
 
 
-def test_a_page_runs_no_script_of_a_result(tmp_path: Path) -> None:
+def test_a_page_runs_no_script_of_a_result(tmp_path: Path, chrome: Tab) -> None:
     """Hostile names and texts are letters on the page: no element, dialog or request of theirs."""
-    try:
-        chromium()
-    except NotInstalled as error:
-        pytest.skip(str(error))
     texts = ("<img src=x onerror=window.owned=1>", "</script><script>window.owned=1</script>",
              "'];window.owned=1;['", "\x1b[31m", "https://example.com/x")  # fmt: skip
     results = [
@@ -90,10 +80,9 @@ def test_a_page_runs_no_script_of_a_result(tmp_path: Path) -> None:
     ]  # fmt: skip
     page = tmp_path / "report.html"
     page.write_text(render(page_of(Sources(shown.named(results), ()))))
-    with browser() as found:
-        tab = found.open(page.as_uri())
-        assert tab.evaluate("window.owned === undefined")
-        assert tab.evaluate("document.images.length") == 0
-        assert "onerror=window.owned=1" in tab.evaluate("document.body.innerText")
-        assert tab.complaints() == []
-        assert [each for each in tab.requests() if not each.startswith(("file:", "data:"))] == []
+    tab = chrome.open(page.as_uri())
+    assert tab.evaluate("window.owned === undefined")
+    assert tab.evaluate("document.images.length") == 0
+    assert "onerror=window.owned=1" in tab.evaluate("document.body.innerText")
+    assert tab.complaints() == []
+    assert [each for each in tab.requests() if not each.startswith(("file:", "data:"))] == []

@@ -1,24 +1,16 @@
 """`insert` and `query` on a real PostgreSQL, from the outside, also when it goes away."""
 
 import time
-from collections.abc import Callable
-from typing import Any
 
-import psycopg2
 import pytest
 
-from tests.integration.conftest import CommandLine, combined
+from tests.integration.conftest import POSTGRES as TARGET
+from tests.integration.conftest import CommandLine, Wait, combined, rows
 from tests.servers import Postgres
 
 pytestmark = pytest.mark.server("postgres")
 
-TARGET = (
-    "--target=postgresql",
-    "--runner=local",
-    "--extra-option=connection_string=${BENCH_POSTGRES}",
-)
 LONG = (*TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=100000000", "--quiet")
-Wait = Callable[[Callable[[], Any]], Any]
 
 
 COPYING = (
@@ -26,28 +18,6 @@ COPYING = (
     " WHERE datname = current_database() AND query LIKE 'COPY events%'"
 )
 """A row for each connection that has sent a batch."""
-
-
-@pytest.fixture
-def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
-    """The command line, with a database of its own on the tests' server."""
-    return reaching(cli, server, server_database)
-
-
-def reaching(cli: CommandLine, server: Postgres, database: str) -> CommandLine:
-    reach = f"{server.connection_string(database)} password={server.password}"
-    cli.environment["BENCH_POSTGRES"] = reach
-    return cli
-
-
-def rows(server: Postgres, database: str, statement: str) -> list[tuple[Any, ...]]:
-    connection = psycopg2.connect(server.connection_string(database), password=server.password)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-    finally:
-        connection.close()
 
 
 MODES = ("", "use_values_lists=true", "transaction=true", "prepared=true")
@@ -194,7 +164,7 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
     cli: CommandLine, eventually: Wait
 ) -> None:
     with Postgres() as server, server.database() as database:
-        reaching(cli, server, database)
+        cli.reach_postgres(server, database)
         running = cli.start("insert", *LONG)
         eventually(lambda: len(cli.processes("worker")) == 2)
         eventually(lambda: rows(server, database, COPYING))
@@ -227,10 +197,8 @@ def test_a_plan_waits_once_for_a_server_that_went_away(
     cli: CommandLine, eventually: Wait, *, comes_back: bool
 ) -> None:
     with Postgres() as server, server.database() as database:
-        reaching(cli, server, database)
-        cli.config = cli.folder / "config.yaml"
-        target = "{module: postgres, runner: local, connection_string: '${BENCH_POSTGRES}'}"
-        cli.config.write_text(f"targets:\n  postgresql: {target}\n")
+        cli.reach_postgres(server, database)
+        cli.configure(postgresql={"module": "postgres", "connection_string": "${BENCH_POSTGRES}"})
         (cli.folder / "plan.yaml").write_text(PLAN)
         running = cli.start("run", "plan.yaml", f"--output={cli.output}", "--format=json")
         eventually(lambda: cli.processes("worker"))
@@ -260,7 +228,7 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
     cli: CommandLine, eventually: Wait
 ) -> None:
     with Postgres() as server, server.database() as database:
-        reaching(cli, server, database)
+        cli.reach_postgres(server, database)
         running = cli.start(
             "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--duration=16s",
             "--retry-for=1m", "--verify=full", "--quiet",
@@ -290,7 +258,7 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
 @pytest.mark.rare
 def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: Wait) -> None:
     with Postgres() as server, server.database() as database:
-        reaching(cli, server, database)
+        cli.reach_postgres(server, database)
         done = cli.run("insert", *TARGET, "--workers=1", "--runs=1", "--batch=100", "--quiet")
         assert done.code == 0, done.err
         wait = "echo $BENCH_POSTGRES; touch asked; until test -e done; do sleep 0.1; done; rm done"
@@ -340,17 +308,13 @@ ONE_AT_A_TIME = """\
 
 
 def test_a_ramp_finds_with_how_many_workers_answers_take_too_long(pg: CommandLine) -> None:
-    pg.config = pg.folder / "config.yaml"
-    pg.config.write_text(
-        "targets:\n  postgresql:\n    module: postgres\n    runner: local\n"
-        "    connection_string: ${BENCH_POSTGRES}\n    queries:\n      count-events: |\n"
-        + "".join(f"    {line}\n" for line in ONE_AT_A_TIME.splitlines())
-    )
+    reach = {"module": "postgres", "connection_string": "${BENCH_POSTGRES}"}
+    pg.configure(postgresql={**reach, "queries": {"count-events": ONE_AT_A_TIME}})
     target = "--target=postgresql"
     done = pg.run("insert", target, "--workers=1", "--runs=1", "--num-inserts=50", "--quiet")
     asked = pg.run(
         "query", target, "--types=count-events", "--workers=6", "--force", "--ramp",
-        "--response-limit=500ms", "--ramp-interval=5s", "--moving-average=3s", "--format=json",
+        "--response-limit=500ms", "--ramp-interval=3s", "--moving-average=2s", "--format=json",
     )  # fmt: skip
 
     assert (done.code, asked.code) == (0, 0), done.err + asked.err
@@ -402,5 +366,5 @@ def test_a_change_that_a_trigger_undoes_is_found(
 
     assert done.code == 3, done.err
     checks = pg.results()[-1]["runs"][0]["outcome"]["verdict"]["checks"]
-    (rows,) = (check for check in checks if check["name"] == "cpu: every row")
-    assert "not expected " in rows["found"], rows
+    (found,) = (check for check in checks if check["name"] == "cpu: every row")
+    assert "not expected " in found["found"], found

@@ -1,7 +1,5 @@
 """`query --plans`: what is printed, kept and shown, and what `compare` says of a change."""
 
-import sqlite3
-
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
@@ -13,8 +11,7 @@ def test_plans_are_shown_kept_and_compared(cli: CommandLine) -> None:
     assert done.code == 0, done.err
     first = cli.run("query", *SQLITE, TYPES, "--workers=1,2", "--plans")
     cli.run("query", *SQLITE, TYPES, "--plans")
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        connection.execute("CREATE INDEX by_temperature ON events (temperature)")
+    cli.sql("CREATE INDEX by_temperature ON events (temperature)")
     indexed = cli.run("query", *SQLITE, TYPES, "--plans")
 
     assert (first.code, indexed.code) == (0, 0), first.err + indexed.err

@@ -1,7 +1,6 @@
 """All results on one axis, in a browser: chosen, sorted, filtered, pointed at, compared, linked."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ from iotbench.output.page.build import page_of, render
 from iotbench.output.page.measured import RepeatedItem, Sources
 from iotbench.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
-from tests.browser import WIDTHS, Tab, browser, chromium
+from tests.browser import WIDTHS, Tab
 from tests.perf.page import many
-from tests.servers import NotInstalled
 from tests.unit.output.page import shown
 
 _NAMES = "[...document.querySelectorAll('#overview tbody a')].map(each => each.textContent)"
@@ -57,19 +55,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def only_tab() -> Iterator[Tab]:
-    try:
-        chromium()
-    except NotInstalled as error:
-        pytest.skip(str(error))
-    with browser() as found:
-        yield found
-
-
 @pytest.fixture
-def tab(only_tab: Tab, page: Path) -> Tab:
-    return opened(only_tab, page)
+def tab(chrome: Tab, page: Path) -> Tab:
+    return opened(chrome, page)
 
 
 def opened(tab: Tab, page: Path, fragment: str = "") -> Tab:
@@ -243,15 +231,15 @@ def test_a_link_keeps_the_choice(tab: Tab, page: Path) -> None:
     "fragment", ["#figure=nonsense&sort=99&compare=7777.x&scale=%3Cb%3E", "#=&=", "#%%%=1"]
 )
 def test_a_link_that_is_damaged_shows_the_first_choice(
-    only_tab: Tab, page: Path, fragment: str
+    chrome: Tab, page: Path, fragment: str
 ) -> None:
-    tab = opened(only_tab, page, fragment)
+    tab = opened(chrome, page, fragment)
 
     assert tab.evaluate(_NAMES) == ["fast", "middle", shown.HOSTILE, "slow", "fast", "slow"]
 
 
-def test_a_link_to_a_result_opens_it(only_tab: Tab, page: Path) -> None:
-    tab = opened(only_tab, page, "#result-2")
+def test_a_link_to_a_result_opens_it(chrome: Tab, page: Path) -> None:
+    tab = opened(chrome, page, "#result-2")
 
     assert tab.evaluate("document.querySelector('#result-2').checkVisibility()") is True
 
@@ -308,11 +296,11 @@ def test_it_prints_with_its_picture_and_without_its_controls(tab: Tab) -> None:
 
 
 def test_a_page_of_100_results_is_below_3_mb_and_says_it_all_at_first(
-    only_tab: Tab, tmp_path: Path
+    chrome: Tab, tmp_path: Path
 ) -> None:
     page = tmp_path / "100.html"
     page.write_text(render(page_of(many(100))))
-    tab = opened(only_tab, page)
+    tab = opened(chrome, page)
     folded = "[...document.querySelectorAll('details.fold, details.result')].map(each => each.open)"
 
     assert page.stat().st_size < 3_000_000
@@ -339,10 +327,10 @@ def _planned(tmp_path: Path) -> Path:
 
 
 def test_of_a_plan_each_target_is_shown_once_until_all_are_wanted(
-    only_tab: Tab, tmp_path: Path
+    chrome: Tab, tmp_path: Path
 ) -> None:
     page = _planned(tmp_path)
-    tab = opened(only_tab, page)
+    tab = opened(chrome, page)
     targets = [f"target-{number}" for number in range(1, 6)]
     first = [mark.split(", Rows/s")[0] for mark in tab.evaluate(_MARKS)]
     table = tab.evaluate(_NAMES)

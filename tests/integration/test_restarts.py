@@ -4,13 +4,12 @@ With `--retry-for` the run goes on; every row is accounted for, and `verify` agr
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 from tests.servers import Server
 
 MODULES = {
@@ -33,9 +32,7 @@ SERVERS = [
 def target(
     cli: CommandLine, server: Server, server_options: dict[str, Any], server_name: str
 ) -> Iterator[CommandLine]:
-    cli.config = cli.folder / "config.yaml"
-    options = {"module": MODULES[server_name], "runner": "local", **server_options}
-    cli.config.write_text(yaml.safe_dump({"targets": {"mine": options}}))
+    cli.configure(mine={"module": MODULES[server_name], **server_options})
     yield cli
     server.start()
 
@@ -46,7 +43,7 @@ def test_a_server_that_restarts_loses_no_acknowledged_row(
     target: CommandLine,
     server: Server,
     server_name: str,
-    eventually: Callable[[Callable[[], Any]], Any],
+    eventually: Wait,
 ) -> None:
     lasts_s = SLOW_S.get(server_name, 10)
     running = target.start(

@@ -1,17 +1,15 @@
 """A credential is rotated while a run goes on: its file is read again, and no row is lost."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-import yaml
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import rows
+from tests.integration.conftest import CommandLine, Wait, rows
 from tests.servers import Postgres
 from tests.servers.influxdb import InfluxDb1
 
@@ -53,14 +51,12 @@ def user(cli: CommandLine, server: Postgres, server_database: str) -> Iterator[U
     )
     path = cli.folder / "password"
     path.write_text(f"{OLD}\n")
-    cli.config = cli.folder / "config.yaml"
     entry = {
         "module": "postgres",
-        "runner": "local",
         "connection_string": server.connection_string(server_database, ROLE),
         "password_from": {"file": "password"},
     }
-    cli.config.write_text(yaml.safe_dump({"targets": {"t": entry}}))
+    cli.configure(t=entry)
     yield User(server, server_database, path)
     server.execute(f"ALTER DATABASE {server_database} OWNER TO bench")
     server.execute(f"REASSIGN OWNED BY {ROLE} TO bench", database=server_database)
@@ -69,7 +65,7 @@ def user(cli: CommandLine, server: Postgres, server_database: str) -> Iterator[U
 
 @pytest.mark.server("postgres")
 def test_connections_stay_and_the_rows_are_verified_with_the_new_password(
-    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+    cli: CommandLine, user: User, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LOAD, "--workers=2", "--rate=500", "--format=json")
     eventually(user.inserts)
@@ -86,7 +82,7 @@ def test_connections_stay_and_the_rows_are_verified_with_the_new_password(
 
 @pytest.mark.server("postgres")
 def test_connections_that_are_lost_are_opened_with_the_new_password(
-    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+    cli: CommandLine, user: User, eventually: Wait
 ) -> None:
     """A batch in flight is of unknown outcome, and stored or not: the other rows are all there."""
     running = cli.start("insert", *LOAD, "--workers=2", "--rate=500")
@@ -106,7 +102,7 @@ def test_connections_that_are_lost_are_opened_with_the_new_password(
 @pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_without_its_file_a_rotated_password_ends_the_run_and_the_cause_is_named(
-    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+    cli: CommandLine, user: User, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LOAD, "--workers=1", "--rate=500")
     eventually(user.inserts)
@@ -126,7 +122,7 @@ def test_a_server_that_checks_each_request_is_asked_until_the_file_is_new(
     cli: CommandLine,
     server: InfluxDb1,
     server_database: str,
-    eventually: Callable[[Callable[[], Any]], Any],
+    eventually: Wait,
     kind: str,
 ) -> None:
     """It refuses the old password some seconds before the new one is in the file."""
@@ -141,12 +137,11 @@ def test_a_server_that_checks_each_request_is_asked_until_the_file_is_new(
     asked(f"CREATE USER {ROLE} WITH PASSWORD '{OLD}' WITH ALL PRIVILEGES")
     path = cli.folder / "password"
     path.write_text(OLD)
-    cli.config = cli.folder / "config.yaml"
     entry = {
-        "module": "influxdb1", "runner": "local", "url": server.url, "user": ROLE,
+        "module": "influxdb1", "url": server.url, "user": ROLE,
         "password_from": {"file": "password"}, "prefix": f"{server_database}_",
     }  # fmt: skip
-    cli.config.write_text(yaml.safe_dump({"targets": {"t": entry}}))
+    cli.configure(t=entry)
     load = ["--workers=2", "--rate=500", "--runs=1"]
     if kind == "mixed":
         load = ["--insert-workers=1", "--insert-rate=500", "--query-workers=1", "--query-rate=20"]

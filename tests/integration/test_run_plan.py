@@ -8,13 +8,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests import ROOT
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 PLAN = """
 name: tiny
@@ -32,12 +30,9 @@ ITEMS = 8
 
 @pytest.fixture
 def planned(cli: CommandLine) -> CommandLine:
-    cli.config = cli.folder / "config.yaml"
-    targets = "".join(
-        f"  {name}: {{module: sqlite, runner: local, path: {cli.folder / name}.db}}\n"
-        for name in ("one", "two")
-    )
-    cli.config.write_text(f"targets:\n{targets}")
+    cli.configure(**{
+        name: {"module": "sqlite", "path": f"{cli.folder / name}.db"} for name in ("one", "two")
+    })  # fmt: skip
     (cli.folder / "plan.yaml").write_text(PLAN)
     return cli
 
@@ -236,7 +231,7 @@ program(*argv[1:])
 
 
 def test_the_published_measurement_waits_for_its_plan_when_interrupted(
-    planned: CommandLine, eventually: Callable[[Callable[[], Any]], Any]
+    planned: CommandLine, eventually: Wait
 ) -> None:
     """Ctrl-C interrupts both; the plan tidies up, as after a Ctrl-C of its own."""
     (planned.folder / "plan.yaml").write_text(LONG)

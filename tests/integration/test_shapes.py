@@ -1,7 +1,6 @@
 """Bars of stocks, and rows without a natural key, from the outside: on SQLite."""
 
 import re
-import sqlite3
 
 import pytest
 
@@ -43,9 +42,8 @@ def test_shards_are_tables_of_the_workers_and_light_has_its_index(cli: CommandLi
     assert {name: len(rows) for name, rows in stored(cli).items()} == {
         f"light{part}": 500 for part in range(3)
     }
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        (index,) = connection.execute("PRAGMA index_list(light1)")
-        (column,) = connection.execute(f"PRAGMA index_info({index[1]})")
+    (index,) = cli.sql("PRAGMA index_list(light1)")
+    (column,) = cli.sql(f"PRAGMA index_info({index[1]})")
     assert column[2] == "val1"
     expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=2)
 
@@ -57,13 +55,10 @@ def test_equal_rows_are_counted(cli: CommandLine) -> None:
     assert done.code == 0, done.err
     columns = "timestamp, val1, val2"
     equal = f"SELECT max(id) FROM light GROUP BY {columns} HAVING count(*) = 2 ORDER BY 1"
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        ids = [row[0] for row in connection.execute(equal)]
-        assert len(ids) > 5
-        lost = f"DELETE FROM light WHERE id = {ids[0]}"
-        connection.execute(lost)
-        doubled = f"INSERT INTO light ({columns}) SELECT {columns} FROM light WHERE id = {ids[1]}"
-        connection.execute(doubled)
+    ids = [row[0] for row in cli.sql(equal)]
+    assert len(ids) > 5
+    cli.sql(f"DELETE FROM light WHERE id = {ids[0]}")
+    cli.sql(f"INSERT INTO light ({columns}) SELECT {columns} FROM light WHERE id = {ids[1]}")
     verify = ("verify", "--target=sqlite", "--extra-option=path=bench.db", "--verify=full")
     found = cli.run(*verify)
 
@@ -85,7 +80,6 @@ def test_the_workload_names_its_primary_key(cli: CommandLine, workload: str, key
         done = cli.run("insert", *SQLITE, *words)
         assert done.code == 0, done.err
         assert cli.results()[-1]["configuration"]["primary_key"] == expected
-        with sqlite3.connect(cli.folder / "bench.db") as connection:
-            table = "events" if workload == "iot" else workload
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        table = "events" if workload == "iot" else workload
+        columns = [row[1] for row in cli.sql(f"PRAGMA table_info({table})")]
         assert ("id" in columns) == (expected == "db")

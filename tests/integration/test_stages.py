@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET, reaching, rows
+from tests.integration.conftest import POSTGRES as TARGET
+from tests.integration.conftest import CommandLine, rows
 from tests.servers import Postgres
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
@@ -196,9 +196,8 @@ thresholds: [rows_per_s < 1 at workers=2]
 @pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_stages_on_postgresql_are_stored_row_by_row(
-    cli: CommandLine, server: Postgres, server_database: str
+    pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    pg = reaching(cli, server, server_database)
     done = pg.run(
         "insert", *TARGET, STAGES, "--batch=100", "--verify=full", "--quiet", "--format=json"
     )

@@ -1,23 +1,13 @@
 """`insert --setup` and `--teardown`: the user's statements on the tables of each run."""
 
-import sqlite3
-
 import pytest
 
-from tests.integration.conftest import CommandLine
-from tests.integration.test_postgres import TARGET as POSTGRES
-from tests.integration.test_postgres import reaching
-from tests.servers import Postgres
+from tests.integration.conftest import POSTGRES, CommandLine
 
 INSERT = (
     "insert", "--target=sqlite", "--extra-option=path=bench.db", "--workers=1", "--runs=2",
     "--batch=100", "--num-inserts=1000", "--quiet",
 )  # fmt: skip
-
-
-def asked(cli: CommandLine, statement: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        return connection.execute(statement).fetchall()
 
 
 def files(cli: CommandLine, setup: str, teardown: str) -> tuple[str, str]:
@@ -36,10 +26,10 @@ def test_each_run_sets_up_its_tables_and_tears_down(cli: CommandLine) -> None:
     done = cli.run(*INSERT, *both)
 
     assert done.code == 0, done.err
-    assert asked(cli, "SELECT what FROM log") == [
+    assert cli.sql("SELECT what FROM log") == [
         ("setup",), ("rows 1000",), ("setup",), ("rows 1000",)
     ]  # fmt: skip
-    assert asked(cli, "SELECT name FROM sqlite_master WHERE name = 'warm'") == []
+    assert cli.sql("SELECT name FROM sqlite_master WHERE name = 'warm'") == []
     (result,) = cli.results()
     assert len(result["configuration"]["setup"]) == len(result["configuration"]["teardown"]) == 12
     assert {"setup", "teardown"} <= {*result["runs"][0]["outcome"]["phases_s"]}
@@ -59,24 +49,20 @@ def test_a_statement_that_fails_is_named_and_what_was_set_up_is_torn_down(
     assert "--setup: statement 2 of 2 failed: " in done.err
     assert "no such table: main.nowhere" in done.err
     assert "Traceback" not in done.err
-    assert asked(cli, "SELECT name FROM sqlite_master WHERE name = 'mine'") == []
+    assert cli.sql("SELECT name FROM sqlite_master WHERE name = 'mine'") == []
 
 
 def test_what_is_refused_before_is_not_torn_down(cli: CommandLine) -> None:
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        connection.execute("CREATE TABLE events (theirs INT)")
+    cli.sql("CREATE TABLE events (theirs INT)")
     done = cli.run(*INSERT, *files(cli, "SELECT 1;\n", "DROP TABLE events;\n"))
 
     assert done.code == 2
     assert "did not make table events" in done.err
-    assert asked(cli, "SELECT name FROM pragma_table_info('events')") == [("theirs",)]
+    assert cli.sql("SELECT name FROM pragma_table_info('events')") == [("theirs",)]
 
 
 @pytest.mark.server("postgres")
-def test_an_index_of_the_users_own_on_postgres(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
-    pg = reaching(cli, server, server_database)
+def test_an_index_of_the_users_own_on_postgres(pg: CommandLine) -> None:
     both = files(
         pg,
         "CREATE INDEX by_temperature ON events (temperature);\n"
@@ -95,10 +81,7 @@ def test_an_index_of_the_users_own_on_postgres(
 
 
 @pytest.mark.server("postgres")
-def test_tables_that_the_user_makes_unlogged_are_not_durable_on_postgres(
-    cli: CommandLine, server: Postgres, server_database: str
-) -> None:
-    pg = reaching(cli, server, server_database)
+def test_tables_that_the_user_makes_unlogged_are_not_durable_on_postgres(pg: CommandLine) -> None:
     unlogged = files(pg, "ALTER TABLE events SET UNLOGGED;\n", "")[0]
     insert = ("insert", *POSTGRES, "--workers=1", "--runs=1", "--batch=500", "--num-inserts=1000")
     said = "an acknowledged row is lost in a crash of the server: unlogged (events)"
@@ -118,6 +101,6 @@ def test_a_run_that_takes_too_long_is_torn_down(cli: CommandLine) -> None:
 
     assert done.code == 1, done.err
     assert "--timeout: the run was not done after 3 s" in done.err
-    assert asked(cli, "SELECT name FROM sqlite_master WHERE name IN ('mine', 'events')") == [
+    assert cli.sql("SELECT name FROM sqlite_master WHERE name IN ('mine', 'events')") == [
         ("events",)
     ]

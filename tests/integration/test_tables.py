@@ -1,7 +1,5 @@
 """Rows spread across any number of tables, by row or by worker, on SQLite."""
 
-import sqlite3
-
 import pytest
 
 from tests.integration.conftest import CommandLine
@@ -13,14 +11,8 @@ QUERY = ("query", *SQLITE, "--format=json")
 
 def counts(cli: CommandLine) -> dict[str, int]:
     """Return the number of rows of each table of events."""
-    with sqlite3.connect(cli.folder / "bench.db") as connection:
-        listed = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'events%'"
-        )
-        names = [name for (name,) in listed]
-        found = {n: connection.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in names}
-    connection.close()
-    return found
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'events%'"
+    return {name: cli.sql(f"SELECT count(*) FROM {name}")[0][0] for (name,) in cli.sql(listed)}
 
 
 def expect_right_answers(cli: CommandLine) -> None:

@@ -1,8 +1,6 @@
 """Workloads cpu and trucks on SQLite, from the outside."""
 
 import re
-import sqlite3
-from contextlib import closing
 
 import pytest
 
@@ -73,13 +71,12 @@ def test_the_queries_of_trucks_are_verified_and_a_wrong_answer_is_found(cli: Com
     assert len(verdicts(cli)) == 13 + 2
     assert {*verdicts(cli).values()} == {"verified"}
 
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as database, database:
-        # A truck stands still for two hours, which changes answers and no number of rows.
-        database.execute(
-            "UPDATE readings SET velocity = 0 WHERE name = 'truck_1' AND time BETWEEN "
-            "(SELECT max(time) - 10000000 FROM readings) AND "
-            "(SELECT max(time) - 2800000 FROM readings)"
-        )
+    # A truck stands still for two hours, which changes answers and no number of rows.
+    cli.sql(
+        "UPDATE readings SET velocity = 0 WHERE name = 'truck_1' AND time BETWEEN "
+        "(SELECT max(time) - 10000000 FROM readings) AND "
+        "(SELECT max(time) - 2800000 FROM readings)"
+    )
     types = ("avg-daily-driving-duration", "avg-daily-driving-session", "breakdown-frequency")
     asked = cli.run("query", *words, f"--types={','.join(types)}")
     assert asked.code == 3

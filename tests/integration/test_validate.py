@@ -1,14 +1,11 @@
 """`validate`: the same questions to SQLite and to another database, from the outside."""
 
-import sqlite3
-from pathlib import Path
 from typing import Any
 
-import psycopg2
 import pytest
 import yaml
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, rows
 from tests.integration.test_databases import edited
 from tests.servers import Postgres
 
@@ -18,23 +15,13 @@ FLEET = (
 )  # fmt: skip
 ONE_RUN = ("--workers=1", "--batch=500", "--runs=1", "--quiet")
 TYPES = "--types=?-host-1-hr,count-cpu,cpu-mean-by-hour-and-host"
-POSTGRES = """\
-  pg:
-    module: postgres
-    runner: local
-    connection_string: ${BENCH_POSTGRES}
-"""
+PG = {"module": "postgres", "connection_string": "${BENCH_POSTGRES}"}
 
 
-def targets(cli: CommandLine, more: str = "") -> CommandLine:
+def targets(cli: CommandLine, **more: dict[str, Any]) -> None:
     """Give the command line two SQLite files as targets, and more."""
-    cli.config = cli.folder / "config.yaml"
-    lite = [
-        f"  {name}:\n    module: sqlite\n    runner: local\n    path: {cli.folder / name}.db\n"
-        for name in ("lite", "other")
-    ]
-    cli.config.write_text("targets:\n" + "".join(lite) + more)
-    return cli
+    lite = {name: {"module": "sqlite", "path": f"{name}.db"} for name in ("lite", "other")}
+    cli.configure(**lite, **more)
 
 
 def insert(cli: CommandLine, *names: str, words: tuple[str, ...] = FLEET) -> None:
@@ -43,29 +30,18 @@ def insert(cli: CommandLine, *names: str, words: tuple[str, ...] = FLEET) -> Non
         assert done.code == 0, done.err
 
 
-def spoil(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 101")
-
-
 @pytest.mark.server("postgres")
 def test_two_databases_answer_alike_and_a_wrong_row_is_seen(
-    cli: CommandLine, server: Postgres, server_database: str
+    pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    reach = f"{server.connection_string(server_database)} password={server.password}"
-    cli.environment["BENCH_POSTGRES"] = reach
-    targets(cli, POSTGRES)
-    insert(cli, "lite", "pg")
-    alike = cli.run(
+    targets(pg, pg=PG)
+    insert(pg, "lite", "pg")
+    alike = pg.run(
         "validate", "--targets=lite,pg", TYPES, "--count=20", "--format=json", "--quiet",
     )  # fmt: skip
-    connection = psycopg2.connect(
-        server.connection_string(server_database), password=server.password
-    )
-    with connection, connection.cursor() as cursor:
-        cursor.execute("UPDATE cpu SET usage_user = 99.5 WHERE usage_user < 99.5")
-    connection.close()
-    differ = cli.run("validate", "--targets=lite,pg", TYPES, "--count=5", "--quiet")
+    wrong = "UPDATE cpu SET usage_user = 99.5 WHERE usage_user < 99.5"
+    rows(server, server_database, wrong)
+    differ = pg.run("validate", "--targets=lite,pg", TYPES, "--count=5", "--quiet")
 
     assert alike.code == 0, alike.out + alike.err
     counts = {each["query"]: (each["answers"], each["different"]) for each in alike.json["queries"]}
@@ -78,9 +54,9 @@ def test_two_databases_answer_alike_and_a_wrong_row_is_seen(
     assert all(each["equal"] + each["rounded"] == each["answers"] for each in alike.json["queries"])
     assert [each["verdict_pg"] for each in alike.json["queries"]] == ["verified"] * 4
     assert differ.code == 3
-    rows = {line.split()[0]: line.split() for line in differ.out.splitlines() if line.split()}
-    assert rows["1-host-1-hr"][1:] == ["6", "0", "0", "6", "verified", "mismatch"]
-    assert rows["count-cpu"][1:] == ["1", "1", "0", "0", "verified", "verified"]
+    lines = {line.split()[0]: line.split() for line in differ.out.splitlines() if line.split()}
+    assert lines["1-host-1-hr"][1:] == ["6", "0", "0", "6", "verified", "mismatch"]
+    assert lines["count-cpu"][1:] == ["1", "1", "0", "0", "verified", "verified"]
     assert "99.5" in differ.out
     assert "equal to the truth" in differ.out
 
@@ -154,18 +130,14 @@ def insert_file(cli: CommandLine, *names: str, file: str = "sensors.csv") -> Non
 
 @pytest.mark.server("postgres")
 def test_two_databases_with_the_rows_of_a_file_answer_alike_until_a_row_is_altered(
-    cli: CommandLine, server: Postgres, server_database: str
+    pg: CommandLine,
 ) -> None:
-    reach = f"{server.connection_string(server_database)} password={server.password}"
-    cli.environment["BENCH_POSTGRES"] = reach
-    targets(cli, POSTGRES)
-    (cli.folder / "sensors.csv").write_text(SENSORS)
-    insert_file(cli, "lite", "pg")
-    alike = cli.run("validate", "--targets=lite,pg", "--format=json", "--quiet")
-    with sqlite3.connect(cli.folder / "lite.db") as connection:
-        connection.execute("UPDATE sensors SET v = 3 WHERE rack = 'b'")
-    connection.close()
-    differ = cli.run("validate", "--targets=lite,pg", "--quiet")
+    targets(pg, pg=PG)
+    (pg.folder / "sensors.csv").write_text(SENSORS)
+    insert_file(pg, "lite", "pg")
+    alike = pg.run("validate", "--targets=lite,pg", "--format=json", "--quiet")
+    pg.sql("UPDATE sensors SET v = 3 WHERE rack = 'b'", "lite.db")
+    differ = pg.run("validate", "--targets=lite,pg", "--quiet")
 
     assert alike.code == 0, alike.err
     counts = [(q["query"], q["equal"] + q["rounded"]) for q in alike.json["queries"]]
@@ -235,7 +207,7 @@ def test_a_target_that_fails_ends_the_comparison(cli: CommandLine) -> None:
     insert(cli, "lite", "other")
     (cli.folder / "other.db").unlink()
     done = cli.run("validate", "--targets=lite,other", TYPES, "--count=2", "--quiet")
-    spoil(cli.folder / "lite.db")
+    cli.sql("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 101", "lite.db")
     wrong = cli.run("validate", "--targets=other,lite", TYPES, "--count=2", "--quiet")
 
     assert done.code == 1, done.out

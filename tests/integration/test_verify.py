@@ -1,8 +1,5 @@
 """`verify`: what is stored against what an insert left, any time later."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from tests.integration.conftest import CommandLine
@@ -14,19 +11,10 @@ INSERT = ("insert", *ROWS, "--workers=2")
 
 def swap(cli: CommandLine) -> None:
     """Swap two values of the only device: no aggregate of them changes."""
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
-        rows = connection.execute("SELECT rowid, temperature FROM events LIMIT 2").fetchall()
-        (one, first), (other, second) = rows
-        assert first != second
-        pairs = [(second, one), (first, other)]
-        connection.executemany("UPDATE events SET temperature = ? WHERE rowid = ?", pairs)
-        connection.commit()
-
-
-def change(cli: CommandLine, statement: str) -> None:
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
-        connection.execute(statement)
-        connection.commit()
+    (one, first), (other, second) = cli.sql("SELECT rowid, temperature FROM events LIMIT 2")
+    assert first != second
+    for row, value in ((one, second), (other, first)):
+        cli.sql(f"UPDATE events SET temperature = {value!r} WHERE rowid = {row}")
 
 
 @pytest.mark.parametrize("mode", ["counts", "full"])
@@ -76,7 +64,7 @@ def test_every_change_is_found_and_the_row_is_named(cli: CommandLine) -> None:
     stored = file.read_bytes()
     for statement, (code, words) in CHANGES.items():
         file.write_bytes(stored)
-        change(cli, statement)
+        cli.sql(statement)
         done = cli.run("verify", *SQLITE, "--format=csv")
 
         assert done.code == code, (statement, done)
@@ -111,5 +99,5 @@ def test_a_file_is_verified_too(cli: CommandLine) -> None:
     assert inserted.code == 0, inserted.err
 
     assert cli.run("verify", *SQLITE).code == 0
-    change(cli, "UPDATE readings SET value = -1 WHERE rowid = 9")
+    cli.sql("UPDATE readings SET value = -1 WHERE rowid = 9")
     assert cli.run("verify", *SQLITE).code == 3

@@ -2,19 +2,15 @@
 
 import json
 import shutil
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Wait
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
 INSERT = ("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1000")
 LONG = ("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=1000", "--quiet")
-Wait = Callable[[Callable[[], Any]], Any]
 
 
 def inserts(cli: CommandLine, target: str = "*") -> list[Any]:
@@ -91,10 +87,8 @@ def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine)
 
 @pytest.mark.rare
 def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
-    target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
-    targets = dict.fromkeys(("one", "two"), target)
-    cli.config = cli.folder / "config.json"
-    cli.config.write_text(json.dumps({"targets": targets}))
+    shared = {"module": "sqlite", "path": "bench.db"}
+    cli.configure(one=shared, two=shared)
     insert = ("--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
     assert cli.run("insert", "--target=one", *insert).code == 0
     assert cli.run("insert", "--target=two", *insert, "--seed=2").code == 0
@@ -111,9 +105,8 @@ def test_a_dropped_table_is_wrong_data_where_a_mark_names_it(
     cli: CommandLine, dropped: tuple[str, ...]
 ) -> None:
     assert cli.run(*INSERT).code == 0
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as other:
-        for table in dropped:
-            other.execute(f"DROP TABLE {table}")
+    for table in dropped:
+        cli.sql(f"DROP TABLE {table}")
 
     for command in (("verify", *SQLITE), ("query", *SQLITE), (*INSERT, "--no-clean")):
         done = cli.run(*command)
