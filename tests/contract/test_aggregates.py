@@ -18,7 +18,7 @@ from simulator.modules.shared.sql.preaggregated import aggregates_of
 from tests.contract.fresh_answers import Arriving
 from tests.contract.harness import ask, drop, send
 from tests.contract.targets import BY_ADDRESS, STORING, Target
-from tests.unit import specs
+from tests.unit import specs, stored_rows
 
 INTERVALS = {"aggregate_intervals_s": "60,3600"}
 MINUTE_MS = 60_000
@@ -68,12 +68,8 @@ def events(*ranges):
     return DatasetReader(dataset_of(*ranges))
 
 
-def write(database, reader, rows):
-    with database.connect() as session:
-        for block in reader.blocks([rows], 1000):
-            for batch in block:
-                send(session, batch, BATCH, 1000)
-    database.visible(reader.tables)
+def write(database, rows):
+    stored_rows.write(database, dataset_of(), rows, batch_rows=1000)
 
 
 def answers(database, wide, blocks):
@@ -117,9 +113,9 @@ def test_rows_that_are_older_than_those_before_are_in_the_aggregates(request, ta
     other = lane_range(1, 0, 500)  # of another worker, at the times of the first rows
     reader = events(first)
     database.create(reader.tables, 1000)
-    write(database, reader, first)
+    write(database, first)
     database.compact(reader.tables)
-    write(database, events(other), other)
+    write(database, other)
     database.compact(reader.tables)
     query = AggregateQuery(reader.tables[0], COUNT, bucket=MINUTE_MS)
     kept, rows = database.statement(query), database.render(query)
@@ -136,7 +132,7 @@ def test_aggregates_are_part_of_the_size(request, target):
         database, reader = target.open(request, **options), events(rows)
         drop(database, reader.tables)
         database.create(reader.tables, 1000)
-        write(database, reader, rows)
+        write(database, rows)
         database.compact(reader.tables)
         sizes.append(database.size_bytes(reader.tables))
     assert 0 < sizes[0] < sizes[1]
@@ -164,7 +160,7 @@ def test_a_table_that_exists_is_kept_and_nothing_is_left_beside_it(request, targ
     database, plain = target.open(request), target.open(request, aggregate_intervals_s="")
     (table,) = events(RowRange(start=0, stop=10)).tables
     plain.create([table], 1000)
-    write(plain, events(RowRange(start=0, stop=10)), RowRange(start=0, stop=10))
+    write(plain, RowRange(start=0, stop=10))
     with pytest.raises(Exception, match="already exists"):
         database.create([table], 1000)
     assert [*plain.find_existing(database.objects(table))] == ["events"]

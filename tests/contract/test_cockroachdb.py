@@ -20,7 +20,7 @@ from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.shared.sql.transactions import TRANSACTION, VALUES
-from tests.contract.harness import Wideset, ask, count
+from tests.contract.harness import Wideset, count
 from tests.contract.wide import READINGS, SEEN_US
 from tests.standins.relatives import CockroachdbOnPostgres
 from tests.unit import specs
@@ -249,11 +249,3 @@ def test_the_size_is_asked_of_every_part(open_cockroachdb, monkeypatch):
     tables = [EVENTS.stored(PrimaryKey.NONE, 4)]
     assert open_cockroachdb(Cockroachdb).size_bytes(tables) == 406
     assert session.statements == statements
-
-
-def test_the_answers_are_as_exact_as_postgresqls(cockroachdb):
-    wide = Wideset()
-    wide.fill(cockroachdb)
-    query = AggregateQuery(READINGS, (Aggregate(Function.AVG, "small"),), bucket=3_600_000_000)
-    with cockroachdb.connect() as session:
-        assert ask(session, cockroachdb.render(query)) == wide.answer(query)

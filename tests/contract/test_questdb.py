@@ -22,7 +22,7 @@ from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from tests import ROOT
 from tests.contract import devices
 from tests.contract.devices import TABLE, encoded
-from tests.contract.harness import ask, count, drop, refusal
+from tests.contract.harness import ask, count, drop
 from tests.contract.targets import TARGETS
 
 SERVER = pytest.mark.server("questdb")
@@ -511,22 +511,3 @@ def test_its_client_takes_no_nanoseconds_before_1970(database):
     table = Table("fine", (time, seen), ("time",), time_unit=TimeUnit.NANOSECOND)
     with database.open() as session, pytest.raises(UnstorableError, match="use client=own"):
         encoded(session, batch(table, time=[1], seen=[-1]), DRIVER)
-
-
-# --- being refused -------------------------------------------------------------------------------
-
-
-@SERVER
-@pytest.mark.parametrize("wrong", [{"password": "swordfish"}, {"username": None, "password": None}])
-def test_wrong_credentials_are_refused(open_questdb, wrong):
-    for message in refusal(open_questdb(**wrong)):
-        assert "401: Unauthorized; check the credentials" in message
-        assert "swordfish" not in message
-
-
-@SERVER
-def test_durability_is_read_from_the_server(database):
-    described = database.describe()
-    assert described.version == "QuestDB 9.3.4"
-    assert described.durable is False
-    assert "(cairo.commit.mode=nosync)" in described.durability

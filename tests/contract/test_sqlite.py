@@ -10,7 +10,6 @@ from simulator.control.database.marks import MarkTable
 from simulator.data import workloads
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.ranges import RowRange
-from simulator.data.reader import DatasetReader
 from simulator.data.schema import INTEGERS, PrimaryKey, Type
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
@@ -19,10 +18,11 @@ from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
-from tests.contract.harness import Wideset, drop, send
+from tests.contract.harness import Wideset, drop
 from tests.contract.steps import ROWS, Steps
 from tests.contract.steps import TABLE as STEPS
 from tests.unit import specs
+from tests.unit.stored_rows import store
 
 
 @pytest.fixture
@@ -222,14 +222,9 @@ def test_counts_find_a_value_of_another_type(sqlite, monkeypatch, column, hashed
     dataset = specs.dataset(
         workload=Steps.name, workload_version=Steps.version, ranges=(RowRange(start=0, stop=ROWS),)
     )
-    reader = DatasetReader(dataset)
-    sqlite.create(reader.tables, 100)
+    store(sqlite, dataset)
     value = OF_ANOTHER_TYPE.get(column.type, "{} + 0.5").format(column.name)
-    with sqlite.connect() as session:
-        for blocks in reader.blocks(dataset.ranges):
-            for block in blocks:
-                send(session, block, BATCH, 100)
-        assert verify(sqlite, dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
-        session.connection.execute(f"UPDATE steps SET {column.name} = {value} WHERE rowid = 7")
+    assert verify(sqlite, dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
+    sqlite.change([f"UPDATE steps SET {column.name} = {value} WHERE rowid = 7"])
 
     assert verify(sqlite, dataset, (), VerifyMode.COUNTS).status is Status.MISMATCH

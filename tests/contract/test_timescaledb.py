@@ -16,10 +16,11 @@ from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptio
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests import ROOT
-from tests.contract.harness import Wideset, drop, send
+from tests.contract.harness import Wideset, drop
 from tests.contract.targets import STORING
 from tests.contract.wide import READINGS, STATES
 from tests.unit import specs
+from tests.unit.stored_rows import store, write
 
 pytestmark = pytest.mark.server("timescaledb", "timescaledb15")
 
@@ -42,17 +43,15 @@ def fetched(database, statement, *parameters):
         return cursor.fetchall()
 
 
-def events(*ranges):
-    """Return the reader of published events in these ranges of rows."""
-    dataset = specs.dataset(params={"devices": 3}, start_ms=1_795_232_700_000, ranges=ranges)
-    return DatasetReader(dataset)
+def events():
+    """Return the published events."""
+    return specs.dataset(params={"devices": 3}, start_ms=1_795_232_700_000)
 
 
-def write(database, reader, rows):
-    with database.connect() as session:
-        for block in reader.blocks([rows], 1000):
-            for batch in block:
-                send(session, batch, BATCH, 1000)
+def stored(database, rows):
+    """Create the table of events, and write a range of rows; return its reader."""
+    store(database, events(), rows, batch_rows=1000)
+    return DatasetReader(events())
 
 
 def chunks(database, table="events"):
@@ -153,12 +152,9 @@ def test_a_key_without_the_time_is_an_error_with_a_remedy_and_leaves_no_table(op
 
 def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open_timescaledb):
     database = open_timescaledb(chunk_interval_s=3600)
-    first, second = RowRange(start=0, stop=20_000), RowRange(start=20_000, stop=40_000)
-    reader = events(first, second)
-    database.create(reader.tables, 1000)
-    write(database, reader, first)
+    stored(database, RowRange(start=0, stop=20_000))
     before = chunks(database)
-    write(database, reader, second)
+    write(database, events(), RowRange(start=20_000, stop=40_000), batch_rows=1000)
     after = chunks(database)
 
     assert len(before) > 2
@@ -172,10 +168,7 @@ def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open
 
 
 def test_compacting_reaches_the_chunks(timescaledb):
-    rows = RowRange(start=0, stop=5000)
-    reader = events(rows)
-    timescaledb.create(reader.tables, 1000)
-    write(timescaledb, reader, rows)
+    reader = stored(timescaledb, RowRange(start=0, stop=5000))
     timescaledb.compact(reader.tables)
     found = fetched(
         timescaledb,
@@ -186,10 +179,7 @@ def test_compacting_reaches_the_chunks(timescaledb):
 
 
 def test_the_size_is_that_of_the_chunks(timescaledb):
-    rows = RowRange(start=0, stop=5000)
-    reader = events(rows)
-    timescaledb.create(reader.tables, 1000)
-    write(timescaledb, reader, rows)
+    reader = stored(timescaledb, RowRange(start=0, stop=5000))
     ((shell, chunked),) = fetched(
         timescaledb,
         "SELECT pg_total_relation_size('events'), sum(pg_total_relation_size(chunk)) "
@@ -201,10 +191,7 @@ def test_the_size_is_that_of_the_chunks(timescaledb):
 
 def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
     database = open_timescaledb(chunk_interval_s=3600)
-    rows = RowRange(start=0, stop=40_000)
-    reader = events(rows)
-    database.create(reader.tables, 1000)
-    write(database, reader, rows)
+    reader = stored(database, RowRange(start=0, stop=40_000))
     start, stop = chunks(database)[2]
     query = AggregateQuery(reader.tables[0], COUNT, selection=Selection(since=start, until=stop))
     plan = str(fetched(database, f"EXPLAIN {database.render(query).text}"))
@@ -226,10 +213,7 @@ def test_the_tuned_text_of_the_configuration_answers_the_same(open_timescaledb):
     config = (ROOT / "config.yaml").read_text()
     (tuned,) = re.findall(r"# +newest-per-device: (SELECT device_id, last\(.*)", config)
     timescaledb = open_timescaledb(create_indices=True)
-    rows = RowRange(start=0, stop=500)
-    reader = events(rows)
-    timescaledb.create(reader.tables, 1000)
-    write(timescaledb, reader, rows)
+    reader = stored(timescaledb, RowRange(start=0, stop=500))
     published = timescaledb.render(reader.queries()["newest-per-device"]).text
 
     assert sorted(fetched(timescaledb, tuned)) == sorted(fetched(timescaledb, published))
@@ -300,51 +284,9 @@ OF_EVENTS = ["events", "events_every_60s", "events_every_3600s", "events_now"]
 
 
 @pytest.mark.parametrize("target", AGGREGATES)
-def test_refreshed_aggregates_hold_their_rows_and_are_part_of_the_size(request, target):
-    rows, sizes = RowRange(start=0, stop=20_000), []
-    for options in ({"aggregate_intervals_s": ""}, {}):
-        database, reader = target.open(request, **options), events(rows)
-        drop(database, reader.tables)
-        database.create(reader.tables, 1000)
-        write(database, reader, rows)
-        database.compact(reader.tables)
-        sizes.append(database.size_bytes(reader.tables))
-    ((size, number),) = fetched(
-        database,
-        "SELECT sum(hypertable_size(format('%I.%I', materialization_hypertable_schema, "
-        "materialization_hypertable_name)::regclass)), count(*) "
-        "FROM timescaledb_information.continuous_aggregates",
-    )
-    assert number == 2
-    assert sizes[1] - sizes[0] > 0.9 * float(size) > 0
-    ((by_hour,),) = fetched(database, "SELECT sum(count) FROM events_every_3600s")
-    assert by_hour == 20_000
-
-
-@pytest.mark.parametrize("target", AGGREGATES)
-def test_what_is_made_is_named_and_dropped_whatever_the_options(request, target):
-    database, plain = target.open(request), target.open(request, aggregate_intervals_s="")
-    (table,) = events(RowRange(start=0, stop=10)).tables
-    assert database.objects(table) == OF_EVENTS
-    assert plain.objects(table) == ["events"]
-    database.create([table], 1000)
-    kinds = {name: (each.kind, each.alike) for name, each in plain.find_existing(OF_EVENTS).items()}
-    assert kinds == {
-        "events": ("table", True),
-        "events_every_60s": ("continuous aggregate", True),
-        "events_every_3600s": ("continuous aggregate", True),
-        "events_now": ("function", True),
-    }
-    plain.drop(OF_EVENTS)
-    assert plain.find_existing(OF_EVENTS) == {}
-    left = "SELECT relname FROM pg_class WHERE relname LIKE '_materialized_%' AND relkind = 'r'"
-    assert fetched(plain, left) == []
-
-
-@pytest.mark.parametrize("target", AGGREGATES)
 def test_a_view_of_somebody_else_is_none_of_the_aggregates(request, target):
     database = target.open(request)
-    (table,) = events(RowRange(start=0, stop=10)).tables
+    (table,) = DatasetReader(events()).tables
     with database.connect() as session, session.connection.cursor() as cursor:
         cursor.execute("CREATE VIEW events_every_60s AS SELECT 7 AS mine")
     assert database.find_existing(OF_EVENTS)["events_every_60s"].alike is False
@@ -356,7 +298,7 @@ def test_a_view_of_somebody_else_is_none_of_the_aggregates(request, target):
 @pytest.mark.parametrize("target", AGGREGATES)
 def test_a_query_without_the_aggregates_of_an_insert_names_the_option(request, target):
     database, plain = target.open(request), target.open(request, aggregate_intervals_s="")
-    (table,) = events(RowRange(start=0, stop=10)).tables
+    (table,) = DatasetReader(events()).tables
     plain.create([table], 1000)
     statement = database.statement(AggregateQuery(table, COUNT))
     with (
@@ -407,12 +349,7 @@ def test_the_columnstore_holds_the_same_rows_in_less_space(request, target):
     for compress in (False, True):
         database = target.open(request, compress=compress)
         drop(database, reader.tables)
-        database.create(reader.tables, 1000)
-        with database.connect() as session:
-            for blocks in reader.blocks(dataset.ranges):
-                for block in blocks:
-                    send(session, block, BATCH, 1000)
-        database.visible(reader.tables)
+        store(database, dataset, batch_rows=1000)
         database.compact(reader.tables)
         sizes[compress] = database.size_bytes(reader.tables)
         verdict = verify(database, dataset, (), VerifyMode.FULL)

@@ -4,13 +4,13 @@ import pytest
 
 from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
-from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import uncertain
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.reader import stream_hashes, takes_windows
-from tests.contract.harness import created, send
+from tests.contract.harness import created
 from tests.contract.targets import STORING
+from tests.unit.stored_rows import write
 
 ROWS, BATCH_ROWS, HALF = 2_000, 100, 50
 
@@ -19,11 +19,7 @@ ROWS, BATCH_ROWS, HALF = 2_000, 100, 50
 def test_half_of_a_batch_is_found_without_the_rest_of_the_table(target, database, monkeypatch):
     dataset = created(target, database, ROWS, BATCH_ROWS)
     reader = DatasetReader(dataset)
-    with database.connect() as session:
-        for blocks in reader.blocks([RowRange(start=0, stop=ROWS - HALF)]):
-            for block in blocks:
-                send(session, block, BATCH, BATCH_ROWS)
-    database.visible(reader.tables)
+    write(database, dataset, RowRange(start=0, stop=ROWS - HALF), batch_rows=BATCH_ROWS)
     read = []
 
     def stream(session, statement):

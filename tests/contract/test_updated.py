@@ -14,11 +14,12 @@ from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Table, Type
 from simulator.data.workloads import GENERATORS
-from simulator.modules.contract import BATCH, Database
+from simulator.modules.contract import Database
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import comparison
-from tests.contract.harness import drop, send
+from tests.contract.harness import drop
 from tests.contract.targets import TARGETS, Target
+from tests.unit.stored_rows import store
 
 ROWS = 40
 ONE_ROW = {
@@ -72,11 +73,7 @@ def test_the_smallest_step_of_each_column_is_found(
     dataset = _dataset(target, workload)
     reader = DatasetReader(dataset)
     drop(database, reader.tables)
-    database.create(reader.tables, 100)
-    with database.connect() as session:
-        for blocks in reader.blocks(dataset.ranges):
-            for block in blocks:
-                send(session, block, BATCH, 100)
+    store(database, dataset, batch_rows=100)
     filled = [reader.tables[each.table] for each in dataset.ranges]
     unseen = []
     with database.connect() as session:

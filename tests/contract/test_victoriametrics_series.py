@@ -8,14 +8,13 @@ from simulator.control.database.work import DatabaseWork
 from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
-from simulator.modules.contract import BATCH
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.protocol.spec import InsertTask
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
-from tests.contract.harness import send
 from tests.contract.targets import TARGETS
 from tests.unit.specs import run_spec
+from tests.unit.stored_rows import write
 
 pytestmark = pytest.mark.server("victoriametrics")
 ROWS = 100
@@ -39,11 +38,7 @@ def _insert(database, stored):
         work.prepare()
     finally:
         work.background.finish()
-    with database.connect() as session:
-        for blocks in DatasetReader(stored).blocks(stored.ranges):
-            for block in blocks:
-                send(session, block, BATCH, ROWS)
-    database.visible(DatasetReader(stored).tables)
+    write(database, stored, *stored.ranges, batch_rows=ROWS)
 
 
 def _write_theirs(database, stored, **labels):
