@@ -31,9 +31,9 @@ def test_caches_are_dropped_before_inserts_and_queries(
     cli: CommandLine, run: Callable[..., Finished]
 ) -> None:
     switch = cli.folder / "switch"
-    for command in ("insert", "query"):
+    for words in (("insert", "--batch=500"), ("query", "--types=count-events")):
         switch.write_text("")
-        done = run(command, *LITE, "--drop-caches", "-v")
+        done = run(*words, *LITE, "--drop-caches", "-v")
 
         assert done.code == 0, done.err
         assert switch.read_text() == "3"

@@ -81,7 +81,7 @@ def _durations(found: Any, name: str = "") -> Iterator[tuple[str, float]]:
             yield name, found * factor
 
 
-@pytest.mark.parametrize("step_s", [_STEP_S, -_STEP_S])
+@pytest.mark.parametrize("step_s", [pytest.param(_STEP_S, marks=pytest.mark.rare), -_STEP_S])
 def test_no_figure_changes_if_the_clock_of_the_system_steps(
     cli: CommandLine, library: Path, step_s: int
 ) -> None:

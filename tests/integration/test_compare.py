@@ -78,8 +78,8 @@ def test_the_settings_of_a_plan_are_compared_in_turns(cli: CommandLine) -> None:
 
 def test_a_machine_is_calibrated_and_compare_uses_it(cli: CommandLine) -> None:
     sweep = ("--workers=1", "--runs=2")
-    for batch in (500, 0):
-        done = cli.run("insert", *SQLITE, "--num-inserts=2000", f"--batch={batch}", *sweep)
+    for batch in (100, 0):
+        done = cli.run("insert", *SQLITE, "--num-inserts=500", f"--batch={batch}", *sweep)
         assert done.code == 0, done.err
     before = cli.run("compare", "last~1", "last", "--output=results")
     done = cli.run(

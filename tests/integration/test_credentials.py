@@ -37,7 +37,7 @@ def places_of(cli: CommandLine, skipped: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("ends", ["kill", "terminate"])
+@pytest.mark.parametrize("ends", ["kill", pytest.param("terminate", marks=pytest.mark.rare)])
 def test_a_credential_is_in_no_file_and_no_command_line(
     cli: CommandLine, eventually: Wait, ends: str
 ) -> None:

@@ -37,9 +37,8 @@ def test_any_number_of_workers_stores_the_same_rows(
     found = []
     for words in (
         ["--workers=1", "--batch=100"],
-        ["--workers=4", "--batch=7"],
         ["--workers=4", "--batch=100", "--split=series"],
-        ["--workers=7", "--force", "--batch=0", "--prefill=1000"],
+        ["--workers=7", "--force", "--batch=7", "--prefill=1000"],
     ):
         done = cli.run("insert", *SQLITE, *fleet, *words)
         assert done.code == 0, done.err

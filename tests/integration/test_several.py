@@ -9,7 +9,7 @@ from iotbench.comparison.sides import Side
 from iotbench.results import result_files
 from tests.integration.conftest import CommandLine
 
-FEW = ("--workers=1", "--batch=1000", "--num-inserts=5000", "--quiet")
+FEW = ("--workers=1", "--batch=20", "--num-inserts=1000", "--quiet")
 
 
 def test_two_databases_are_measured_in_turns_and_the_page_is_named_last(
@@ -27,7 +27,7 @@ def test_two_databases_are_measured_in_turns_and_the_page_is_named_last(
     inserts = [each for each in cli.results() if each["kind"] == "insert"]
     order = [each["target"][:6] for each in sorted(inserts, key=lambda each: each["created"])]
     assert order[:6] == ["sqlite", "duckdb", "duckdb", "sqlite", "sqlite", "duckdb"]
-    assert {each["configuration"]["num_inserts"] for each in inserts} == {5000}
+    assert {each["configuration"]["num_inserts"] for each in inserts} == {1000}
 
     compared = cli.run("compare", next(cli.output.glob("plan-*.json")))
     assert compared.code == 0, compared.err
