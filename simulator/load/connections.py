@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import methodcaller
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -187,7 +186,7 @@ class Connections(Session):
 
     def begin(self, payload: Payload, done: Done) -> None:
         """Send a payload over the connection that has been free for longest, or the next one."""
-        self.have(methodcaller("send", payload), done)
+        self.have(lambda session: session.send(payload), done)
 
     def have(self, work: Callable[[Session], None], done: Done) -> None:
         """Run work on the connection that has been free for longest, or on the next free one."""
@@ -201,7 +200,7 @@ class Connections(Session):
 
     def send(self, payload: Payload) -> None:
         """Send a payload over any connection, and wait."""
-        self._run(methodcaller("send", payload))
+        self._run(lambda session: session.send(payload))
 
     def _run(self, work: Callable[[Session], None]) -> None:
         ended: SimpleQueue[Exception | None] = SimpleQueue()
