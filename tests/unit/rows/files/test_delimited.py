@@ -55,6 +55,7 @@ def test_a_comma_in_cells_is_no_delimiter(prepare):
     german = "t;note\n2024-01-01;1,5\n2024-01-02;2,5 m\n"
 
     assert prepare(german).values["note"] == ["1,5", "2,5 m"]
+    assert [*prepare("t;a,b,c\n2024-01-01;1\n").types] == ["t", "a,b,c"]
 
 
 def test_a_tab_in_a_heading_of_a_csv_file_is_no_delimiter_when_rows_do_not_have_it(prepare):
