@@ -188,7 +188,8 @@ def test_instants_in_seconds_are_cql_timestamps(server, server_options):
         "seen": Values(at + 1, np.arange(5) % 2 > 0),
     }
     newest = NewestQuery(table, ("device",), ("value", "at"))
-    early = AggregateQuery(table, COUNT, selection=Selection(since=0, until=7))
+    sums = (*COUNT, Aggregate(Function.SUM, "at"))
+    early = AggregateQuery(table, sums, selection=Selection(since=0, until=7))
     extremes = (Aggregate(Function.MIN, "at"), Aggregate(Function.MAX, "seen"))
     buckets = AggregateQuery(table, extremes, by=("device",), bucket=10)
     late = 1_700_000_000
@@ -207,7 +208,7 @@ def test_instants_in_seconds_are_cql_timestamps(server, server_options):
             (late, "b", 1.0, None),
         },
         {("a", 0.5, 3), ("b", 1.0, late)},
-        {(2,)},
+        {(2, 3)},
         {("a", -10, -5, None), ("a", 0, 0, 1), ("b", 0, 7, 8), ("b", late, late, None)},
     ]
 
