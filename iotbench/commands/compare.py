@@ -125,6 +125,6 @@ def _names(words: tuple[str, ...]) -> list[list[str]]:
     empty = [word for word, names in zip(words, found, strict=True) if not all(names)]
     if empty:
         raise ConfigError(
-            [f"{word!r}: expected names of results, joined by commas" for word in empty]
+            [f"{word!r}: expected names of results, separated by commas" for word in empty]
         )
     return found

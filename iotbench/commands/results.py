@@ -215,7 +215,7 @@ def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, 
 @option(
     "--force",
     is_flag=True,
-    help="Also remove results that `query` needs, and files that cannot be read if you name them.",
+    help="Also remove results that `query` needs and, if named, files that cannot be read.",
 )
 @output_option
 def remove_results(
@@ -262,7 +262,7 @@ def _confirm(going: list[Path], *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise ConfigError(
-            f"--yes: is needed to remove {counted(len(going), 'result')} without a question"
+            f"--yes is needed to remove {counted(len(going), 'result')} without confirmation"
         )
     for path in going[:10]:
         say(str(path))

@@ -44,7 +44,7 @@ Examples:
     "--trust",
     is_flag=True,
     group="Plan",
-    help="Allow more than measurements: commands on this machine, options and"
+    help="Trust the plan: let it run commands on this machine, and set options and"
     " addresses of targets, statements, files and faults. --dry-run lists them.",
 )
 @options_of(Gates, "gates")

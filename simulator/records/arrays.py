@@ -103,7 +103,7 @@ def _find_wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[st
 
 def _read_levels(path: Path) -> list[bytes]:
     if path.stat().st_size > _PORTION * 2 * MAX_TEXT_BYTES:
-        raise ValueError(f"{path.name}: is larger than any list of texts")
+        raise ValueError(f"{path.name} is too large to be a list of texts")
     with path.open("rb") as file:
         shape, is_fortran, kind = _read_header(file)
         if len(shape) != 1 or is_fortran or kind.kind != "S" or not kind.itemsize:

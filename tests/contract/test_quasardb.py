@@ -247,7 +247,7 @@ def test_what_is_pushed_and_how(  # noqa: PLR0917
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"note": Values(np.array([b"x", b"", b"y", b"z"]))}, "note: an empty text means NULL"),
+        ({"note": Values(np.array([b"x", b"", b"y", b"z"]))}, "note: an empty string means NULL"),
         ({"level": Values(np.array([1, np.nan, 2, 3], np.float32))}, "level: cannot be infinite"),
         ({"seen": Values(np.array([0, -(2**63), 1, 2]))}, "seen: -9223372036854775808 means NULL"),
         ({"t": Values(np.array([0, 2**62, 1, 2]))}, "t: 4611686018427387904 us is outside"),

@@ -109,7 +109,8 @@ _name_target = functools.partial(
 )
 _ONE = _name_target(help=f"Name of a target in the configuration{_URL}")
 _SEVERAL = _name_target(
-    metavar="TARGET,...", help=f"Names of targets in the configuration{_URL} Several are compared."
+    metavar="TARGET,...",
+    help=f"Names of targets in the configuration{_URL} To compare targets, name several.",
 )
 _EXTRA = _target(
     "--extra-option",
@@ -122,7 +123,8 @@ _CLIENT = _target(
     type=click.Choice([each.value for each in Client]),
     default=None,
     help="Client that sends the rows: this program's own encoder, or the vendor's driver, used as"
-    " its documentation advises (the target's option client).  [default: the target's]",
+    " the vendor's documentation advises. Overrides the target's option client.  [default: the"
+    " target's]",
 )
 
 
@@ -249,7 +251,7 @@ def _expect_client(cls: type[Database], client: str) -> str:
     """Return the chosen client; ConfigError if the module has no other than its own."""
     if "client" not in cls.options_model.model_fields:
         reason = cls.capabilities.no_driver
-        raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")
+        raise ConfigError(f"--client {client}: {cls.name}: {reason}; omit --client")
     return client
 
 

@@ -150,7 +150,7 @@ def _open(request: FilesRequest, file: Path, copy: Path) -> FilePart:
             kind, needless = "no line protocol", of_lines
         if given := [option for option, value in needless.items() if value]:
             raise ConfigError(
-                [f"{each}: {name} is {kind}, which has none; leave it out" for each in given]
+                [f"{each}: does not apply to {name}, which is {kind}; omit it" for each in given]
             )
         if is_lines:
             return LinesPart(copy, name, reading.measurement)

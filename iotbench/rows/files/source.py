@@ -241,8 +241,8 @@ def _match_columns(part: FilePart, first: FilePart) -> list[int]:
         found = [f"lacks {name!r}" for name in lacks] + [f"has {name!r}" for name in other]
         differs = ", ".join(found[:_SHOWN_NAMES]) or "is of another kind"
         raise ConfigError(
-            f"{part.where}: {differs}, unlike {first.name}; files of one table have the same"
-            " columns: insert it apart"
+            f"{part.where}: {differs}, unlike {first.name}; the files of a table must have"
+            " the same columns: insert this one separately"
         )
     return list(range(len(first.names))) if part is first else [*map(part.names.index, first.names)]
 

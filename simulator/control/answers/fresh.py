@@ -118,9 +118,7 @@ def judge_fresh(
                     )
                 )
     except ValueError as error:
-        raise RunError(
-            f"what a worker has reported of fresh rows cannot be read: {error}"
-        ) from error
+        raise RunError(f"a worker's report of fresh rows cannot be read: {error}") from error
     return tuple(verdicts), tuple(freshness)
 
 

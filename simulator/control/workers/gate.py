@@ -83,7 +83,7 @@ def _check_changes(report: WorkerReport, task: ChangeTask) -> None:
     updates = sum(len(retag.values) for retag in task.retags)
     for name, wanted in ((DELETION, len(task.delete_ms)), (TAGS, updates)):
         if requests.get(name, 0) != wanted:
-            raise _reject(report, f"{requests.get(name, 0)} requests of {wanted}: {name}")
+            raise _reject(report, f"{name}: {requests.get(name, 0)} of {wanted} requests")
 
 
 def _check_answers(  # noqa: PLR0913

@@ -141,7 +141,8 @@ class MongodbSession(Session):
         (table,) = tables
         if self._layout is not DocumentFormat.FLAT:
             raise UnstorableError(
-                f"{table.name}: the documents of a file are flat; set document_format=flat"
+                f"{table.name}: rows of a --data file are stored as flat documents; set"
+                " document_format=flat"
             )
         return lambda documents, rows: (table.name, commands(documents, rows))
 

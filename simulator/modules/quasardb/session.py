@@ -159,7 +159,7 @@ def _decode(texts: Array) -> Array:
 def _check(column: Column, values: Array) -> None:
     if column.type is Type.TEXT:
         if len(values) and not np.strings.str_len(values).all():
-            raise UnstorableError(f"column {column.name}: an empty text means NULL in QuasarDB")
+            raise UnstorableError(f"column {column.name}: an empty string means NULL in QuasarDB")
     elif column.type in FLOATS:
         if not np.isfinite(values).all():
             raise UnstorableError(f"column {column.name}: cannot be infinite or NaN")

@@ -235,7 +235,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         if found:
             raise SetupError(
                 f"{self.name}: the server dropped acknowledged rows ({'; '.join(found)}); look at "
-                "its log, and at its limits of series (-storage.maxHourlySeries, "
+                "the server's log and its series limits (-storage.maxHourlySeries, "
                 "-storage.maxDailySeries)"
             )
 

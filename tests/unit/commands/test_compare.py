@@ -94,7 +94,7 @@ def test_the_figures_of_the_others_have_thresholds_too(folder):
     ("words", "problem"),
     [
         (("a", "a"), "is named twice"),
-        (("last,", "b"), "expected names of results, joined by commas"),
+        (("last,", "b"), "expected names of results, separated by commas"),
         (("nothing", "b"), "nothing: no such result in"),
         (("a", "b", "--fail-if=slow > 1"), r"unknown figure 'slow' \(did you mean 'slower'\?\)"),
         (("a", "b", "--noise=2"), "expected a share such as 5% or 0.05, below 100%, got '2'"),

@@ -355,7 +355,7 @@ def test_nothing_is_removed_without_a_word(folder, run):
     other = folder / "notes.json"
     other.write_text("{}")
 
-    with pytest.raises(ConfigError, match="--yes: is needed"):
+    with pytest.raises(ConfigError, match="--yes is needed"):
         run("rm", "last")
     with pytest.raises(ConfigError, match="expected results or --older-than"):
         run("rm", "--yes")

@@ -159,8 +159,8 @@ def test_an_option_of_another_kind_of_file_is_refused(refused):
     table = refused("t,v\n2024-05-01,1\n", measurement="m")
 
     assert [line.split(":")[0] for line in said.splitlines()] == ["--delimiter", "--null"]
-    assert "r.lp is line protocol, which has none; leave it out" in said
-    assert "bars.csv is no line protocol, which has none; leave it out" in table
+    assert "r.lp, which is line protocol; omit it" in said
+    assert "bars.csv, which is no line protocol; omit it" in table
 
 
 @pytest.mark.parametrize(
