@@ -16,9 +16,9 @@ from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 KIND = "insert"
-"""Kind of the calibrated sweeps. The scatter of queries does not follow from it."""
+"""Kind of the calibrated sweeps; the scatter of queries cannot be derived from inserts."""
 LEAST_SWEEPS = 5
-"""Minimum number of sweeps; with fewer, Student's bound covers nearly every difference."""
+"""Minimum number of sweeps; with fewer, Student's bound would cover nearly every difference."""
 _Rates = Annotated[tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...],
                    Field(min_length=1)]  # fmt: skip
 
@@ -35,7 +35,7 @@ class Calibration(Frozen):
 
     @property
     def scatter(self) -> Scatter:
-        """Difference between the sweeps."""
+        """Scatter of the rates between the sweeps."""
         return scatter_of(self.rates)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ def read_calibrations() -> tuple[Calibration, ...]:
 
 
 def keep(found: Iterable[Calibration]) -> None:
-    """Add calibrations; each replaces the one for the same hardware, module and workers."""
+    """Add calibrations, each in place of the one for the same hardware, module and workers."""
     known = {_make_key(each): each for each in (*read_calibrations(), *found)}
     path = calibrations_file()
     try:
@@ -86,7 +86,7 @@ def keep(found: Iterable[Calibration]) -> None:
 
 
 def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
-    """Return the calibration from equal sweeps of `runs` runs; each result has one run."""
+    """Return the calibration from equal sweeps of `runs` runs each; each result holds one run."""
     first = results[0]
     rates = [run.metrics.rows_per_s for each in results for run in each.runs if run.metrics]
     return Calibration(

@@ -1,4 +1,4 @@
-"""Comparison of two sides, row by row: differences of figures, and a judgement."""
+"""Comparison of two sides, row by row: differences of figures, and a judgement on each row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95
 NOISE = 0.05
-"""Smaller differences are noise."""
+"""Share below which a difference is noise."""
 _CLIENT, _ALIKE = "client_ns_per_row", 1.3
-"""The figure that shows the speed of a machine; factor that equal machines do not reach."""
+"""Figure that shows the speed of a machine, and the factor that equal machines stay below."""
 
 
 class Judgement(StrEnum):
@@ -32,12 +32,12 @@ class Judgement(StrEnum):
     """A side has a single run, so there is no interval."""
     ZERO = "a value is 0"
     NOT_IN_TURNS = "not in turns"
-    """The difference exceeds the noise of runs, but the scatter of sweeps is unknown."""
+    """The difference exceeds the noise of runs, but the scatter between sweeps is unknown."""
     DISTURBED = "disturbed"
     """The difference exceeds the noise, but other work on the machine can explain it.
 
-    Sides measured in turns are judged anyway: differences of pairs include the effect of other
-    work."""
+    Sides that were measured in turns are judged even so, because the differences of pairs include
+    the effect of other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class ComparedFigure:
 
     figure: Figure
     base: float
-    """Geometric mean of the sweeps, like the difference, which is computed on logarithms."""
+    """Geometric mean of the sweeps, because the difference is computed on logarithms."""
     other: float
     difference: Difference | None
-    """None if a value is 0."""
+    """Relative difference; None if a value is 0."""
     judgement: Judgement | None
-    """Judgement; only the headline has one."""
+    """Judgement; None unless the figure is the headline."""
 
     @property
     def interval(self) -> str:
-        """The interval of the difference as text; a dash without one."""
+        """The interval of the difference as text; a dash if there is no interval."""
         found = self.difference
         if found is None or found.low is None or found.high is None:
             return "-"
@@ -70,17 +70,17 @@ class ComparedRow:
     runs: tuple[int, int]
     sweeps: tuple[int, int]
     in_turns: bool
-    """True if the sweeps are pairs: one of each side, one after the other."""
+    """True if the sweeps form pairs of one sweep of each side, measured one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[ComparedFigure, ...]
-    """Figures of the row, the headline first."""
+    """Figures of the row; the headline comes first."""
     calibrations: tuple[Calibration, ...] = ()
-    """Calibrations of both sides; empty: unknown or not needed."""
+    """Calibrations of both sides; empty if they are unknown or not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The difference of another side from the base."""
+    """The difference of one side from another, the base."""
 
     base: Side
     other: Side
@@ -88,21 +88,21 @@ class Comparison:
     rows: tuple[ComparedRow, ...]
     differing: tuple[tuple[str, str, str], ...]
     only: tuple[tuple[str, Place], ...]
-    """(Side, row) of rows that only one side ("base" or "other") has."""
+    """(Side, row) of each row that only one side has; the side is "base" or "other"."""
     plans: PlanComparison
     noise: float
     percentiles: tuple[Figure, ...] = ()
     """Percentiles that the user named in addition to the usual figures."""
 
     def count(self, judgement: Judgement) -> int:
-        """Return how many rows have this judgement."""
+        """Return the number of rows with a judgement."""
         return sum(line.judgement is judgement for row in self.rows for line in row.lines)
 
     @property
     def client_factor(self) -> float | None:
         """The client's CPU time per row on the other side, as a multiple of the base.
 
-        None: unknown, or the clients did different work.
+        None if the time is unknown, or if the clients did different work.
         """
         lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
         factors = [1 + line.difference.change for line in lines if line.difference]
@@ -128,8 +128,8 @@ def compare_sides(  # noqa: PLR0913
 ) -> Comparison:
     """Compare two sides; ConfigError if they have no row in common.
 
-    `known`: calibrations of this machine; `percentiles`: further figures by name; `looks`: number
-    of comparisons of these sides, as repeats are added.
+    `known`: calibrations of this machine; `percentiles`: names of further figures; `looks`: number
+    of comparisons that are made of these sides while repeats are added.
     """
     shown = base.subject.compared
     more = tuple(each for each in map(find_figure, percentiles) if each not in shown)

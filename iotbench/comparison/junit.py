@@ -19,11 +19,11 @@ _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 _NAME = "iotbench"
 OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
-"""Pattern of the beginning of our files."""
+"""Pattern of the beginning of a file that this program has written."""
 
 
 class End(StrEnum):
-    """The outcome of a case; values are elements of the format."""
+    """The outcome of a case; each value is the name of an element in the format."""
 
     PASSED = ""
     FAILED = "failure"
@@ -36,15 +36,18 @@ class Case:
     """One test case."""
 
     suite: str
-    """Suite: a command and a target."""
+    """Name of the suite: a command and a target."""
     name: str
     end: End = End.PASSED
     text: str = ""
-    """Reason why it did not pass."""
+    """Reason why the case did not pass."""
 
 
 def result_cases(result: Result, name: str = "") -> Iterator[Case]:
-    """Yield a case for the end of a sweep, and one for each row; `name` names a plan's item."""
+    """Yield a case for the end of a sweep, and one for each row.
+
+    `name`: name of a plan's item.
+    """
     suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
     if result.status == "done":
         yield Case(suite, "done")

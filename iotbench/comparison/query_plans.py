@@ -22,16 +22,16 @@ class PlanChange:
 
 @dataclass(frozen=True, slots=True)
 class PlanComparison:
-    """The queries by the change of their plans."""
+    """The queries, grouped by the change of their plans."""
 
     equal: tuple[str, ...]
     changed: tuple[PlanChange, ...]
     unknown: tuple[str, ...]
-    """Queries with a plan on one side only."""
+    """Queries that have a plan on only one side."""
 
     @property
     def lines(self) -> Iterator[str]:
-        """Yield a description; nothing if no side has plans."""
+        """Yield a description of the changes; yield nothing if no side has plans."""
         for change in self.changed:
             yield f"query plan of {change.query} changed: {change.base} -> {change.other}"
         if self.equal:
@@ -69,7 +69,7 @@ def _list_shapes(side: Side) -> Mapping[str, list[str]]:
 
 
 def _find_difference(before: list[str], after: list[str]) -> tuple[str, str] | None:
-    """Return the first lines that differ, with indentation if only the indentation differs."""
+    """Return the first pair of lines that differ; keep the indentation if nothing else differs."""
     pairs = zip_longest(before, after, fillvalue=_END)
     one, two = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
     if one.strip() != two.strip():

@@ -18,11 +18,11 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
 
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
-"""Options that may differ between equal sweeps, or that rows have as a dimension."""
+"""Options that may differ between equal sweeps, or that are a dimension of the rows."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
-"""Option -> the subject of a row of the result."""
+"""Option -> the part of a run that a row of the result describes."""
 _Measured: TypeAlias = tuple[str, Mapping[str, FigureValue]]
-"""A run's verdict and figures."""
+"""Verdict of a run, and its figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class SideSample:
 
     verdicts: tuple[str, ...]
     values: Mapping[str, tuple[tuple[float, ...], ...]]
-    """Figure of every run -> its values, by sweep and run."""
+    """Name of a figure that every run has -> values of the figure, by sweep and run."""
     began_s: tuple[float, ...]
-    """Start times of the sweeps, in order."""
+    """Start times of the sweeps, in ascending order."""
     runs: int
 
 
@@ -43,25 +43,25 @@ class Side:
 
     results: tuple[tuple[Path, Result], ...]
     name: str = ""
-    """Name; empty unless it is a side of a plan."""
+    """Name of the side; empty if the side is not part of a plan."""
 
     @property
     def first(self) -> Result:
-        """The first result, which describes all of them."""
+        """The first result, which describes all results of the side."""
         return self.results[0][1]
 
     @property
     def label(self) -> str:
-        """Name of the side, or the ids of its results."""
+        """Name of the side or, without a name, the IDs of its results."""
         return self.name or ", ".join(result.sweep_id for _, result in self.results)
 
     @property
     def subject(self) -> Subject:
-        """Subject of its rows."""
+        """Subject of the side's rows."""
         return subject_of(self.first)
 
     def warnings(self) -> list[str]:
-        """Return its warnings; of several that differ only in brackets, the last."""
+        """Return the side's warnings; only the last of several that differ only in brackets."""
         found = [text for _, result in self.results for text in warnings_of(result)]
         return [*{text.partition(" (")[0]: text for text in reversed(found)}.values()][::-1]
 
@@ -71,9 +71,9 @@ class Side:
         return much_other_work(*results, workers=place.workers) is not None
 
     def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, SideSample]:
-        """Return row -> the measurements of its runs.
+        """Return row -> the measurements of the runs behind the row.
 
-        `percentiles`: further percentiles by name.
+        `percentiles`: names of further percentiles.
         """
         found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
         results = sorted((result for _, result in self.results), key=lambda each: each.created)
@@ -150,7 +150,7 @@ def _list_unusable(result: Result) -> Iterator[str]:
 
 
 def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
-    """Yield a sentence for each difference of the data."""
+    """Yield a sentence for each difference between the data of two results."""
     if base.kind != other.kind:
         yield f"is a result of {other.kind}, and {path} of {base.kind}; compare results of one kind"
         return
@@ -164,7 +164,7 @@ def other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
 
 
 def _describe_data(result: Result) -> dict[str, Any]:
-    """Return the facts that determine the rows, except for their start time."""
+    """Return the facts that determine the rows of a dataset, except for the start time."""
     dataset = result.dataset
     defaults = {
         name: field.get_default(call_default_factory=True, validated_data={})
@@ -184,7 +184,10 @@ def _describe_data(result: Result) -> dict[str, Any]:
 
 
 def is_same_work(base: Result, other: Result) -> bool:
-    """Return whether program, runner and configuration mean the same client work per row."""
+    """Return whether both sweeps used the same program, runner and configuration.
+
+    If so, the client does the same work for each row.
+    """
     before, after = (
         (each.program_version, each.module, each.runner, _select_options(each))
         for each in (base, other)

@@ -1,9 +1,9 @@
 """The relative difference of two sides, with an interval for few sweeps.
 
-Runs of a sweep resemble each other, so sweeps are the units. Sides measured in turns have the
-interval of the differences of pairs; others have Welch's interval, widened by the scatter of equal
-sweeps. Values are logarithms, since rates and latencies vary by factors. docs/statistics.md has the
-error rates.
+Runs of a sweep resemble each other, so sweeps are the units. If the sides were measured in turns,
+the interval is the interval of the differences of pairs. Otherwise it is Welch's interval, widened
+by the scatter of equal sweeps. All computations use logarithms, since rates and latencies vary by
+factors. docs/statistics.md lists the error rates.
 """
 
 import math
@@ -19,17 +19,20 @@ from numpy.typing import NDArray
 Sweeps: TypeAlias = Sequence[Sequence[float]]
 """The values of a side by sweep and run, in order."""
 LEAST_PAIRS = 3
-"""Minimum number of pairs; with two, a database with two speeds often differs from itself."""
+"""Minimum number of pairs.
+
+With two pairs, a database that runs at two speeds often appears to differ from itself.
+"""
 MOST_PAIRS = 1000
 """Maximum number of pairs worth measuring."""
 _LEAST_DIFFERENCES = 4
-"""Minimum number of pairs for their own interval; with fewer, it is wider than Welch's."""
+"""Minimum number of pairs for the interval of pairs; with fewer, Welch's interval is narrower."""
 _NINE_OF_TEN = 0.8
-"""Confidence of the two-sided interval with an upper bound above nine of ten values."""
+"""Confidence of a two-sided interval with an upper bound that exceeds nine of ten values."""
 _NODES = 64
-"""Nodes of the quadrature, for ten digits."""
+"""Number of nodes of the quadrature, enough for ten digits."""
 _HALVINGS = 60
-"""Number of bisections, for all digits of a float."""
+"""Number of bisections, enough for all digits of a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,12 @@ class Scatter:
 
     deviation: float
     freedom: int
-    """Degrees of freedom: one less than the number of sweeps."""
+    """Degrees of freedom: the number of sweeps minus one."""
     runs: int
-    """Runs of each sweep."""
+    """Number of runs in each sweep."""
 
     def of(self, runs: int) -> float:
-        """Return the scatter of sweeps of `runs` runs: more for fewer runs, never less."""
+        """Return the scatter of sweeps of `runs` runs: greater for fewer runs, never smaller."""
         return self.deviation * math.sqrt(max(1.0, self.runs / runs))
 
 
@@ -53,12 +56,12 @@ class Difference:
 
     change: float
     low: float | None = None
-    """Lower bound of the interval; None if a side has a single value."""
+    """Lower bound of the interval; None if a side has only one value."""
     high: float | None = None
     knows_drift: bool = False
     """True if the interval includes the scatter between sweeps."""
     deviation: float | None = None
-    """Standard deviation of the logarithmic differences of pairs; None: no pairs."""
+    """Standard deviation of the logarithmic differences of pairs; None if there are no pairs."""
 
     def is_within(self, most: float) -> bool:
         """Return whether the whole interval lies within +-`most`."""
@@ -73,7 +76,10 @@ class Difference:
         return (self.low > 0 or self.high < 0) and abs(self.change) >= least
 
     def pairs_to_find(self, loss: float, confidence: float) -> int | None:
-        """Return how many pairs find a loss in nine of ten cases; None: over `MOST_PAIRS`."""
+        """Return how many pairs detect a loss in nine of ten cases.
+
+        None if more than `MOST_PAIRS` would be necessary.
+        """
         if self.deviation is None:
             return None
         for pairs in range(LEAST_PAIRS, MOST_PAIRS + 1):
@@ -93,7 +99,7 @@ def difference(
 ) -> Difference | None:
     """Return the difference of two sides; None unless all values are above 0.
 
-    `in_turns`: sweeps form pairs; `scatter`: the scatter of equal sweeps of each side.
+    `in_turns`: True if sweeps form pairs; `scatter`: scatter of equal sweeps of each side.
     """
     runs = [[value for sweep in side for value in sweep] for side in (base, other)]
     if not all(runs) or min(map(min, runs)) <= 0:
@@ -117,7 +123,7 @@ def difference(
 
 
 def noise_of(scatter: Scatter) -> float:
-    """Return the smallest difference of two single sweeps that is not noise."""
+    """Return the smallest difference between two single sweeps that is not noise."""
     bound = t_quantile(0.95, scatter.freedom) * scatter.deviation * math.sqrt(2)
     return math.expm1(bound)
 
@@ -131,7 +137,7 @@ def scatter_of(sweeps: Sweeps) -> Scatter:
 
 
 def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
-    """Return whether sweeps that began at these times form pairs, one of each side."""
+    """Return whether sweeps with these start times form pairs of one sweep of each side."""
     order = sorted([(each, 0) for each in base] + [(each, 1) for each in other])
     pairs = zip(order[::2], order[1::2], strict=False)
     return len(base) == len(other) >= LEAST_PAIRS and all(
@@ -140,7 +146,7 @@ def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def precision(values: Sequence[float], confidence: float = 0.95) -> float | None:
-    """Return half of Student's interval as a share of the mean; None: too few values."""
+    """Return half of Student's interval as a share of the mean; None for too few values."""
     if len(values) < 2 or not sum(values):
         return None
     error = math.sqrt(variance(values) / len(values))
@@ -148,7 +154,7 @@ def precision(values: Sequence[float], confidence: float = 0.95) -> float | None
 
 
 def _halve_turns(base: Sequence[float], other: Sequence[float], confidence: float) -> float:
-    """Return half the width of the interval of pairs or, for few pairs, of Welch's interval."""
+    """Return half the width of the interval of pairs; for few pairs, of Welch's interval."""
     if len(base) < _LEAST_DIFFERENCES:
         return _halve_welch([base, other], confidence)
     pairs = [after - before for before, after in zip(base, other, strict=True)]
@@ -158,9 +164,9 @@ def _halve_turns(base: Sequence[float], other: Sequence[float], confidence: floa
 def _halve_scatter(
     scatter: tuple[Scatter, Scatter], sides: tuple[Sweeps, Sweeps], confidence: float
 ) -> float:
-    """Return half the width of the interval from the scatter of equal sweeps.
+    """Return half the width of the interval that follows from the scatter of equal sweeps.
 
-    Consecutive sweeps of a side drift together, so they count as one.
+    Consecutive sweeps of a side drift together, so they count as one sweep.
     """
     runs = (max(map(len, side)) for side in sides)
     deviations = (each.of(count) for each, count in zip(scatter, runs, strict=True))
@@ -169,7 +175,7 @@ def _halve_scatter(
 
 
 def _halve_welch(samples: Sequence[Sequence[float]], confidence: float) -> float:
-    """Return half the width of Welch's interval; 0 if a sample has a single value."""
+    """Return half the width of Welch's interval; 0 if a sample has only one value."""
     if min(map(len, samples)) < 2:
         return 0.0
     parts = [variance(sample) / len(sample) for sample in samples]
@@ -183,7 +189,7 @@ def _halve_welch(samples: Sequence[Sequence[float]], confidence: float) -> float
 
 @cache
 def t_quantile(confidence: float, freedom: float) -> float:
-    """Return the bound that |t| of Student's distribution stays below with this probability."""
+    """Return the bound below which |t| of Student's distribution stays with this probability."""
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -195,7 +201,7 @@ def t_quantile(confidence: float, freedom: float) -> float:
 
 
 def _integrate(angle: float, freedom: float) -> float:
-    """Return the probability of |t| < sqrt(freedom) tan(angle), the integral of a cosine."""
+    """Return the probability that |t| < sqrt(freedom) tan(angle): an integral of a cosine."""
     nodes, weights = _compute_quadrature()
     powers = np.cos((nodes + 1) / 2 * angle) ** (freedom - 1)
     scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2

@@ -23,7 +23,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 _NAME_WIDTH = 12
-"""Width of the column with names; longer names are wrapped."""
+"""Maximum width of the column with names; longer names are wrapped."""
 FORMATS = ("table", "json", "markdown")
 
 

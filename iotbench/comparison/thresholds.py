@@ -1,7 +1,7 @@
 """Thresholds: limits that fail a result, such as `p99_ms > 20ms at workers=4`.
 
-The text of a threshold is parsed before anything starts, and applied to the summary of a result. A
-threshold for a figure that was not measured fails: otherwise it would protect nothing.
+A threshold is parsed before anything starts, and applied to the summary of a result. A threshold
+for a figure that was not measured fails, because it would otherwise protect nothing.
 """
 
 import operator
@@ -20,7 +20,7 @@ from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
 
 EXIT_CODE = 99
-"""Exit code for failed thresholds, as in k6."""
+"""Exit code if a threshold fails; k6 uses the same."""
 FORM = (
     "FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or change=NAME], such as"
     " 'p99_ms > 20ms at workers=4'"
@@ -59,9 +59,9 @@ class Scope:
     subjects: Collection[Subject]
     """Subjects of the summaries."""
     compares: bool = False
-    """True if a comparison has changes against a base."""
+    """True if the thresholds apply to changes against a base."""
     workers: Collection[int] | None = None
-    """Worker counts; None: not known yet."""
+    """Worker counts; None if they are not known yet."""
     queries: Collection[str] | None = None
 
 
@@ -70,13 +70,14 @@ class Threshold:
     """A limit for a figure."""
 
     text: str
-    """Text of the user."""
+    """Text of the threshold as the user wrote it."""
     figure: str
     sign: str
     limit: float
-    """Limit in the unit of the figure."""
+    """Limit, in the unit of the figure."""
     key: str = ""
-    """Dimension that selects rows: workers, query or change; empty: all rows."""
+    """Dimension that selects rows: workers, query or change; empty if the threshold is for all
+    rows."""
     value: str = ""
 
     def is_reached(self, value: float) -> bool:
@@ -96,9 +97,9 @@ class ThresholdCheck:
 
     threshold: str
     place: str
-    """Description of the row, with its result."""
+    """Description of the row, with the name of its result."""
     found: str
-    """The value, or why it is missing."""
+    """The value of the figure, or the reason why it is missing."""
     ok: bool
 
 
@@ -138,7 +139,7 @@ def _parse(text: str, scope: Scope) -> Threshold:
 
 
 def _is_percentile(name: str, scope: Scope) -> bool:
-    """Return whether rows of a scope have a percentile of this name, such as p99.99_ms."""
+    """Return whether rows of a scope have a percentile with this name, such as p99.99_ms."""
     if scope.compares and percent_of(name.removesuffix(_CHANGE)):
         name = name.removesuffix(_CHANGE)
     figure, _ = resolve(name) or (None, "")
@@ -153,7 +154,7 @@ def list_changed_percentiles(texts: Iterable[str]) -> list[str]:
 
 
 def _list_known(scope: Scope) -> dict[str, Unit | None]:
-    """Return figure that a threshold may name -> its unit; None: a number of rows."""
+    """Return name of a figure that a threshold may use -> its unit; None for a number of rows."""
     names = (
         f"{name}{facet}" for each in scope.subjects for name in each.figures for facet in FACETS
     )
@@ -179,7 +180,7 @@ def _expect_rows(threshold: Threshold, scope: Scope) -> None:
 def checks_of(
     thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
 ) -> Iterator[ThresholdCheck]:
-    """Yield the checks of summaries of an item; a threshold without a matching row fails.
+    """Yield the checks of an item's summaries; a threshold without a matching row fails.
 
     Thresholds for figures that no summary can have are ignored.
     """
@@ -205,7 +206,7 @@ def _check_rows(threshold: Threshold, summary: Summary, place: str) -> Iterator[
 
 
 def _judge(threshold: Threshold, row: Row) -> tuple[str, bool]:
-    """Return the figure of a row or why it is missing, and whether the row passes."""
+    """Return the figure of a row or why the figure is missing, and whether the row passes."""
     name, value, unit = threshold.figure, row.value(threshold.figure), unit_of(threshold.figure)
     if value is not None and unit:
         text = format_value(value, unit)
@@ -247,7 +248,7 @@ def _judge_count(threshold: Threshold, comparison: Comparison) -> tuple[str, boo
 
 
 def _judge_change(threshold: Threshold, row: ComparedRow) -> tuple[str, bool]:
-    """Return the change of a figure or why it is missing, and whether the row passes."""
+    """Return the change of a figure or why the change is missing, and whether the row passes."""
     name = threshold.figure.removesuffix(_CHANGE)
     line = next((line for line in row.lines if line.figure.name == name), None)
     if line is None or line.difference is None:

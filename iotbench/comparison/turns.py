@@ -1,4 +1,4 @@
-"""Comparison of targets that are measured in turns until each difference is known."""
+"""Comparison of targets that are measured in turns until every difference is known."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,14 +17,14 @@ from simulator.errors import counted
 
 MOST_REPEATS = 12
 LOOKS = 3
-"""Number of comparisons, after 3, 6 and 12 repeats; each one widens the intervals."""
+"""Number of comparisons: after 3, 6 and 12 repeats; more comparisons mean wider intervals."""
 _LOSS = 0.1
-"""Difference of which the necessary number of repeats is printed."""
+"""Size of the difference for which the necessary number of repeats is printed."""
 _KNOWN = (Judgement.FASTER, Judgement.SLOWER)
 
 
 def compare_with_first(sides: Sequence[Side], looks: int = LOOKS) -> list[Comparison]:
-    """Return the comparisons with the first side; ConfigError if they cannot be compared."""
+    """Compare each other side with the first; ConfigError if they cannot be compared."""
     if sides:
         expect_comparable(sides)
     return [compare_sides(sides[0], each, looks=looks) for each in sides[1:]]
@@ -33,7 +33,7 @@ def compare_with_first(sides: Sequence[Side], looks: int = LOOKS) -> list[Compar
 def are_known(comparisons: Sequence[Comparison]) -> bool:
     """Return whether each difference is judged, or lies within the noise.
 
-    Of several queries, only the row of all queries counts.
+    If a run asks several queries, only the row of all queries counts.
     """
     return all(_is_known(each, row) for each in comparisons for row in _select_rows(each))
 
@@ -52,7 +52,7 @@ def _is_known(comparison: Comparison, row: ComparedRow) -> bool:
 def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator[str]:
     """Yield a sentence for each difference from the first side, and one about single queries.
 
-    `remedy`: advice for a difference that is not known.
+    `remedy`: advice for a difference that is still unknown.
     """
     for comparison in comparisons:
         base, other = comparison.base.label, comparison.other.label
@@ -84,7 +84,7 @@ def list_conclusions(comparisons: Sequence[Comparison], remedy: str) -> Iterator
 
 
 def _describe_resolution(difference: Difference, rows: int) -> str:
-    """Return the end of a sentence: how many repeats find a loss; empty: too many."""
+    """Return the end of a sentence: how many repeats detect a loss; empty if they are too many."""
     repeats = difference.pairs_to_find(_LOSS, 1 - (1 - CONFIDENCE) / rows)
     if repeats is None:
         return ""

@@ -1,1 +1,1 @@
-"""Configuration and options: text becomes checked values."""
+"""Configuration and options: text is parsed into checked values."""

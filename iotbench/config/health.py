@@ -1,4 +1,4 @@
-"""Checks of this machine before a first run: findings, and remedies for problems."""
+"""Checks of this machine before the first run: findings, and remedies for problems."""
 
 import os
 import re
@@ -31,12 +31,15 @@ class Finding:
     name: str
     text: str
     remedy: str = ""
-    """Remedy for a problem; empty if the text names it."""
+    """Remedy for a problem; empty if the text contains the remedy."""
     ok: bool = True
 
 
 def machine_findings(output: Path, config: Path | None) -> Iterator[Finding]:
-    """Check this machine, and yield the findings; `output` is the folder of results."""
+    """Check this machine, and yield the findings.
+
+    `output`: folder of results.
+    """
     machine = this_machine()
     yield Finding("machine", f"{machine.processor}, {counted(machine.cores, 'core')}")
     yield _check_packages(machine.python)
@@ -72,7 +75,7 @@ def _check_configuration(given: Path | None) -> Finding:
 
 
 def _check_folder(name: str, folder: Path) -> Finding:
-    """Check a folder, or the existing folder above it."""
+    """Check a folder or, if it does not exist, the nearest existing folder above it."""
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         why = "cannot be written" if place.is_dir() else "is no folder"
@@ -90,7 +93,7 @@ def _check_memory() -> Finding:
 
 
 def _check_clock(output: Path) -> Finding:
-    """Check that earlier files are not newer than the clock, and that it can time a batch."""
+    """Check that the clock is not behind existing files, and is precise enough to time a batch."""
     now = datetime.now(UTC)
     text = f"{now:%Y-%m-%d %H:%M:%S} UTC"
     earlier = [Path(__file__), *output.glob("*.json")]

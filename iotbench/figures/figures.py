@@ -28,11 +28,11 @@ class Unit(StrEnum):
     ROWS = "rows"
     SECONDS = "s"
     SHARE = "share"
-    """0..1."""
+    """Share from 0 to 1."""
 
 
 class Better(StrEnum):
-    """The direction in which a figure is better."""
+    """The direction in which a figure improves."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -40,23 +40,28 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A kind of number. Records of metrics have its value in the attribute with its name."""
+    """A kind of number.
+
+    A record of metrics has the value in the attribute with the figure's name.
+    """
 
     name: str
     unit: Unit
     title: str
-    """Title of a column, with the unit."""
+    """Title of the column, including the unit."""
     meaning: str
     better: Better
     middle: Callable[[Sequence[float]], float] = fmean
-    """Function that combines several runs: the mean, or the extreme of extremes."""
+    """Function that combines the values of several runs: the mean, or an extreme."""
     columns: Mapping[str, int] = field(default_factory=dict)
-    """Subject of a table -> rank at which a narrow table drops the column; 0: never. Columns of
-    equal rank are dropped together. Tables of other subjects lack this figure."""
+    """Subject of a table -> rank at which a narrow table drops the column; 0: the table never does.
+
+    Columns of equal rank are dropped together. Tables of other subjects lack this figure."""
     compared: bool = False
-    """True if comparisons show it."""
+    """True if comparisons show the figure."""
     picture: str = ""
-    """Title of its picture over workers, levels or stages of inserts; empty: no picture."""
+    """Title of the figure's picture over workers, levels or stages; empty if there is no
+    picture."""
 
 
 def _declare_wait(name: str, title: str, what: str, **more: Any) -> Figure:
@@ -219,18 +224,18 @@ FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
 
 @dataclass(frozen=True, slots=True)
 class FigureValue:
-    """The value of a figure, and its basis."""
+    """The value of a figure, with the number and the range of the underlying values."""
 
     value: float
     n: int
-    """Number of measurements behind it: runs, repeats, batches or answers."""
+    """Number of underlying measurements: runs, repeats, batches or answers."""
     low: float | None = None
     high: float | None = None
-    """Lowest and highest run behind a mean; None for fewer than two runs."""
+    """Lowest and highest run, if the value is a mean; None if there are fewer than two runs."""
 
     @property
     def spread(self) -> float | None:
-        """(highest - lowest) / mean; None for fewer than two runs, or a mean of 0."""
+        """(highest - lowest) / mean; None for fewer than two runs, or if the mean is 0."""
         if self.low is None or self.high is None or not self.value:
             return None
         return (self.high - self.low) / self.value
@@ -243,7 +248,7 @@ FACETS: Mapping[str, Facet] = {
     "_max": lambda found: found.value if found.high is None else found.high,
     "_spread": lambda found: found.spread,
 }
-"""Suffix of a figure's name, as in rows_per_s_min -> the value that it selects."""
+"""Suffix of a figure's name, as in rows_per_s_min -> function that selects the value."""
 
 
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)_ms")
@@ -263,7 +268,7 @@ def parse_percentile(text: str) -> str:
 
 
 def figure_named(name: str) -> Figure | None:
-    """Return the figure with a name: a declared one, or any percentile; None for another name."""
+    """Return a declared figure or a percentile by its name; None if there is no such figure."""
     if name in FIGURES or not percent_of(name):
         return FIGURES.get(name)
     percent = name[1:].removesuffix("_ms")
@@ -271,12 +276,12 @@ def figure_named(name: str) -> Figure | None:
 
 
 def find_figure(name: str) -> Figure:
-    """Return the figure with a name; KeyError if there is none."""
+    """Return the figure with a name; KeyError if there is no such figure."""
     return figure_named(name) or FIGURES[name]
 
 
 def is_among(names: Collection[str], name: str) -> bool:
-    """Return whether a figure is among names; the name of the median includes all percentiles."""
+    """Return whether a figure is in a list of names; the median stands for all percentiles."""
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 
@@ -288,7 +293,7 @@ def resolve(name: str) -> tuple[Figure, str] | None:
 
 
 def unit_of(name: str) -> Unit | None:
-    """Return the unit of a figure or one of its facets; None if there is no such figure."""
+    """Return the unit of a figure or of one of its facets; None if there is no such figure."""
     found = resolve(name)
     return found and (Unit.SHARE if found[1] == "_spread" else found[0].unit)
 
@@ -302,14 +307,14 @@ def join_values(figure: Figure, values: Sequence[float]) -> FigureValue:
 
 
 def spread_of(values: Sequence[float]) -> float | None:
-    """Return (highest - lowest) / mean; None for fewer than two values, or a mean of 0."""
+    """Return (highest - lowest) / mean; None for fewer than two values, or if the mean is 0."""
     if len(values) < 2 or not sum(values):
         return None
     return (max(values) - min(values)) / fmean(values)
 
 
 class Figures(Mapping[str, FigureValue]):
-    """The figures of a row by name: the listed ones, and any percentile."""
+    """The figures of a row by name: the listed figures, and any percentile."""
 
     def __init__(
         self,
@@ -334,7 +339,7 @@ class Figures(Mapping[str, FigureValue]):
         return iter(self._listed)
 
     def __len__(self) -> int:
-        """Return how many figures are listed."""
+        """Return the number of listed figures."""
         return len(self._listed)
 
 
@@ -347,7 +352,7 @@ def _find_percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
 
 
 def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
-    """Return the figures of several rows; each is joined over the rows that have it."""
+    """Return the figures of several rows; each figure is joined over the rows that have it."""
 
     def join(name: str) -> FigureValue | None:
         figure = figure_named(name)

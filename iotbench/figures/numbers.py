@@ -3,7 +3,7 @@
 from iotbench.figures.figures import Unit
 
 _LONG = 8
-"""Longest title on one line."""
+"""Maximum length of a title on one line."""
 
 
 def two_lines(title: str) -> str:
@@ -26,7 +26,7 @@ def significant(value: float) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Return a number with as many digits as tables show for its unit."""
+    """Return a number with the number of digits that tables show for its unit."""
     match unit:
         case Unit.SHARE:
             return f"{value:.1%}"

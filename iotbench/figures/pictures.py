@@ -1,4 +1,4 @@
-"""The pictures of a page's section, as a kind of measurement declares them."""
+"""The pictures of a section of a page, as a kind of measurement declares them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """A figure over a dimension: lines, or bars if each result has one row."""
+    """A figure over a dimension, drawn as lines, or as bars if each result has only one row."""
 
     figure: str
     title: str
@@ -16,25 +16,25 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """A marker at the first figure of each named row, and a line to the second."""
+    """A marker at the first figure of each named row, and a line to the second figure."""
 
     low: str
     high: str
     title: str
     note: str
     beside: Sequence[str] = ()
-    """Further figures of the table."""
+    """Further figures to show in the table."""
 
 
 class Form(Enum):
-    """Pictures that show more than one figure of rows."""
+    """Pictures that show more than one figure of the rows."""
 
     FIGURES = auto()
-    """Each figure with a picture, over the subject of the rows."""
+    """Each figure that has a picture, over the subject of the rows."""
     DISTRIBUTION = auto()
     """The latency at each percentile."""
     GROWTH = auto()
-    """Rate, memory and newest rows over the number of series, if results differ in it."""
+    """Rate, memory and newest rows over the number of series, if it differs between results."""
     SIZES = auto()
     """Bytes per row on disk."""
     WAITS = auto()
@@ -42,7 +42,7 @@ class Form(Enum):
     CLIENT_TIMES = auto()
     """The wait of each query, and the client's time after it."""
     RAMPS = auto()
-    """The wait of each query while workers are let in."""
+    """The wait of each query while workers are admitted."""
 
 
 @dataclass(frozen=True, slots=True)

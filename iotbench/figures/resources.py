@@ -8,25 +8,25 @@ from iotbench.machine.resources import AFTER, BEFORE, Resources, Sample, Used, m
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """The machine's use in a phase."""
+    """The machine's use of resources in a phase."""
 
     cores: float
     load: float | None
-    """Load at the end."""
+    """Load at the end of the phase."""
 
 
 def server_in(found: Resources, phase: str) -> Used | None:
-    """Return the mean cores and peak memory of the server in a phase; None: not measured."""
+    """Return the server's mean cores and peak memory in a phase; None if not measured."""
     return _measure_used(_select(found, phase), lambda sample: sample.server)
 
 
 def client_in(found: Resources, phase: str) -> Used | None:
-    """Return the mean cores and peak memory of the client in a phase; None: not measured."""
+    """Return the client's mean cores and peak memory in a phase; None if not measured."""
     return _measure_used(_select(found, phase), lambda sample: sample.client)
 
 
 def machine_in(found: Resources, phase: str) -> Busy | None:
-    """Return the mean cores and the load of the machine in a phase; None: not measured."""
+    """Return the machine's mean cores and load in a phase; None if not measured."""
     samples = _select(found, phase)
     timed = [(each.machine_cores, each.duration_s) for each in samples
              if each.machine_cores is not None]  # fmt: skip
@@ -34,7 +34,7 @@ def machine_in(found: Resources, phase: str) -> Busy | None:
 
 
 def measure_used(found: Resources, phase: str) -> str:
-    """Return a line about the resources used in a phase and by the machine at rest."""
+    """Return a line about the resources that were used in a phase, and by the machine at rest."""
     server, client = server_in(found, phase), client_in(found, phase)
     machine = machine_in(found, phase)
     words = [f"server {found.server}{f', {_format(server)}' if server else ''}"]

@@ -1,4 +1,4 @@
-"""The rows of a summary: each has a place in the sweep, and figures."""
+"""The rows of a summary; each row has a place in the sweep, and figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,43 +9,43 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
 
 ALL_QUERIES = "all queries"
-"""Name of the row about all queries of a run together."""
+"""Name of the row that describes all queries of a run together."""
 INSERTS = "inserts"
-"""Name of the row about the inserts of a run that also queries or changes rows."""
+"""Name of the row for the inserts in a run that also queries or changes rows."""
 
 
 def describe_verdict(verdict: str, level: VerifyMode | None) -> str:
-    """Return a verdict for display: `verified` with the depth of the comparison of stored rows."""
+    """Return a verdict for display; `verified` includes the extent of the comparison."""
     is_deep = verdict == Status.VERIFIED and level is not None
     return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The part of a sweep that a row is about: a value of each dimension, or None."""
+    """The part of a sweep that a row describes: for each dimension a value, or None."""
 
     check: str | None = None
     load: str | None = None
-    """INSERTS, in a run that also queries or changes rows."""
+    """INSERTS, if the row is for the inserts of a run that also queries or changes rows."""
     change: str | None = None
-    """Corrections or deletion."""
+    """Name of the change: corrections or deletion."""
     query: str | None = None
     level: int | None = None
-    """Rows in the tables before a step."""
+    """Number of rows in the tables before a step."""
     stage: int | None = None
     """Number of the stage, from 1."""
     workers: int | None = None
-    """Workers at the end of a ramp, or active in a stage."""
+    """Number of workers at the end of a ramp, or of active workers in a stage."""
 
     @property
     def dimensions(self) -> dict[str, str | int]:
-        """Dimension -> value, without those that are None."""
+        """Dimension -> value, for each dimension that is not None."""
         values = ((each.name, getattr(self, each.name)) for each in fields(self))
         return {name: value for name, value in values if value is not None}
 
     @property
     def name(self) -> str:
-        """Name of the row in a column: a query, a level, a number of workers."""
+        """Name of the row in a column: a query, a level or a number of workers."""
         if self.query is not None and self.stage is not None:
             return f"{self.query}, stage {self.stage}"
         first = next(iter(self.dimensions.values()), "")
@@ -73,18 +73,18 @@ class Row:
     place: Place
     runs: int
     figures: Mapping[str, FigureValue]
-    """Figures by name; empty if nothing could be measured."""
+    """Figures by name; empty if no figure could be measured."""
     verdict: str
-    """The status in a word or two, or the reason why nothing could be measured."""
+    """The status in a word or two, or the reason why no figure could be measured."""
     expected: str = ""
     found: str = ""
-    """Values that a check compared."""
+    """Expected and found value of a check."""
     level: VerifyMode | None = None
-    """Extent of the comparison of stored rows; None: the row is about something else."""
+    """Extent of the comparison of stored rows; None if the row describes something else."""
 
     @property
     def judged(self) -> str:
-        """The verdict for display."""
+        """The verdict of the row, for display."""
         return describe_verdict(self.verdict, self.level)
 
     @property
@@ -94,7 +94,7 @@ class Row:
         return tuple(name for name in FEWEST if is_timed and name not in self.figures)
 
     def value(self, name: str) -> float | None:
-        """Return a figure or one of its facets, such as rows_per_s_min; None: not measured."""
+        """Return a figure or one of its facets, such as rows_per_s_min; None if not measured."""
         found = resolve(name)
         figure = self.figures.get(found[0].name) if found else None
         return FACETS[found[1]](figure) if found and figure else None

@@ -1,4 +1,4 @@
-"""The summary of a result as typed figures, the input of tables, JSON and CSV."""
+"""The summary of a result as typed figures, from which tables, JSON and CSV are written."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,45 +14,45 @@ from simulator.data.walks import Precision
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a summary's rows, and the figures that judge them."""
+    """The subject of a summary's rows, and the figures by which the rows are judged."""
 
     name: str
-    """The dimension in which they differ, or `load`: the inserts and the queries of a mixed run."""
+    """Dimension in which the rows differ; `load` for the inserts and the queries of a mixed run."""
     title: str
     rows: Callable[[Sequence[RunRecord]], Iterable[Row]]
-    """Successful runs -> their rows."""
+    """Function that returns the rows of successful runs."""
     totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = lambda _: ()
-    """Successful runs -> the rows of all their queries together."""
+    """Function that returns, for successful runs, the rows of all their queries together."""
     sources: tuple[type, ...] = ()
-    """Classes of the metrics with the figures of a row."""
+    """Classes of the metrics that contain the figures of a row."""
     listed_by: str = ""
-    """The figure that lists of results show: of the best row, or of the last level."""
+    """Name of the figure in lists of results; its value is from the best row, or the last level."""
     judged_by: str = ""
-    """The figure that decides which side of a comparison is better."""
+    """Name of the figure that decides which side of a comparison is better."""
     is_named: bool = False
-    """True if its rows have names instead of numbers."""
+    """True if the rows have names instead of numbers."""
     over: str = ""
-    """Words for titles of pictures, if its rows have numbers."""
+    """Words for the titles of pictures, if the rows have numbers."""
     last_row: str = ""
-    """Words for the last row, if its rows have numbers."""
+    """Words for the last row, if the rows have numbers."""
 
     @property
     def figures(self) -> frozenset[str]:
-        """The figures that its rows may have."""
+        """The names of the figures that the subject's rows may have."""
         return frozenset[str]().union(*map(_find_measured_by, self.sources))
 
     @property
     def compared(self) -> tuple[Figure, ...]:
-        """The figures that a comparison shows, the decisive one first."""
+        """The figures that a comparison shows; the decisive figure comes first."""
         names = dict.fromkeys((self.judged_by, *FIGURES))
         return tuple(FIGURES[n] for n in names if n in self.figures and FIGURES[n].compared)
 
     def has(self, name: str) -> bool:
-        """Return whether its rows may have a figure, including any percentile of waits."""
+        """Return whether the subject's rows may have a figure, such as any percentile of waits."""
         return is_among(self.figures, name)
 
     def figures_at(self, place: Place) -> frozenset[str]:
-        """Return the figures that the row at a place may have."""
+        """Return the names of the figures that the row at a place may have."""
         if place.change is not None:
             metrics: type = ChangeMetrics
         elif place.load is not None:
@@ -64,7 +64,7 @@ class Subject:
         return _find_measured_by(metrics) | _find_measured_by(Latency)
 
     def headline_of(self, rows: Sequence[Row]) -> Row | None:
-        """Return the row that represents a result: the best one, or the last level."""
+        """Return the row that represents a result: the best row, or the last level."""
         known = [row for row in rows if self.listed_by in row.figures]
         if self.name == "level":
             return known[-1] if known else None
@@ -77,16 +77,16 @@ def _find_measured_by(source: type) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The rows of a result; runs that failed have none."""
+    """The rows of a result; failed runs have no rows."""
 
     subject: Subject
     rows: tuple[Row, ...]
     totals: tuple[Row, ...] = ()
-    """Totals of each run that asked several queries."""
+    """Totals of each run with several queries."""
 
     @property
     def every(self) -> tuple[Row, ...]:
-        """Its rows and totals."""
+        """All rows and totals of the summary."""
         return (*self.rows, *self.totals)
 
     @property
@@ -97,23 +97,23 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """The size of the tables after the last run that has one."""
+    """The size of the tables after the last run for which a size is known."""
 
     size_bytes: int
     bytes_per_row: float
     bits_per_value: float | None
-    """None if it was not measured, as in results of version 0.1.0."""
+    """Bits per value; None if they were not measured, as in results of version 0.1.0."""
     precision: Precision | None
 
 
 def summarise(subject: Subject, runs: Sequence[RunRecord]) -> Summary:
-    """Return the summary of runs about a subject; failed runs are left out."""
+    """Return the summary of runs for a subject; failed runs are left out."""
     done = [run for run in runs if run.outcome.status == "done"]
     return Summary(subject, tuple(subject.rows(done)), tuple(subject.totals(done)))
 
 
 def on_disk_of(result: Result) -> OnDisk | None:
-    """Return the size of a result's rows on disk, if it is known."""
+    """Return the size of a result's rows on disk; None if it is unknown."""
     for run in reversed(result.runs):
         size_bytes, found = run.outcome.size_bytes, run.metrics
         if size_bytes and found and found.bytes_per_row:

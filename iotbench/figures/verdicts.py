@@ -1,4 +1,4 @@
-"""The worst verdict of runs, and of results."""
+"""The worst verdict of runs or results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,13 +23,13 @@ _CONSEQUENCES = (
 
 
 def verdict_of(result: Result) -> str:
-    """Return the worst verdict of a result's runs, or its status if it is not done."""
+    """Return the worst verdict of a result's runs, or the result's status if it is not done."""
     done = result.status == "done" and result.runs
     return worst(result.runs).value if done else result.status
 
 
 def describe_result(result: Result) -> str:
-    """Return the worst verdict for display: `verified` with what was compared."""
+    """Return the worst verdict for display; `verified` includes what was compared."""
     return describe_verdict(verdict_of(result), level_of(result.runs))
 
 
@@ -46,25 +46,25 @@ def worst(runs: Sequence[RunRecord]) -> Status:
 
 
 def level_of(runs: Iterable[RunRecord]) -> VerifyMode | None:
-    """Return the lowest verification level of the runs; None: unknown."""
+    """Return the lowest verification level of the runs; None if it is unknown."""
     verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in runs]
     return least_of(verdict.level for verdict in verdicts if verdict)
 
 
 def least_of(levels: Iterable[VerifyMode | None]) -> VerifyMode | None:
-    """Return the level that compares least; None if no level is known."""
+    """Return the level with the least extensive comparison; None if no level is known."""
     found = {*levels}
     return next((level for level in VerifyMode if level in found), None)
 
 
 def worst_status(statuses: Iterable[Status]) -> Status:
-    """Return the worst of at least one status."""
+    """Return the worst of several statuses; at least one is expected."""
     found = {*statuses}
     return next(status for status in WORST_FIRST if status in found)
 
 
 def describe_worst(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
-    """Return the worst verdict with its consequence; for `verified`, with the comparison made."""
+    """Return the worst verdict and its consequence; `verified` includes what was compared."""
     worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
     if worst != Status.VERIFIED:
         return worst

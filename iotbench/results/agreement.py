@@ -15,7 +15,7 @@ from simulator.protocol.messages import Scalar
 
 Rows: TypeAlias = Sequence[Sequence[Scalar]]
 EPSILON = float_info.epsilon
-"""2**-52: two sums of n values of equal sign differ by at most n times this share."""
+"""2**-52: two sums of n values of equal sign differ by a share of at most n * EPSILON."""
 _TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
 _MOST_SHOWN = 60
 
@@ -28,18 +28,18 @@ class Agreement:
     answers: int = 0
     """Number of compared instances."""
     equal: int = 0
-    """Instances with equal answers, digit for digit."""
+    """Number of instances with answers that are equal, digit for digit."""
     rounded: int = 0
-    """Instances with answers that differ by rounding only; each equals the truth."""
+    """Number of instances with answers that differ only by rounding; each one equals the truth."""
     different: tuple[int, ...] = ()
     own: bool = False
-    """True for a user's own query. It has no truth, so values show whether rounding differs."""
+    """True for a query of the user's own, which has no truth; values show if rounding differs."""
     problem: str = ""
     """Reason why a target has no answers to compare."""
 
 
 def list_differences(one: Dataset, other: Dataset) -> list[str]:
-    """Return the differences between two datasets that make their rows differ."""
+    """Return the differences between two datasets that lead to different rows."""
     ours, theirs = one.origin, other.origin
     found = [
         f"{name} {_format(ours.get(name))} and {_format(theirs.get(name))}"
@@ -59,7 +59,7 @@ def _format(value: object) -> str:
 
 
 def compare_answers(results: Sequence[Result]) -> list[Agreement]:
-    """Return the comparison of the answers in results, for each query type."""
+    """Return the comparison of the answers in results, one for each query type."""
     by_target = {
         result.target: {query.name: query for query in result.queries} for result in results
     }
@@ -69,7 +69,7 @@ def compare_answers(results: Sequence[Result]) -> list[Agreement]:
 
 
 def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
-    """Return the exit code of a failed run, or else of the comparison."""
+    """Return the exit code of a failed run or, if no run failed, of the comparison."""
     for result in results:
         if result.status != "done":
             return result.exit_code
@@ -139,8 +139,7 @@ def _find_near(
 def are_near(one: Rows, other: Rows, slack: float) -> bool:
     """Return whether answers are equal; doubles may differ by the share `slack`.
 
-    Rows are sorted by their other values first, since the last digit of a double may change the
-    order.
+    Rows are sorted by their other values first, since a double's last digit may change the order.
     """
     if len(one) != len(other):
         return False

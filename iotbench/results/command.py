@@ -1,4 +1,4 @@
-"""The command of a result, stored as options rather than as words to run."""
+"""The command of a result, stored as options instead of executable words."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,15 +10,16 @@ class GivenCommand(Frozen):
 
     name: str
     options: dict[str, bool | tuple[str, ...]]
-    """Option without its dashes -> the state of a flag, or the values in the user's notation."""
+    """Option without leading dashes -> the state of a flag, or the values as the user wrote
+    them."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command as words."""
+        """The words of the command."""
         return (self.name, *(word for option in self.options for word in self.words_of(option)))
 
     def values(self, option: str) -> tuple[str, ...]:
-        """Return the values of an option; empty for a flag, or if it was not given."""
+        """Return the values of an option; empty if it is a flag or was not given."""
         value = self.options.get(option, ())
         return () if isinstance(value, bool) else value
 
@@ -38,5 +39,5 @@ class GivenCommand(Frozen):
 
 
 def words_of(stored: GivenCommand | tuple[str, ...]) -> tuple[str, ...]:
-    """Return a stored command as words; files of earlier versions store only the words."""
+    """Return the words of a stored command; files of earlier versions store only the words."""
     return stored.words if isinstance(stored, GivenCommand) else stored

@@ -13,10 +13,10 @@ from simulator.protocol.numbers import BUCKETS, Counts, quantile_ms
 from simulator.protocol.verdict import Accounts
 
 RECOVERED = 0.95
-"""Share of the rate before a fault that counts as recovered."""
+"""Share of the rate before a fault at which the rate counts as recovered."""
 _SETTLED = 2.0
 _OVER_S = 3
-"""Window of the rate that is compared with the rate before, in seconds."""
+"""Number of seconds over which the rate after a fault is averaged."""
 _Interval = tuple[float, float]
 _Seconds = tuple[int, int | None]
 
@@ -27,13 +27,13 @@ class Injected(Frozen):
     fault: str
     began_s: float
     undone_s: float
-    """Time when a paused database continued, or the restart command had ended."""
+    """Time when a paused database continued, or when the restart command had ended."""
     problem: str = ""
-    """Reason why it could not be made or undone."""
+    """Reason why the fault could not be made or undone."""
 
 
 class Outage(Frozen):
-    """A fault and its effects. Instants are in seconds since the common start."""
+    """A fault and its effects; instants are in seconds since the common start."""
 
     fault: str
     began_s: float
@@ -43,21 +43,26 @@ class Outage(Frozen):
     first_after_s: float
     """Time from the end of the fault to the next acknowledgement."""
     recovery_s: float | None
-    """Time from the beginning of the fault until the rate over 3 s, or over the rest of the run,
-    was 95 % of the rate before; None: not within the run."""
+    """Time from the beginning of the fault until the rate was at least 95 % of the rate before.
+
+    The rate is averaged over 3 s, or over the rest of the run if it is shorter. None: not reached
+    within the run."""
     settled_s: float | None
-    """Time from the beginning of the fault until the rate was back, and the median latency of the
-    batches due in a second was at most twice the one before; None: not within the run."""
+    """Time from the beginning of the fault until rate and latency were back.
+
+    The latency is back once the median of the batches due in a second is at most twice the median
+    before the fault. None: not reached within the run."""
     rows_per_s_before: float
     """Rate before the first fault."""
     p99_inside_ms: float | None
-    """Latency of the batches that were due from the beginning of the fault until `settled_s`."""
+    """99th percentile of the latency of batches due from the beginning of the fault until
+    `settled_s`."""
     p99_outside_ms: float | None
-    """Latency of all other batches of the measured part."""
+    """99th percentile of the latency of all other batches in the measured part."""
 
 
 def accounts_of(outcome: Outcome) -> Accounts | None:
-    """Return the accounts of a run's rows; None: they were not accounted for."""
+    """Return the accounts of a run's rows; None if no accounts were made."""
     verdict = outcome.rows_verdict or outcome.verdict
     return verdict.accounts if verdict else None
 
@@ -76,7 +81,7 @@ def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, 
 
 
 def _find_inside(outage: Outage) -> _Seconds:
-    """Return the first second of an outage, and the first one after it; None: it has no end."""
+    """Return the first second of an outage, and the second after its end; None if it has no end."""
     began = int(outage.began_s)
     if outage.settled_s is None:
         return began, None
@@ -101,7 +106,7 @@ class _Course:
             self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
         before = self._rates[math.ceil(measured_s) : int(first_fault_s)]
         self._rate = float(before.mean()) if len(before) else 0.0
-        """Rate before the first fault: later rates may include a backlog."""
+        """Rate before the first fault; later rates may include a backlog."""
 
     def measure_outage(self, injected: Injected, until_s: float) -> Outage:
         began_s, undone_s = injected.began_s - self._start_s, injected.undone_s - self._start_s
@@ -128,7 +133,7 @@ class _Course:
         return found.model_copy(update={"p99_inside_ms": inside_ms})
 
     def _find_back(self, from_s: float, until_s: float) -> int | None:
-        """Return the first second from which the rate is back; None: not in this interval."""
+        """Return the first second at which the rate is back; None if not in this interval."""
         last = int(until_s)  # the first second that is not whole
         for second in range(math.ceil(from_s), last):
             if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * self._rate:
@@ -137,7 +142,10 @@ class _Course:
 
 
 def _find_common_silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
-    """Return the intervals without an acknowledgement of any worker, among the longest of each."""
+    """Return the intervals without an acknowledgement of any worker.
+
+    Each worker reports only its longest silences.
+    """
     first, *others = ([(each.began_s, each.ended_s) for each in w.silences] for w in workers)
     for mine in others:
         first = [*_intersect(first, mine)]
@@ -153,7 +161,7 @@ def _intersect(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterat
 
 
 class _Sketches:
-    """Latencies of batches, by the second in which they were due."""
+    """Counts of the latencies of batches, for each second in which the batches were due."""
 
     def __init__(self, workers: Sequence[WorkerReport], first: int, faulty: int) -> None:
         """Store the latencies from second `first` on; the first fault is in second `faulty`."""
@@ -166,7 +174,10 @@ class _Sketches:
         self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
 
     def find_settled(self, first: int, last: int) -> int | None:
-        """Return the first second in a range with latencies as before all faults; None: none."""
+        """Return the first second of a range in which latencies are as before all faults.
+
+        None if there is no such second.
+        """
         before_ms = self._before_ms
         for second in range(first, last):
             found = self._counts[second].sum() if second < len(self._counts) else 0

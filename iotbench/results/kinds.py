@@ -1,7 +1,7 @@
-"""The names of the measurements, each of a folder in iotbench/measurements/."""
+"""The names of the kinds of measurements; each kind has a folder in iotbench/measurements/."""
 
 NAMES = ("insert", "query", "mixed", "change", "verify")
-"""Kinds in the order of lists and tables."""
+"""Kinds in the order in which lists and tables show them."""
 
 
 def check_known(name: str) -> str:

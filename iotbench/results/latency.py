@@ -17,14 +17,14 @@ from simulator.protocol.numbers import counts_from, quantile_ms
 
 
 def fewest_samples(percent: Fraction) -> int:
-    """Return how many samples a percentile needs to have at least one above it."""
+    """Return the number of samples from which on at least one sample is above a percentile."""
     return ceil(100 / (100 - percent))
 
 
 FEWEST: Mapping[str, int] = MappingProxyType(
     {"p99_ms": fewest_samples(Fraction(99)), "p999_ms": fewest_samples(Fraction("99.9"))}
 )
-"""Figure -> number of samples below which it is unknown."""
+"""Name of a figure -> minimum number of samples; with fewer, the figure is unknown."""
 
 
 class Latency(BaseModel):
@@ -39,18 +39,18 @@ class Latency(BaseModel):
     p95_ms: float
     p99_ms: float | None
     p999_ms: float | None
-    """None: there are fewer samples than FEWEST."""
+    """99.9th percentile; None if there are fewer samples than FEWEST requires."""
     max_ms: float
 
     @field_validator(*FEWEST)
     @classmethod
     def _keep_known(cls, value: float | None, about: ValidationInfo) -> float | None:
-        """Return None if there are too few samples, which earlier versions did not check."""
+        """Return None if there are too few samples; earlier versions did not check this."""
         return value if about.data.get("sends", 0) >= FEWEST[str(about.field_name)] else None
 
     @property
     def avg_ms(self) -> float:
-        """The mean."""
+        """The mean latency."""
         return self.mean_ms
 
 
@@ -60,7 +60,7 @@ def merge(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
 
 
 def latency_of(histogram: HdrHistogram) -> Latency:
-    """Return a histogram's percentiles."""
+    """Return the percentiles of a histogram."""
     sends = histogram.get_total_count()
     if not sends:
         return Latency(
@@ -81,7 +81,7 @@ def latency_of(histogram: HdrHistogram) -> Latency:
 
 
 def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:
-    """Return the same values at percentiles as the library, but a hundred times faster."""
+    """Return the values at percentiles, equal to the library's but a hundred times faster."""
     counts = np.frombuffer(histogram.counts, np.uint64)
     reached = np.cumsum(counts)
     wanted = [histogram.get_target_count_at_percentile(each) for each in percentiles]
@@ -101,16 +101,16 @@ def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[
 
 
 def freshness_ms(found: Freshness | None, share: float) -> float | None:
-    """Return the time after which this share of rows is seen; None: unknown.
+    """Return the time after which this share of rows is seen; None if it is unknown.
 
-    The Kaplan-Meier estimator counts an unseen row as waiting for as long as it was watched.
-    Leaving it out, or counting it as seen at the end, would make rows look fresher.
+    The Kaplan-Meier estimator counts an unseen row as waiting for as long as it was watched. If the
+    row were left out, or counted as seen at the end, rows would look fresher.
     """
     if found is None:
         return None
     seen, unseen = counts_from(found.delays), counts_from(found.unseen)
     waiting = np.cumsum((seen + unseen)[::-1])[::-1]
-    """Rows that still waited at the beginning of each bucket."""
+    """Number of rows that still waited at the beginning of each bucket."""
     left = np.cumprod(1 - seen / np.maximum(waiting, 1))
     (reached,) = np.nonzero(left <= 1 - share + 1e-12)
     if not len(reached) or not seen.any():

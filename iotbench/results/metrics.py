@@ -19,7 +19,7 @@ from simulator.protocol.messages import WARMUP, WorkerReport
 from simulator.protocol.verdict import Accounts
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
-"""Phases of a run."""
+"""Names of phases of a run."""
 
 
 class InsertMetrics(BaseModel):
@@ -28,71 +28,81 @@ class InsertMetrics(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     rows: int
-    """Rows acknowledged in the measured part."""
+    """Number of rows acknowledged in the measured part."""
     warmup_rows: int = 0
-    """Rows acknowledged in the warm-up (--warmup); no other figure includes the warm-up."""
+    """Number of rows acknowledged in the warm-up (--warmup); no other figure includes them."""
     uncertain_rows: int
     retried: int
     backoff_s: float = 0.0
-    """Pauses of all workers before repeated sends, which latency includes."""
+    """Pauses of all workers before batches are sent again; latency includes the pauses."""
     disconnected_s: float = 0.0
-    """Time of all workers without a connection after a loss."""
+    """Time for which workers had no connection after losing it, summed over all workers."""
     rows_per_s: float
-    """The headline: rows / time from the common start, or the end of a warm-up, to the last row."""
+    """Headline: rows / time from the common start, or the end of a warm-up, to the last row."""
     rows_per_s_stored: float | None = None
-    """Rows / (the same time + phase visible); None: the phase was not reached or not measured."""
+    """Rows / (time of `rows_per_s` + time of the phase "visible").
+
+    None if the phase was not reached or not measured."""
     bytes_per_s: float | None = None
     """Payload bytes sent per second; None if the driver encodes the rows."""
     values_per_s: float | None = None
-    """`rows_per_s` x the mean number of fields of a stored row that are not NULL; None: unknown."""
+    """`rows_per_s` times the mean number of non-NULL fields in a stored row; None if unknown."""
     rows_per_s_reference: float
-    """Rows / mean duration of the workers: the reference document's formula, for comparison with
-    its published numbers."""
+    """Rows / mean duration of the workers.
+
+    This is the formula of the reference document; the figure can be compared with the numbers
+    published there."""
     overlap: float | None = None
-    """Share of the measured time in which all workers were sending, 0..1; None: a single worker, or
-    stages."""
+    """Share of the measured time in which all workers were sending, from 0 to 1.
+
+    None if there is a single worker, or if there are stages."""
     evenness: float | None = None
-    """Rows/s of the slowest worker / rows/s of the fastest, each over its own time, 0..1."""
+    """Rows/s of the slowest worker / rows/s of the fastest worker, each over its own time, 0..1."""
     client_share: float
-    """The client's share of the workers' time, 0..1: the greater of the share without waits for the
-    database or the schedule, and the share of CPU time."""
+    """The client's share of the workers' time, 0..1.
+
+    It is the greater of two shares: the share without waits for the database or the schedule, and
+    the share of CPU time."""
     driver_share: float | None = None
-    """The driver's part of `client_share`: CPU time of workers that waited for the database; None:
-    the database is embedded, or an earlier version measured it."""
+    """The driver's part of `client_share`: CPU time of workers while they waited for the database.
+
+    None if the database is embedded, or if an earlier version measured the run."""
     cpu_share: float
-    """The workers' CPU time over their time, 0..1 for each worker."""
+    """The workers' CPU time / the workers' time; each worker adds 0 to 1."""
     client_ns_per_row: float | None = None
-    """The workers' CPU time over their rows; None: the database is embedded."""
+    """The workers' CPU time / the workers' rows; None if the database is embedded."""
     throttled_share: float = 0.0
-    """Share of the workers' time in which their CPU limit stopped them, 0..1."""
+    """Share of the workers' time in which a CPU limit throttled them, from 0 to 1."""
     memory_peak_bytes: int
-    """Peak memory of the largest worker."""
+    """Peak memory of the worker that used most memory."""
     connections: int | None = None
-    """Connections of all workers; None: each worker has one."""
+    """Number of connections of all workers; None if each worker has one."""
     connect_p50_ms: float | None = None
-    """Time to open one of several connections of a worker (--connections)."""
+    """Median time to open one of a worker's several connections (--connections)."""
     connect_p99_ms: float | None = None
     bytes_per_row: float | None
     """Bytes of a row on disk."""
     bits_per_value: float | None = None
     """Bits of a value on disk; a value is a cell that is not NULL."""
     silent_s: float | None = None
-    """Longest time without an acknowledgement because of a fault; None: no fault."""
+    """Longest time without an acknowledgement because of a fault; None if there was no fault."""
     recovery_s: float | None = None
-    """Longest time from a fault until the rate was back; None: never, or no fault."""
+    """Longest time from a fault until the rate was back; None: not reached, or no fault."""
     first_after_s: float | None = None
     """Longest time from the end of a fault to the next acknowledgement."""
     settled_s: float | None = None
-    """Longest time from a fault until rate and latency were back; None: never, or no fault."""
+    """Longest time from a fault until rate and latency were back; None: not reached, or no
+    fault."""
     outage_p99_ms: float | None = None
-    """Latency of the batches that were due during the worst fault."""
+    """99th percentile of the latency of the batches that were due during the worst fault."""
     lost_rows: int | None = None
-    """Rows acknowledged and not stored; None: rows were not accounted for."""
+    """Number of rows acknowledged but not stored; None if rows were not accounted for."""
     unsent: int = 0
-    """Batches that were due but not sent before the end (--rate). Percentiles include them, with
-    the time until the end; the rate does not."""
+    """Number of batches that were due but not sent before the end (--rate).
+
+    Percentiles include these batches, with the time until the end; the rate excludes them."""
     precision: Precision | None = None
-    """Precision of the numbers with a fraction; None: there are none."""
+    """Precision of the numbers with a fraction; None if there are no such numbers."""
     latency: Latency
 
     @property
@@ -102,14 +112,14 @@ class InsertMetrics(BaseModel):
 
     @property
     def stored_s(self) -> float | None:
-        """Length of the measured part and of the phase visible; None: the phase was not reached."""
+        """Length of the measured part and of the phase "visible"; None if the phase is missing."""
         return ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
 def add_outages(
     metrics: InsertMetrics, outages: Sequence[Outage], accounts: Accounts | None
 ) -> InsertMetrics:
-    """Return the metrics of a run, with metrics of its faults."""
+    """Return the metrics of a run, including the metrics of its faults."""
     p99s = [each.p99_inside_ms for each in outages if each.p99_inside_ms is not None]
     return metrics.model_copy(
         update={
@@ -124,15 +134,16 @@ def add_outages(
 
 
 def _find_longest(times_s: Sequence[float | None]) -> float | None:
-    """Return the longest time; None if there is no time, or one has no end."""
+    """Return the longest time; None if there are no times, or if one of them has no end."""
     known = [each for each in times_s if each is not None]
     return max(known) if known and len(known) == len(times_s) else None
 
 
 def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:
-    """Return the metrics of a run; `stored` has the rows in the tables after it.
+    """Return the metrics of a run.
 
-    `embedded`: the database runs in the workers' processes, and shares their CPU time.
+    `stored` contains the rows in the tables after the run; `embedded`: True if the database runs in
+    the workers' processes and shares their CPU time.
     """
     reports = outcome.workers
     rows, window = count_measured_rows(reports), compute_measured_s(outcome)
@@ -171,17 +182,18 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
 
 
 def shares_of(own: float, cpu_share: float | None) -> dict[str, Any]:
-    """Return the shares of the client and its driver.
+    """Return the shares of the client and of its driver.
 
-    `own`: share of the time in which the client did not wait. CPU time during waits is the
-    driver's. `cpu_share` is None if the database is embedded, and so uses part of that CPU time.
+    `own`: share of the time in which the client did not wait. CPU time during waits is attributed
+    to the driver. `cpu_share` is None if the database is embedded, because the CPU time then
+    includes the database.
     """
     share = max(own, min(cpu_share or 0.0, 1.0))
     return {"client_share": share, "driver_share": None if cpu_share is None else share - own}
 
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
-    """Return the figures of connections; empty if each worker has one."""
+    """Return the figures of connections; empty if each worker has a single connection."""
     found = merge_histogram([report.connects for report in reports])
     if not found.get_total_count():
         return {}
@@ -199,14 +211,15 @@ def list_inserting(outcome: Outcome) -> list[WorkerReport]:
 
 
 def count_measured_rows(reports: Iterable[WorkerReport]) -> int:
-    """Return how many rows were acknowledged, without the warm-up."""
+    """Return the number of acknowledged rows, without the warm-up."""
     return sum(report.rows - report.warmup_rows for report in reports)
 
 
 def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
-    With a rate, it lasts at least until the next batch is due, since the rows cover that time.
+    With a rate, the time lasts at least until the next batch is due, because the rows cover the
+    schedule until then.
     """
     sends = list_inserting(outcome)
     stages = [stage for report in sends for stage in report.stages]
@@ -226,14 +239,14 @@ def _measure_sent_s(outcome: Outcome) -> float:
 
 
 def _find_began_s(outcome: Outcome) -> float:
-    """Return the beginning of the measured part, on the collector's clock."""
+    """Return the time at which the measured part began, on the collector's clock."""
     return (outcome.released_s or 0.0) + outcome.phases_s.get(WARMUP, 0.0)
 
 
 def rates_by_second(outcome: Outcome) -> list[float]:
     """Return the rate in each measured second until the first worker ends.
 
-    A long run has only the mean of several seconds, which is repeated for each of them.
+    A long run has only the mean of several seconds, which is repeated for each of these seconds.
     """
     ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
     if not ends or not outcome.released_s:

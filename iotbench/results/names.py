@@ -1,4 +1,4 @@
-"""Facts in the names of result files: time, kind, target and id."""
+"""Facts in the names of result files: time, kind, target and ID."""
 
 import re
 from collections.abc import Iterator
@@ -14,30 +14,30 @@ _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
 )
 _GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
-"""Names of results that gather many sweeps."""
+"""Names of results that contain several sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultName:
-    """A result file, with the facts in its name."""
+    """A result file, with the facts in the file's name."""
 
     path: Path
     id: str
     kind: str
     """Kind of the measurement, or one of reproduce, plan and capacity."""
     target: str
-    """Target; empty for a result that gathers sweeps."""
+    """Name of the target; empty for a result that contains several sweeps."""
     created: datetime | None
-    """Time of creation; None for a result that gathers sweeps."""
+    """Time of creation; None for a result that contains several sweeps."""
 
     @property
     def is_sweep(self) -> bool:
-        """True if it is the result of one sweep."""
+        """True if the file is the result of a single sweep."""
         return self.created is not None
 
 
 def parse_name(path: Path) -> ResultName | None:
-    """Return the facts in a file's name; None if it is not the name of a result file."""
+    """Return the facts in a file's name; None if no result file has such a name."""
     if sweep := _SWEEP.fullmatch(path.name):
         day, time, ms, kind, target, end = sweep.groups()
         try:
@@ -51,13 +51,13 @@ def parse_name(path: Path) -> ResultName | None:
 
 
 def id_of(path: Path) -> str | None:
-    """Return the id in a file's name; None if it is not the name of a result file."""
+    """Return the ID in a file's name; None if no result file has such a name."""
     found = parse_name(path)
     return found.id if found else None
 
 
 def results_in(folder: Path) -> Iterator[ResultName]:
-    """Yield the results in a folder or archive: sweeps, the newest first, then the others."""
+    """Yield the results in a folder or archive: sweeps, the newest first, then other results."""
     for path in sorted(find_files(folder, "[0-9]*.json"), reverse=True):
         if found := parse_name(path):
             yield found

@@ -20,29 +20,29 @@ from simulator.errors import ConfigError, format_size
 
 ENDING = ".zip"
 MAX_FILE_BYTES = 256 << 20
-"""Size that no result of a sweep reaches."""
+"""Maximum size of a file in bytes; no result of a sweep is as large."""
 _MAX_ARCHIVE_BYTES = 256 << 20
 _MAX_TOTAL_BYTES = 1 << 30
 _MAX_LIST_BYTES = 8 << 20
-"""Limit of the list of files: about 100 bytes per file, and 600 in memory."""
+"""Maximum size of the list of files: about 100 bytes per file, which take 600 bytes in memory."""
 _END, _END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sLQL")
 _ENCRYPTED = 0x1
 _DAMAGES = (
     *(BadZipFile, zlib.error, struct.error, EOFError, LookupError, NotImplementedError),
     *(OSError, OverflowError, RuntimeError, ValueError),
 )
-"""Errors that a damaged archive causes."""
+"""Errors that reading a damaged archive causes."""
 
 
 def is_archive(folder: Path) -> bool:
-    """Return whether a path is an archive of results rather than a folder of them."""
+    """Return whether a path is an archive of results; a folder of results is not."""
     return folder.suffix == ENDING and os.path.isfile(folder)  # noqa: PTH113 - takes any name
 
 
 def find_archive(name: str) -> tuple[Path | None, str]:
-    """Return the archive in a path, if any, and the rest of the path: the name of a result.
+    """Return the archive in a path, if there is one, and the name of a result in the archive.
 
-    The name is empty for the archive itself. Without an archive, it is the whole path.
+    The name is empty if the path is the archive. If there is no archive, it is the whole path.
     """
     for place in (Path(name), *Path(name).parents):
         if is_archive(place):
@@ -52,7 +52,7 @@ def find_archive(name: str) -> tuple[Path | None, str]:
 
 
 def file_of(path: Path) -> Path:
-    """Return the file on disk that holds a result: its archive, or the result's own file."""
+    """Return the file on disk that contains a result: an archive, or the result's own file."""
     return path.parent if is_archive(path.parent) else path
 
 
@@ -64,7 +64,10 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
 
 
 def read(path: Path) -> bytes:
-    """Return the content of a result file or of a file in an archive; ConfigError if it fails."""
+    """Return the content of a result file or of a file in an archive.
+
+    ConfigError if the file cannot be read.
+    """
     if not is_archive(path.parent):
         return read_bytes(path, MAX_FILE_BYTES)
     archive = _open(path.parent)
@@ -80,7 +83,7 @@ def read(path: Path) -> bytes:
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """Return an archive of files; equal files give equal bytes."""
+    """Return an archive of files; equal files result in equal bytes."""
     content = BytesIO()
     with ZipFile(content, "w") as archive:
         for name, text in sorted(files.items()):
@@ -115,7 +118,7 @@ def _load(path: Path, *_state: int) -> ZipFile:
 
 
 def _find_unbounded(content: bytes) -> str:
-    """Return why the list of files cannot be read within bounds; empty if it can."""
+    """Return the reason why the list of files cannot be read safely; empty if it can."""
     end = content[-_END.size :]
     if len(end) < _END.size or not end.startswith(b"PK\5\6") or end[-2:] != b"\0\0":
         return "expected a ZIP file without a comment"
@@ -127,7 +130,7 @@ def _find_unbounded(content: bytes) -> str:
 
 
 def _find_unsound(found: Sequence[ZipInfo]) -> str:
-    """Return what is wrong with the declared files; empty if nothing is."""
+    """Return a problem of the declared files; empty if there is no problem."""
     total = 0
     for each in found:
         name, total = repr(each.filename[:100]), total + each.file_size

@@ -22,11 +22,11 @@ from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
-"""Pattern of a tag: it fits a table, a file name and a label of a metric."""
+"""Pattern of a tag, which must fit into tables, file names and labels of metrics."""
 _NAMED = 4
-"""Maximum number of targets that a title names; of more, it has the count."""
+"""Maximum number of targets that a title names; if there are more, the title has their number."""
 _MUCH_WORK = 0.1
-"""Share of the cores from which other work is worth a warning."""
+"""Share of the cores; a warning is given if other work uses at least this share."""
 
 Kind = Annotated[
     str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
@@ -40,16 +40,16 @@ def _check_beside(name: str) -> str:
 
 
 FileBeside = Annotated[str, AfterValidator(_check_beside)]
-"""Name of a file in the same folder, so that a stranger's result cannot refer to another place."""
+"""Name of a file in the folder of the result; a stranger's result cannot refer to other places."""
 
 
 class Manifest(Frozen):
-    """The contents of the target's tables after an insert, for `query`."""
+    """The contents of the target's tables after an insert, which `query` reads."""
 
     dataset: Dataset
     rows: int
     complete: bool
-    """True once the insert has ended, and every row is known to be stored or acknowledged."""
+    """True if the insert has ended, and every row is known to be stored or acknowledged."""
 
 
 class Progress(Frozen):
@@ -62,7 +62,7 @@ class Progress(Frozen):
     phase: str = "start"
     prefill_rows: int = 0
     rows: int = 0
-    """Minimum number of rows acknowledged in the timed part."""
+    """Minimum number of rows that were acknowledged in the timed part."""
     at: datetime
 
 
@@ -72,25 +72,25 @@ class RunRecord(Frozen):
     run_id: str
     workers: int
     run: int
-    """Number of the run among the runs of its worker count, from 1."""
+    """Number of the run among the runs with the same number of workers, from 1."""
     level: int
-    """Rows in the tables before the timed part."""
+    """Number of rows in the tables before the timed part."""
     stages: tuple[LoadStage, ...] = ()
-    """Parts of the run, each with a number of active workers (--stages)."""
+    """Parts of the run; each part has a number of active workers (--stages)."""
     outcome: Outcome
     metrics: InsertMetrics | None = None
     progress: Progress | None = None
-    """Last progress; only for a run without reports of its workers."""
+    """Last progress; present only in a run without reports of its workers."""
     logs: dict[str, str] = Field(default_factory=dict)
-    """Process -> the last lines that it wrote."""
+    """Name of a process -> the last lines that the process wrote."""
     outages: tuple[Outage, ...] = ()
     """Faults of the run and their effects (--fault)."""
     resources: Resources | None = None
     """Resources that the machine, the client and the server used (--resources)."""
     other_work: OtherWork | None = None
-    """Other work on the client's machine during the run; None: not measured, as on a cluster."""
+    """Other work on the client's machine during the run; None if not measured, as on a cluster."""
     took_s: float | None = None
-    """Duration, including start and end of processes or pods; None: not measured."""
+    """Duration, including start and end of processes or pods; None if not measured."""
 
 
 class Result(BaseModel):
@@ -112,34 +112,36 @@ class Result(BaseModel):
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
     command: GivenCommand | tuple[str, ...] = ()
-    """The command for `repeat`, without credentials and options about output.
+    """The command that `repeat` runs, without credentials and options about output.
 
-    Files of earlier versions have words. Empty: measured by `capacity`."""
+    Files of earlier versions store words. Empty if `capacity` made the measurement."""
     packages: dict[str, str] = {}
-    """Package that the module imports, such as the driver -> its version; empty on Kubernetes,
-    where the image has the packages."""
+    """Package that the module imports, such as the driver -> version of the package.
+
+    Empty on Kubernetes, where the image contains the packages."""
     machine: Machine
     ran_on: dict[str, str] = {}
     """Cluster, version, namespace and image; empty for the local runner."""
     dataset: Dataset
     """Workload, seed and parameters; for queries, also the queried rows."""
     manifest: Manifest | None = None
-    """Contents of the tables; None until they are changed."""
+    """Contents of the tables; None until the tables are changed."""
     status: Literal["running", "done", "failed", "interrupted"] = "running"
     cause: str = ""
     in_progress: Progress | None = None
     """The run in progress when the file was written."""
     runs: list[RunRecord] = []
     caches: str = ""
-    """State of the system's file caches before each run: "dropped", or the reason why not; empty:
-    not requested."""
+    """State of the system's file caches before each run.
+
+    "dropped", or the reason why they were not dropped; empty if this was not requested."""
     warnings: list[str] = []
     tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
     """The user's tags."""
 
     @property
     def exit_code(self) -> int:
-        """The sweep's exit code; see the README."""
+        """Exit code of the sweep, as described in the README."""
         if self.status == "interrupted":
             return Interrupted.exit_code
         verdicts = [run.outcome.verdict for run in self.runs]
@@ -155,23 +157,23 @@ class Result(BaseModel):
 
     @property
     def server(self) -> ServerFacts | None:
-        """The server as the last run found it; None: unknown."""
+        """The server as the last run found it; None if unknown."""
         found = (run.outcome.server for run in reversed(self.runs))
         return next(filter(None, found), None)
 
     @property
     def queries(self) -> list[QueryVerdict]:
-        """The queries of all runs, each with the verdict on its answers."""
+        """The queries of all runs, each with the verdict on the query's answers."""
         return [query for run in self.runs for query in run.outcome.queries]
 
     @property
     def query_plans(self) -> dict[str, QueryPlans]:
-        """The plans of each query, by its name."""
+        """Name of a query -> plans of the query."""
         return {plans.query: plans for run in self.runs for plans in run.outcome.plans}
 
     @property
     def is_unchecked(self) -> bool:
-        """True if everything but the user's own queries was verified."""
+        """True if everything was verified except for the user's own queries."""
         statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
         known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
         return self.status == "done" and Status.UNCHECKED in statuses and known
@@ -186,9 +188,9 @@ def title_of(results: Sequence[Result]) -> str:
 
 
 def much_other_work(*results: Result, workers: int | None = None) -> OtherWork | None:
-    """Return the most other work during any run; None: little, or it was not measured.
+    """Return the most other work during any run; None if it was little or not measured.
 
-    `workers` selects the runs with that many workers; None: all.
+    `workers` selects the runs with this number of workers; None: all runs.
     """
     found = [
         run.other_work

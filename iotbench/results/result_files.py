@@ -24,12 +24,12 @@ from simulator.modules import MODULES, database_class
 
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
-"""Ending of a file while it is written."""
+"""Suffix of a file that is being written."""
 _LONGEST_REASON = 200
 
 
 def new_id(now: datetime) -> str:
-    """Return an id that sorts by time and is a valid part of a Kubernetes name."""
+    """Return an ID that sorts by time and is a valid part of a Kubernetes name."""
     return f"{now:%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
 
 
@@ -44,7 +44,7 @@ def now_ms() -> int:
 
 
 def prepare_folder(folder: Path) -> bool:
-    """Check that results can be written to a folder; return whether it had to be created."""
+    """Check that results can be written to a folder; return True if the folder was created."""
     try:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def write(path: Path, result: BaseModel) -> None:
 
 
 def find_unfinished(folder: Path) -> Iterator[Path]:
-    """Yield the unfinished files that killed commands left in a folder of results."""
+    """Yield the paths of the unfinished files that killed commands left in a folder of results."""
     for path in folder.glob(f".*.json.*{_NEW}"):
         owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
         if owner and not owner.alive:
@@ -81,16 +81,19 @@ def find_unfinished(folder: Path) -> Iterator[Path]:
 
 
 class ResultFile:
-    """The file of a sweep's result, or another place if the file cannot be written."""
+    """The file of a sweep's result, or a file in another place if the first cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
-        """Path of the file; None if no place could be written."""
+        """Path of the file; None if the result could not be written anywhere."""
         self.trouble = ""
         """Reason why the result is in another place."""
 
     def write(self, result: BaseModel) -> None:
-        """Write the result; if that fails, to the user's state folder or a temporary folder."""
+        """Write the result to its file, the user's state folder or a temporary folder.
+
+        A later place is used if the earlier ones fail.
+        """
         if self.path is None:
             return
         name = self.path.name
@@ -116,7 +119,7 @@ class ResultFile:
         return self.print(record, write(record, str(self.path), width))
 
     def print(self, result: BaseModel, text: str) -> bool:
-        """Print a text about the result, and the path if it is in another place.
+        """Print a text about the result, and the path if the result is in another place.
 
         Return whether the result is in its file and the text was printed.
         """
@@ -138,7 +141,7 @@ class ResultFile:
 
 
 def read(path: Path) -> Result:
-    """Read a result file; ConfigError if it is not one.
+    """Read a result file; ConfigError if the file is not a result.
 
     In files of earlier versions, the driver's part is added to the client's share of inserts.
     """
@@ -156,14 +159,17 @@ def _add_driver(run: RunRecord, module: str) -> RunRecord:
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
-    """Return whether CPU time may include the database's. Users' modules are not imported."""
+    """Return whether the CPU time may include the CPU time of the database.
+
+    Users' modules are not imported, so the answer for them is True.
+    """
     if metrics.client_ns_per_row is not None:
         return False
     return module not in MODULES or database_class(module).capabilities.embedded
 
 
 def parse(path: Path, content: bytes, kind: type[_Kept]) -> _Kept:
-    """Return the content of a result file; ConfigError if it is not of this kind and format."""
+    """Return the content of a result file; ConfigError if its kind or format is different."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
@@ -191,7 +197,7 @@ def _find_of_target(
 
 
 def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
-    """Yield the results of a sweep in a folder; a sweep that was repeated has several."""
+    """Yield the results of a sweep in a folder; a repeated sweep has several results."""
     for path, result in _read_newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
         if result.sweep_id == sweep_id:
             yield path, result
@@ -200,7 +206,7 @@ def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tu
 def find_tables_left(
     folder: Path, kinds: Iterable[str]
 ) -> dict[tuple[str, str], tuple[Path, Manifest]]:
-    """Return (target, table) -> the newest result in a folder that wrote the table."""
+    """Return (target, table) -> the newest result in a folder whose sweep wrote the table."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
     for path, result in _read_newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version
@@ -224,14 +230,14 @@ def _read_newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Res
 
 @cache
 def _warn(text: str) -> None:
-    """Print a warning once, although the folder is read several times."""
+    """Print a warning once, even if the folder is read several times."""
     say(text, err=True)
 
 
 def find_last_written(
     folder: Path, target: str, kinds: Iterable[str]
 ) -> tuple[Path, Manifest] | None:
-    """Return the newest manifest of a target in a folder of results; None: none."""
+    """Return the newest manifest of a target in a folder of results; None if there is none."""
     for path, result in _find_of_target(folder, target, kinds):
         if result.manifest:
             return path, result.manifest
@@ -240,7 +246,7 @@ def find_last_written(
 
 @contextmanager
 def expect_whole(path: Path | str) -> Iterator[None]:
-    """Return a context that turns the errors of a damaged result into ConfigError."""
+    """Return a context in which errors of a damaged result become a ConfigError."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

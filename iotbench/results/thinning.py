@@ -1,4 +1,4 @@
-"""Limits of the series in results: rows by second, and samples of resources of long runs."""
+"""Limits of the series in the results of long runs: rows by second, and samples of resources."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from iotbench.machine.resources import Resources, Sample, Used
 from simulator.protocol.messages import WorkerReport
 
 MOST = 3_600
-"""Maximum length of a series: one for each second of an hour."""
+"""Maximum number of values in a series: one for each second of an hour."""
 
 
 def thin_report(report: WorkerReport) -> WorkerReport:
-    """Return a report with the rows of several seconds joined, if it has too many seconds.
+    """Return a report in which rows of several seconds are joined, if there are too many seconds.
 
-    Latencies by second, which only the figures of outages need, are removed.
+    Latencies by second are removed, because only the figures of outages need them.
     """
     kept: dict[str, Any] = {"waits_by_second": ()}
     rows = report.rows_by_second
@@ -29,7 +29,7 @@ def thin_report(report: WorkerReport) -> WorkerReport:
 
 
 def thin_resources(resources: Resources) -> Resources:
-    """Return resources with samples of a phase joined, if there are too many."""
+    """Return resources in which samples of a phase are joined, if there are too many samples."""
     together = math.ceil(len(resources.samples) / MOST)
     if together <= 1:
         return resources
@@ -41,7 +41,7 @@ def thin_resources(resources: Resources) -> Resources:
 
 
 def _join(samples: Sequence[Sample]) -> Sample:
-    """Return one sample for several, with mean cores and the last of all other values."""
+    """Return one sample for several: the mean of the cores, and the last of all other values."""
     last, duration_s = samples[-1], sum(each.duration_s for each in samples)
 
     def mean(values: Iterator[float | None]) -> float | None:

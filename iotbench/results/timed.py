@@ -1,4 +1,4 @@
-"""The metrics of parts of a run with their histograms: inserts, stages, queries, changes."""
+"""The metrics of parts of a run, with histograms: inserts, stages, queries and changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A run or a part of one: its metrics, and the latencies of its batches or queries."""
+    """A run or a part of a run: its metrics, and the latencies of its batches or queries."""
 
     metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
     latencies: HdrHistogram
@@ -26,11 +26,12 @@ class InsertStage:
     """The metrics of one stage of inserts."""
 
     timed_s: float
-    """Time from the first batch of the stage to the end of its last one or, if later, to the due
-    time of the next one."""
+    """Time from the first batch of the stage to the end of the last batch.
+
+    If the next batch is due later, the time lasts until then."""
     rows: int
     unsent: int = 0
-    """Batches that were due in the stage, but not sent before its end."""
+    """Number of batches that were due in the stage, but not sent before its end."""
 
     @property
     def rows_per_s(self) -> float:
@@ -43,13 +44,18 @@ class QueryStage:
     """The metrics of one stage of a query."""
 
     timed_s: float
-    """The same time for the queries of the stage."""
+    """Time from the first query of the stage to the end of the last query.
+
+    If the next query is due later, the time lasts until then."""
     queries_per_s: float
     unsent: int = 0
 
 
 def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
-    """Return the metrics of a stage (from 0) over all workers; None: the stage is empty."""
+    """Return the metrics of a stage over all workers; None if the stage is empty.
+
+    `number`: number of the stage, from 0.
+    """
     own = [each for each in times if each.stage == number]
     if not own:
         return None
@@ -73,24 +79,28 @@ class QueryMetrics:
     first_ms: float
     """Mean wait of the workers' first runs."""
     avg_ms: float
-    """Mean wait of the other runs, from the request to the last byte of the answer."""
+    """Mean wait of all later runs, from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
-    """Share of the time of the queries, 0..1: the greater of the client's time for answers and its
-    CPU time."""
+    """Share of the time of the queries, from 0 to 1.
+
+    It is the greater of two shares: the client's time for answers, and the client's CPU time."""
     driver_share: float | None = None
-    """The driver's part of `client_share`; None: the database is embedded."""
+    """The driver's part of `client_share`; None if the database is embedded."""
     connections: int | None = None
-    """Connections of all workers with queries; None: each worker has one."""
+    """Number of connections of all workers with queries; None if each worker has one."""
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
-    """Time from the acknowledgement of a row until an answer has it; None: not measured, or too few
-    rows."""
+    """Median time from the acknowledgement of a row until an answer contains the row.
+
+    None if not measured, or if there are too few rows."""
     freshness_p99_ms: float | None = None
     unsent: int = 0
-    """Queries that were due but did not begin before the end (--rate). Percentiles and averages
-    include them, with the time until the end; the rate does not."""
+    """Number of queries that were due but did not begin before the end (--rate).
+
+    Percentiles and averages include these queries, with the time until the end; the rate excludes
+    them."""
 
 
 def time_query(
@@ -99,9 +109,10 @@ def time_query(
     freshness: Freshness | None = None,
     connects: Mapping[str, Any] | None = None,
 ) -> Timed:
-    """Return the metrics of query types over all workers; `connects`: see `connects_of`.
+    """Return the metrics of query types over all workers.
 
-    The types ran one after the other or, with `in_turn`, all during the same time.
+    The types ran one after the other or, if `in_turn` is True, all during the same time. `connects`
+    is the result of `connects_of`.
     """
     elapsed = [_measure_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
@@ -126,9 +137,10 @@ def time_query(
 
 
 def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
-    """Return the time until the last answer to a type.
+    """Return the time until the last answer to a query type.
 
-    With a rate, it lasts at least until the next query is due, since the runs cover that time.
+    With a rate, the time lasts at least until the next query is due, because the runs cover the
+    schedule until then.
     """
     due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
     return max(due_s, *(each.elapsed_s for each in times))
@@ -143,10 +155,12 @@ class ChangeMetrics:
     rows: int
     rows_per_s: float
     client_share: float
-    """Share of the time, 0..1: the greater of the client's time to draw and encode rows, and its
-    CPU time."""
+    """Share of the time, from 0 to 1.
+
+    It is the greater of two shares: the client's time to draw and encode rows, and the client's CPU
+    time."""
     driver_share: float | None = None
-    """The driver's part of `client_share`; None: the database is embedded."""
+    """The driver's part of `client_share`; None if the database is embedded."""
 
 
 def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
@@ -165,7 +179,7 @@ def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
 
 
 def merge_waits(parts: Iterable[Timed]) -> HdrHistogram:
-    """Return the histogram of all parts together."""
+    """Return the joint histogram of all parts."""
     whole = new_histogram()
     for part in parts:
         whole.add(part.latencies)

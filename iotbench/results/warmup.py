@@ -1,8 +1,8 @@
 """Detection of a warm-up in the rates of a run by second.
 
-The marginal standard error rule (MSER) cuts off the start that makes the mean of the rest most
-precise. The start is a warm-up only if its mean differs from the rest by more than the scatter of
-means of as many neighbours, and by enough to change the rate.
+The marginal standard error rule (MSER) cuts off the start of the course so that the mean of the
+rest becomes as precise as possible. The start is a warm-up only if its mean differs from the mean
+of the rest by more than the scatter between groups of seconds, and by enough to change the rate.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_S = 60
-"""Shortest course in which a warm-up can be found."""
+"""Minimum length of a course in which a warm-up can be found."""
 _GROUPS = 20
-"""Seconds are joined until there are fewer than twice as many groups."""
+"""Minimum number of groups into which the seconds are joined."""
 _LEAST_AFTER = 1.5
-"""Multiple of the warm-up's length that must follow it; otherwise the rate never settles."""
+"""Minimum length of the rest, as a multiple of the warm-up's length.
+
+With a shorter rest, the rate is considered never to settle."""
 _NEARLY_BEST = 1.1
-"""Factor over the least error: the shortest start with an error below it is chosen."""
+"""Factor on the least error; the shortest start with an error up to the product is chosen."""
 _RECURS = 0.6
-"""Share of the warm-up's distance at which a later part counts as equally distant."""
+"""Share of the warm-up's distance from the rest; a later part at this distance is a recurrence."""
 _GOES_ON = 0.2
-"""Maximum drift from one half of the rest to the other, as a share of the warm-up's distance."""
+"""Maximum drift between the halves of the rest, as a share of the warm-up's distance."""
 _DEVIATIONS = 5.0
 _LEAST_STEP = 0.10
-"""Minimum difference of the warm-up's rate from the rest's."""
+"""Minimum difference between the rate in the warm-up and the rate in the rest."""
 _LEAST_EFFECT = 0.02
-"""Minimum difference of the whole rate from the rest's."""
+"""Minimum difference between the rate of the whole course and the rate in the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Warmup:
     rate_after: float
 
     def effect(self, length_s: int) -> float:
-        """Return the relative difference between the rate of a whole course and the rate after."""
+        """Return the relative difference between the rate of a whole course and of the rest."""
         if not self.rate_after:
             return 0.0
         return self.seconds / length_s * (self.rate_before / self.rate_after - 1)
@@ -67,7 +69,7 @@ def find_warmup(rates: Sequence[float]) -> Warmup | None:
 
 
 def _choose_cut(groups: NDArray[np.float64]) -> int:
-    """Return how many groups MSER cuts off, at most half."""
+    """Return the number of groups that MSER cuts off, at most half of all groups."""
     cuts = range(len(groups) // 2 + 1)
     errors = [float(np.var(groups[cut:])) / (len(groups) - cut) for cut in cuts]
     enough = _NEARLY_BEST * min(errors)
@@ -75,14 +77,14 @@ def _choose_cut(groups: NDArray[np.float64]) -> int:
 
 
 def _does_recur(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether later parts are as distant, as with checkpoints."""
+    """Return whether a later part is as distant from the mean as the start, as with checkpoints."""
     windows = np.convolve(after, np.full(len(before), 1 / len(before)), "valid")
     away = np.sign(before.mean() - after.mean()) * (windows - after.mean())
     return bool(away.max() > _RECURS * abs(before.mean() - after.mean()))
 
 
 def _does_continue(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Return whether the rest changes in the same direction, as with drift."""
+    """Return whether the rest continues to change in the same direction, as with drift."""
     middle = len(after) // 2
     change = float(after[middle:].mean() - after[:middle].mean())
     step = float(after.mean() - before.mean())
@@ -90,7 +92,7 @@ def _does_continue(before: NDArray[np.float64], after: NDArray[np.float64]) -> b
 
 
 def _measure_distance(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return the distance of the means in standard errors of correlated values."""
+    """Return the distance of the means in standard errors; neighbouring values are correlated."""
     centred = after - after.mean()
     variance = float(np.mean(centred**2))
     if not variance:

@@ -1,1 +1,1 @@
-"""Shell completion and help, which take a tenth of a second since they import no commands."""
+"""Shell completion and help. Both take a tenth of a second, since they import no commands."""

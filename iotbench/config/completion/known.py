@@ -1,6 +1,6 @@
 """Commands with grouped help, and copies of all commands for completion and help.
 
-The copies are read from `commands.json`, which `tools.reference` writes. Importing the real
+The copies are read from `commands.json`, which `tools.reference` writes, because importing the real
 commands takes ten times as long.
 """
 
@@ -22,7 +22,7 @@ _FIRST = (
     "--duration", "--runs", "--workload", "--data", "--types", "--mix", "--correct",
     "--delete-oldest", "--of", "--slo", "--targets", "--dry-run", "--verbose",
 )  # fmt: skip
-"""Options in the short help of a large command, in order."""
+"""Options in the short help of a large command, in the order of the help."""
 _LAST = ("Run and output", "Kubernetes", OTHERS)
 
 
@@ -35,10 +35,10 @@ class GroupedOption(click.Option):
 
 
 class Grouped(click.Command):
-    """A command with a full help of grouped options (--help), and a short help (-h)."""
+    """A command with a full help, in which options are grouped (--help), and a short help (-h)."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return --help only, as `get_params` adds -h."""
+        """Return only --help, since `get_params` adds -h."""
         return HELP_OPTIONS[1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -55,7 +55,7 @@ class Grouped(click.Command):
             ctx.exit()
 
     def format_short(self, ctx: click.Context) -> str:
-        """Return the help with the most important options, or with all if there are few."""
+        """Return the help with the most important options, or with all options if they are few."""
         options = [each for each in self.params if isinstance(each, click.Option)]
         first = [each for name in _FIRST for each in options if name in each.opts]
         if len(options) <= _FEW or not first:
@@ -74,7 +74,7 @@ class Grouped(click.Command):
         return formatter.getvalue().rstrip("\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by group; the groups of every command come last."""
+        """Write the options by group; the groups that every command has come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
@@ -123,18 +123,21 @@ def _make_parameter(record: Mapping[str, Any]) -> click.Parameter:
 
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
-    """Return whether arguments ask for the help of the program or of one command, and no more."""
+    """Return whether the arguments only ask for the help of the program or of one command."""
     *name, last = arguments or HELP_OPTIONS[:1]
     return last in HELP_OPTIONS and len(name) < 2
 
 
 def find_known(name: str) -> click.Command | None:
-    """Return the copy of a command; None if there is none."""
+    """Return the copy of a command; None if there is no such command."""
     return command_tree().commands.get(name)
 
 
 def commands_with(arguments: Sequence[str]) -> list[str]:
-    """Return the commands with all options in the arguments, or else with the first option."""
+    """Return the commands that have all options in the arguments.
+
+    If there are no such commands, return the commands that have the first option.
+    """
     options = [
         word.partition("=")[0] if word.startswith("--") else word[:2]
         for word in arguments

@@ -1,7 +1,7 @@
-"""Completions of a word, and the script that a shell loads: click's, adapted.
+"""Completions of a word, and the script that a shell loads, both adapted from click.
 
-click's scripts call the program by its name, which must be in PATH. These scripts call it as the
-user typed it: `./run.py`, `python run.py` or `iotbench`.
+click's scripts call the program by its name, which must be in PATH. The scripts of this module call
+the program as the user typed it: `./run.py`, `python run.py` or `iotbench`.
 """
 
 import os
@@ -76,11 +76,11 @@ _STARTUP: dict[str, str] = {
     "zsh": '# in ~/.zshrc, after compinit:  eval "$({variable}=zsh_source {command})"',
     "fish": "# in ~/.config/fish/config.fish:  {variable}=fish_source {command} | source",
 }
-"""Shell -> line for its startup file, which evaluates the script."""
+"""Shell -> line that evaluates the script, for the shell's startup file."""
 
 
 def script(shell: str) -> str:
-    """Return the script that a shell loads, with the line for its startup file."""
+    """Return the script for a shell, with the line for the shell's startup file."""
     name = program_name()
     command = name if name == INSTALLED else Path(sys.argv[0]).absolute()
     line = _STARTUP[shell].format(variable=_name_variable(), command=command)
@@ -93,7 +93,7 @@ def is_asked() -> bool:
 
 
 def answer() -> None:
-    """Print what a shell asks for: completions, or its script."""
+    """Print the completions or the script that a shell asks for."""
     shell, _, what = os.environ[_name_variable()].partition("_")
     if shell in SHELLS:
         text = script(shell) if what == "source" else f"{_make_shell(shell).complete()}\n"

@@ -1,4 +1,4 @@
-"""Completions of targets, results and queries. Imports of this file are small."""
+"""Completions of targets, results and queries; this file imports little."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from iotbench.results.names import results_in
 TABLE = Path(__file__).with_name("commands.json")
 _CONFIG = "config.yaml"
 _MOST = 200
-"""Maximum number of results offered; the beginning of an id selects others."""
+"""Maximum number of results offered; the first characters of an ID select other results."""
 
 
 @cache
@@ -45,7 +45,7 @@ def complete_target(
 def complete_result(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return files, or ids of results, the newest first."""
+    """Return files, or IDs of results with the newest first."""
     if "/" in incomplete or incomplete.startswith((".", "~")):
         return [CompletionItem(incomplete, type="file")]
     folder = Path(ctx.params.get("output") or "results")
@@ -66,7 +66,7 @@ def complete_query(
 
 
 def _list(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the names that complete the last word of a list with commas."""
+    """Return the names that complete the last word of a comma-separated list."""
     before, comma, word = incomplete.rpartition(",")
     given = {*before.split(",")}
     return [

@@ -1,7 +1,8 @@
 """Options, each declared once as a field with a type, a default, and a docstring as help text.
 
-The field defines the option of commands, the key of plans and its schema, and the configuration in
-a result that `repeat` reads. `duration_s` is `--duration` in a command and `duration` in a plan.
+The field defines the option of commands, the key of plans and the schema of the key, and the entry
+of a result's configuration, which `repeat` reads. `duration_s` is `--duration` in a command and
+`duration` in a plan.
 """
 
 import functools
@@ -26,28 +27,31 @@ _UNITS = ("_ms", "_s")
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """Properties of an option in addition to type, default and docstring."""
+    """Properties of an option in addition to its type, default and docstring."""
 
     also: str = ""
-    """Second name: short, or with two dashes."""
+    """Second name of the option: a short one, or one with two dashes."""
     least: float = -math.inf
     most: float = math.inf
     metavar: str | None = None
     choices: tuple[str, ...] = ()
-    """Values of an Enum that a command offers; empty: all."""
+    """Values of an Enum that a command offers; empty: all values."""
     kept: bool = True
     """True if the configuration in a result includes it."""
     kept_if_set: bool = False
-    """True if the configuration includes only values other than the default."""
+    """True if the configuration in a result includes only values other than the default."""
     inner: bool = False
-    """True if it follows from other options, so that users cannot give it."""
+    """True if the option follows from other options, so that users cannot give it."""
     repeats: bool | None = None
-    """True if `repeat` takes it from a result, which may be a stranger's. None: true, except for
-    texts and files, which might run, reach or overwrite something."""
+    """True if `repeat` takes the option from a result, which may be a stranger's.
+
+    None: true, except for strings and files, which might run, reach or overwrite something."""
     stored: bool = True
-    """False for place, name and presentation of a result, which no result stores."""
+    """False if no result stores the option, because it is about the result's place, name or
+    layout."""
     consents: bool = False
-    """True if it permits what is otherwise refused. `repeat` neither takes it nor asks for it."""
+    """True if the option permits an otherwise refused action; `repeat` neither takes nor asks for
+    it."""
 
 
 _DEFAULT = Opt()
@@ -66,35 +70,35 @@ class DeclaredField:
     info: FieldInfo
     about: str
     group: str
-    """Group in the help text."""
+    """Group of the option in the help text."""
     opt: Opt
     notation: Notation | None
-    """Notation of the value or, if repeated, of each value."""
+    """Notation of the value or, if the option is repeated, of each value."""
     is_repeated: bool
-    """True if it may be given several times."""
+    """True if the option may be given several times."""
     kind: Any
-    """Type of the value or, if repeated, of each value, without notation and None."""
+    """Type of the value or, if the option is repeated, of each value, without notation and None."""
 
     @property
     def word(self) -> str:
-        """The key in files."""
+        """The key of the option in files."""
         return self.info.alias or self.field
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the option; messages use the first one."""
+        """Names of the option; messages use the first name."""
         own = f"--{self.word.replace('_', '-')}"
         found = (self.opt.also, own) if self.opt.also.startswith("--") else (own, self.opt.also)
         return tuple(filter(None, found))
 
     @property
     def is_flag(self) -> bool:
-        """True if it has no value."""
+        """True if the option has no value."""
         return self.kind is bool
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The accepted values; empty: any."""
+        """The accepted values; empty if all values are accepted."""
         is_enum = isinstance(self.kind, type) and issubclass(self.kind, Enum)
         return self.opt.choices or (tuple(each.value for each in self.kind) if is_enum else ())
 
@@ -114,7 +118,7 @@ class DeclaredField:
         return str(value.value if isinstance(value, Enum) else value)
 
     def store(self, value: Any) -> bool | tuple[str, ...]:
-        """Return a value in the form of a result: the state of a flag, or the values as written."""
+        """Return a value as a result stores it: the state of a flag, or the values as written."""
         if self.is_flag:
             return bool(value)
         return tuple(self.write(each) for each in (value if self.is_repeated else (value,)))
@@ -127,7 +131,7 @@ class DeclaredField:
 
 
 def outside(*limits: tuple[str, float, float, float]) -> list[str]:
-    """Return a sentence for each (option, value, least, most) with a value outside."""
+    """Return a sentence for each (option, value, minimum, maximum) with a value out of range."""
     found = []
     for name, value, least, most in limits:
         if not value >= least:  # also a NaN
@@ -145,7 +149,7 @@ class Options(Record):
         alias_generator=_strip_unit, validate_by_name=True, validate_by_alias=True, defer_build=True
     )
     GROUP: ClassVar[str] = "Other options"
-    """Group in the help text of the options that the class declares."""
+    """Group in the help text for the options that the class declares."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -171,7 +175,7 @@ class Options(Record):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were given: name -> value."""
+        """The given options: name -> value."""
         return {
             each.names[0]: getattr(self, field)
             for field, each in self.declare().items()
@@ -187,9 +191,9 @@ class Options(Record):
         ]
 
     def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that differ from their default, in the form of a result.
+        """Return the options that differ from their default, as a result stores them.
 
-        `always`: fields to include in any case, since the command may have another default.
+        `always`: fields that are always included, because the command may have another default.
         """
         return {
             each.names[0].removeprefix("--"): each.store(value)
@@ -200,7 +204,7 @@ class Options(Record):
         }
 
     def configuration(self) -> dict[str, Any]:
-        """Return field -> value of the options that a result keeps as its configuration."""
+        """Return field -> value of the options that form the configuration in a result."""
         left_out = {
             field
             for field, each in self.declare().items()
@@ -211,7 +215,7 @@ class Options(Record):
 
 
 def _declare(cls: type[Options], field: str) -> DeclaredField:
-    """Return the declaration of a field, with inherited parts such as the help."""
+    """Return the declaration of a field; parts such as the help may be inherited."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]
     described = next((each for each in own if each.model_fields[field].description), own[0])
@@ -234,7 +238,7 @@ def _declare(cls: type[Options], field: str) -> DeclaredField:
 
 
 def _list_kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the types of an annotation without None, and their metadata."""
+    """Yield the types and the metadata of an annotation; None is left out."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *notes = get_args(annotation)

@@ -50,7 +50,7 @@ def option_of(field: str) -> str:
 
 
 def word_of(field: str) -> str:
-    """Return the key of a parameter in files, without `_ms`, since users write durations."""
+    """Return the key of a parameter in files, without `_ms`, because users write durations."""
     info, _ = parameters()[field]
     if is_end(field):
         return "end"
@@ -60,7 +60,7 @@ def word_of(field: str) -> str:
 def parse_parameter(field: str, value: Any) -> Any:
     """Return the value of a parameter in the user's notation; ValueError if it is invalid.
 
-    An end becomes an instant in ms since 1970.
+    An end is returned as an instant in ms since 1970.
     """
     if is_end(field):
         return parse_instant_ms(str(value))
@@ -74,7 +74,7 @@ def parse_parameter(field: str, value: Any) -> Any:
 
 
 def unparse_parameter(field: str, value: Any) -> Any:
-    """Return a parameter's value in the form that `parse_parameter` reads."""
+    """Return a parameter's value in the notation that `parse_parameter` reads."""
     return format_parameter(field, value, 0) if find_notation(parameters()[field][0]) else value
 
 
@@ -84,12 +84,15 @@ def find_notation(info: FieldInfo) -> MillisecondNotation | None:
 
 
 def is_end(field: str) -> bool:
-    """Return whether users write a parameter, which is a duration, as the instant of its end."""
+    """Return whether a parameter is a duration that users write as the instant of its end."""
     return find_notation(parameters()[field][0]) is MillisecondNotation.END
 
 
 def format_parameter(field: str, value: Any, start_ms: int) -> str:
-    """Return the value of a parameter in the user's notation; an end counts from `start_ms`."""
+    """Return the value of a parameter in the user's notation.
+
+    `start_ms`: start of a duration that users write as the instant of its end.
+    """
     match find_notation(parameters()[field][0]):
         case MillisecondNotation.DURATION:
             return f"{value / 1000:g}s"

@@ -17,9 +17,9 @@ _SIZE = re.compile(r"([\d_.]+(?:[eE]\+?\d+)?)([kKMGT]?)(i?)B?")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _MOST_COUNTS = 1000
 LARGEST = 2**63 - 1
-"""Largest whole number, since databases and NumPy use 64 bits."""
+"""Largest whole number; databases and NumPy use 64 bits."""
 LONGEST_S = 366 * 86400.0
-"""Longest duration, since operating systems and drivers overflow beyond it."""
+"""Longest duration; operating systems and drivers overflow beyond it."""
 
 
 def parse_number(text: str) -> float:
@@ -36,14 +36,14 @@ def parse_number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Shares of the operations of a mixed load; the sum is 1."""
+    """Shares of the operations in a mixed load; the sum of the shares is 1."""
 
     insert: float
     query: float
 
 
 def parse_mix(text: str) -> Mix:
-    """Return shares of inserts and queries: insert=80,query=20, or insert=4,query=1."""
+    """Return the shares of inserts and queries, given as insert=80,query=20 or insert=4,query=1."""
     words = [word.partition("=") for word in text.replace(" ", "").split(",")]
     names = [name for name, _, _ in words]
     try:
@@ -61,7 +61,7 @@ def parse_mix(text: str) -> Mix:
 
 
 def parse_share(text: str) -> float:
-    """Return a share of 1, at least 0: 5%, 0.05."""
+    """Return a share between 0 and 1, such as 5% or 0.05."""
     word = text.strip()
     try:
         value = parse_number(word.removesuffix("%")) / (100 if word.endswith("%") else 1)

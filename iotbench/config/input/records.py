@@ -16,17 +16,17 @@ from simulator.frozen import Frozen
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
-"""Limit of keys and values; each use of an alias counts."""
+"""Maximum number of keys and values; each use of an alias counts."""
 MAX_DEPTH = 50
 _LARGEST_BITS = 64
 _MERGE = "tag:yaml.org,2002:merge"
 _QUOTED = re.compile(r"(['\"]).{2,}\1", re.DOTALL)
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""LibYAML's parser, ten times as fast."""
+"""LibYAML's parser, which is ten times as fast."""
 
 
 class _Loader(_Safe):  # type: ignore[misc]
-    """The safe loader, with the line of a value that cannot be converted."""
+    """The safe loader; an error about a value that cannot be converted names the line."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
         kind = format_key(node.tag.rpartition(":")[2])
@@ -68,7 +68,7 @@ def _check_characters(text: str) -> None:
 
 
 def _check_size(text: str) -> None:
-    """Raise YAMLError for too many nodes; the nodes of an alias count each time."""
+    """Raise YAMLError if there are too many nodes; the nodes of an alias count at each use."""
     nodes = 0
     sizes: dict[str | None, int] = {}
     opened: list[tuple[str | None, int]] = []
@@ -100,7 +100,7 @@ def _make_error(mark: Any, problem: str) -> yaml.MarkedYAMLError:
 
 
 def _describe(error: yaml.YAMLError, text: str) -> str:
-    """Return the place and the problem without text from the file."""
+    """Return the place and the problem of an error, without text from the file."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or "wrong syntax"
     problem = " ".join(_QUOTED.sub("***", problem).split())
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -129,7 +129,7 @@ def _find_duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> I
 
 
 class Record(Frozen):
-    """A mapping in a file without further keys; docstrings describe the keys."""
+    """A mapping in a file, without unknown keys; docstrings describe the keys."""
 
     model_config = ConfigDict(
         hide_input_in_errors=True, use_attribute_docstrings=True, defer_build=True
@@ -140,7 +140,7 @@ _Record = TypeVar("_Record", bound=Record)
 
 
 FOLDER = "folder"
-"""Key of the validation context: the folder that paths in the file are relative to."""
+"""Key of the validation context for the folder to which paths in the file are relative."""
 
 
 def read_record(path: Path, kind: type[_Record]) -> _Record:
@@ -190,7 +190,7 @@ def _describe_problems(error: ValidationError, kind: type[Record]) -> Iterator[s
 
 
 def _find_record(kind: type[Record], path: list[Any]) -> type[Record] | None:
-    """Return the record at a path, in which positions in lists are ignored."""
+    """Return the record at a path; positions of list items in the path are ignored."""
     found: type[Record] | None = kind
     for key in path:
         if isinstance(key, str) and found and key in found.model_fields:

@@ -1,7 +1,7 @@
 """Messages about invalid values, in plain words.
 
-A message shows numbers, booleans and empty values. Of other values, which may be misplaced
-credentials, it shows only the kind. It shows an unknown key only if it is spelt like an option.
+A message shows numbers, booleans and empty values. It shows only the type of any other value, which
+may be a misplaced credential. It shows an unknown key only if the key is spelt like an option.
 """
 
 import re
@@ -37,7 +37,7 @@ _LONGEST_KEY = 30
 
 
 def describe_value(value: Any) -> str:
-    """Return a value for a message; only the kind if the value may be a credential."""
+    """Return a value for a message; only its type if the value may be a credential."""
     match value:
         case None:
             return "nothing"
@@ -56,7 +56,7 @@ def describe_value(value: Any) -> str:
 
 
 def format_key(key: Any) -> str:
-    """Return an unknown key for a message, hidden unless it is spelt like an option."""
+    """Return an unknown key for a message; the key is hidden unless it is spelt like an option."""
     text = str(key) if isinstance(key, str | bool | None) else ""
     if text in ("True", "False", "None"):
         return text.lower()
@@ -81,7 +81,10 @@ def problems_of(
 
 
 def sentence_of(item: ErrorDetails, got: str) -> str:
-    """Return a sentence about a wrong value; its end `got` shows the value."""
+    """Return a sentence about a wrong value.
+
+    `got`: end of the sentence, which shows the value.
+    """
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":
         return "is required"

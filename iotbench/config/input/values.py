@@ -37,14 +37,14 @@ class Notation:
     name: str
     """Name of the value in help texts."""
     parse: Callable[[str], Any]
-    """Parser; ValueError with the expected form."""
+    """Function that parses the text; its ValueError names the expected form."""
     write: Callable[[Any], str] = str
     in_files: Any = str
-    """Type in a JSON Schema of a file."""
+    """Type of the value in a JSON Schema of a file."""
     is_file: ClassVar[bool] = False
-    """True if the text is the path of a file."""
+    """True if the value is the path of a file."""
     in_json: Callable[[Any], Any] | None = None
-    """Function that returns the value in JSON; None: the value itself."""
+    """Function that returns the value in JSON; None if JSON has the value itself."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -59,14 +59,14 @@ class Notation:
         return cast("CoreSchema", schema)
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
-        """Return the value of a text; numbers and dates in a file are texts, too."""
+        """Return the value of a text; numbers and dates in a file count as texts, too."""
         kinds = str if info.context is None else str | int | float | date
         is_text = isinstance(value, kinds) and not isinstance(value, bool)
         return self.parse(str(value)) if is_text else value
 
 
 def join_problems(*problems: tuple[str, str]) -> ValidationError:
-    """Return an error for several problems of a value, each (key or "", text)."""
+    """Return one error for several problems of a value, each given as (key or "", text)."""
     errors = [
         InitErrorDetails(
             type=PydanticCustomError("value_error", "{text}", {"text": text}),
@@ -111,7 +111,7 @@ Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str
 
 
 class _Parameters(Notation):
-    """Parameters of workloads by field; files have the names of the options."""
+    """Parameters of workloads, by field; files use the names of the options."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):

@@ -66,7 +66,7 @@ class Command(Grouped):
 
 
 def _find_shared(given: Mapping[str, Any]) -> list[str]:
-    """Return a problem for each output file named twice, other than pipes and devices."""
+    """Return a problem for each output file named twice; pipes and devices may be repeated."""
     found: list[str] = []
     named: dict[str, str] = {}
     for name, value in ((name, given.get(name)) for name in _OUTPUTS):
@@ -80,14 +80,14 @@ def _find_shared(given: Mapping[str, Any]) -> list[str]:
 
 
 class _Option(GroupedOption):
-    """An option of a Command, which collects the problems of its options."""
+    """An option of a Command; the command collects the problems of its options."""
 
     def __init__(self, *args: Any, opt: Opt | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.opt = opt or Opt()
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Make the parser keep every value, where click keeps only the last one."""
+        """Make the parser keep every value of the option; click keeps only the last value."""
         action = "append_const" if self.is_flag else "append"
         for names, flag in ((self.opts, True), (self.secondary_opts, False)):
             if names:
@@ -108,7 +108,7 @@ class _Option(GroupedOption):
             return None
 
     def _join(self, given: Sequence[Any], ctx: click.Context) -> Any:
-        """Return the only value, or the joined values of a list."""
+        """Return the single value or, for a list, the joined values."""
         if self.is_flag:
             names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
         elif "," in self.make_metavar(ctx):
@@ -121,7 +121,7 @@ class _Option(GroupedOption):
 
 
 def _describe(value: str) -> str:
-    """Return a value for a message; only the kind if the value may hold a credential."""
+    """Return a value for a message; only its type if the value may contain a credential."""
     may_hold_one = any(word in value for word in (" ", "://", "="))
     return describe_value(value) if may_hold_one else repr(value)
 
@@ -130,7 +130,7 @@ option = functools.partial(click.option, cls=_Option)
 
 
 def opt_of(each: click.Option) -> Opt:
-    """Return the declaration of an option; the default one if it has none."""
+    """Return the declaration of an option, or the default declaration if the option has none."""
     return each.opt if isinstance(each, _Option) else Opt()
 
 
@@ -156,7 +156,7 @@ output_option = option(
 def format_option(
     choices: Sequence[str] = FORMATS, about: str = "What to print."
 ) -> Callable[[Any], Any]:
-    """Return the option --format with the name `form`; its default is the first choice."""
+    """Return the option --format as parameter `form`; the default is the first choice."""
     return option(
         "--format",
         "form",
@@ -168,7 +168,7 @@ def format_option(
 
 
 class Parsed(click.ParamType[_Value], Generic[_Value]):
-    """A value that a function parses; its ValueError names the expected form."""
+    """A value that a function parses; the function's ValueError names the expected form."""
 
     def __init__(self, name: str, parse: Callable[[str], _Value]) -> None:
         self.name = name
@@ -187,7 +187,7 @@ class Parsed(click.ParamType[_Value], Generic[_Value]):
 
 
 class ChoiceOr(click.Choice[str]):
-    """A word from a choice, or another one that a function accepts."""
+    """A word from a choice, or another word that a function accepts."""
 
     def __init__(self, choices: Sequence[str], parse: Callable[[str], str]) -> None:
         super().__init__(choices)
@@ -227,7 +227,7 @@ def parse_tag(text: str) -> str:
 
 
 def _parse_moment(text: str) -> datetime:
-    """Return an instant, given as an instant or as a duration before now."""
+    """Return an instant; a duration means that length of time before now."""
     try:
         return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
     except ValueError:

@@ -29,7 +29,7 @@ _IMAGE = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _RESERVED = ("run", "workers")
-"""Values of the chart that the command line itself sets."""
+"""Values of the chart that only the command line sets."""
 
 
 class ClusterOptions(Options):
@@ -53,7 +53,7 @@ class ClusterOptions(Options):
     """Leave the release in the cluster, for debugging."""
 
     def where(self) -> dict[str, Any]:
-        """Return name -> value of the options that place pods; empty: not given."""
+        """Return name -> value of the given options that determine where the pods run."""
         files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
         names = {"namespace": self.namespace, "context": self.context, "image": self.image}
         return {**names, **files, "values": tuple(map(str, self.values)), "set": self.sets}
@@ -129,7 +129,7 @@ _CLIENT = _target(
 
 
 class RunOptions(Options):
-    """Options for the run of a command, and for its result."""
+    """Options for a run of a command, and for the result of the run."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -147,7 +147,7 @@ class RunOptions(Options):
 
 
 class TargetRun(RunOptions):
-    """RunOptions of a command on one target."""
+    """Options for a run of a command on one target, and for its result."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -173,23 +173,23 @@ class Reach:
     runner: str | None
     cluster: ClusterOptions
     environment: Mapping[str, str] = field(default_factory=lambda: {**os.environ}, repr=False)
-    """Environment with the variables that hold credentials; only the user's own commands inherit
-    them."""
+    """Environment with the variables that hold credentials; only commands of the user inherit
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The target that the user names, with its options."""
+    """The target that the user names, with the options of the target."""
 
     target: str
     reach: Reach
     extra: tuple[str, ...] = ()
     client: str | None = None
-    """Value of --client, which sets the target's option client."""
+    """Value of --client, which sets the option `client` of the target."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The names in `target`, which commas separate."""
+        """The names in `target`, which are separated by commas."""
         return tuple(each.strip() for each in self.target.split(",") if each.strip())
 
     def expect(self) -> Target:
@@ -201,13 +201,13 @@ class Choice:
         return found
 
     def resolve(self, problems: list[str]) -> Target | None:
-        """Return the target; None if `problems` has new problems."""
+        """Return the target; None if problems were added to `problems`."""
         found = self.find(problems)
         forget_credentials([found] if found else [])
         return found
 
     def find(self, problems: list[str]) -> Target | None:
-        """Return the same target as `resolve`, but leave credentials in the environment."""
+        """Return the same target as `resolve`, but leave the credentials in the environment."""
         cluster = self.reach.cluster
         extra = self._parse_extra(problems)
         problems += cluster.problems()
@@ -248,7 +248,7 @@ class Choice:
 
 
 def _expect_client(cls: type[Database], client: str) -> str:
-    """Return the chosen client; ConfigError if the module has no other than its own."""
+    """Return the chosen client; ConfigError if the module has only its own client."""
     if "client" not in cls.options_model.model_fields:
         reason = cls.capabilities.no_driver
         raise ConfigError(f"--client {client}: {cls.name}: {reason}; omit --client")
@@ -256,7 +256,10 @@ def _expect_client(cls: type[Database], client: str) -> str:
 
 
 def resolve_several(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
-    """Return the targets, which may share a variable; add their problems to `problems`."""
+    """Return the targets, which may share a variable.
+
+    The problems of the targets are added to `problems`.
+    """
     found = [target for choice in choices if (target := choice.find(problems))]
     forget_credentials(found)
     return found
@@ -269,7 +272,7 @@ def forget_credentials(targets: Iterable[Target]) -> None:
 
 
 def _add_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
-    """Return a command with more options, in this order."""
+    """Return a command with further options, in the given order."""
     for add in reversed(options):
         command = add(command)
     return command

@@ -26,13 +26,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
 _COMPLETED = {"types": complete_query}
 _PARAMS = "params"
-"""Field with the parameters of the workload, each of which is an option."""
+"""Field that holds the parameters of the workload; each parameter is an option."""
 
 
 def options_of(model: type[Options], name: str = "options") -> Callable[[_Function], _Function]:
     """Add the options of a model; the command receives an instance as argument `name`.
 
-    An option that was not given has the model's default, and is not in `model_fields_set`.
+    An option that was not given has the model's default, and is missing in `model_fields_set`.
     """
     shown = _select_shown(model)
     drawn = [*parameters()] if _PARAMS in model.model_fields else []
@@ -56,7 +56,7 @@ def _select_shown(model: type[_Model]) -> list[DeclaredField]:
 
 
 def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
-    """Return the model with the values given to the running command."""
+    """Return an instance of the model with the values given to the running command."""
     found = _list_given({each.field: values[each.field] for each in _select_shown(model)})
     if _PARAMS in model.model_fields:
         params = _list_given({field: values[field] for field in parameters()})
@@ -71,7 +71,10 @@ def _list_given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..., Any]:
-    """Return a model's field as an option of another command; `changes` replaces help or group."""
+    """Return a model's field as an option of another command.
+
+    `changes`: properties to replace, such as the help or the group.
+    """
     return _make_option(model.declare()[field], **changes)
 
 

@@ -1,4 +1,4 @@
-"""The command in the form of a result, and the options that `repeat` takes from it."""
+"""The command as stored in a result, and the options that `repeat` takes from the command."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,16 @@ _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def build_given_command(options: Options) -> GivenCommand:
-    """Return the running command on a target with these options, in the form of a result.
+    """Return the running command on a target with these options, as a result stores it.
 
-    It has the options that were given, without credentials and options about presentation.
+    It contains the options that were given, without credentials and options for presentation.
     """
     context = click.get_current_context()
     return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
 def parse(words: Sequence[str], of: str) -> GivenCommand:
-    """Return the command of a command line; ConfigError if it measures nothing.
+    """Return the command in a command line; ConfigError if the command measures nothing.
 
     `of`: origin of the words, for messages.
     """
@@ -59,7 +59,10 @@ def _find_command(name: str, of: str) -> click.Command:
 def _parse(
     context: click.Context, name: str, words: Sequence[str], options: Options | None = None
 ) -> GivenCommand:
-    """Return the command of words; with the target's options, in the form of a result."""
+    """Return the command in a list of words as a result stores it.
+
+    `options`: options of the target, which redact credentials.
+    """
     values, more, order = context.command.make_parser(context).parse_args([*words])
     if more:
         raise click.UsageError("it has an argument that belongs to no option", context)
@@ -83,7 +86,7 @@ def _find_name(option: click.Option) -> str:
 
 
 def _redact(option: click.Option, text: str, options: Options) -> str:
-    """Return the value of an option to store; texts, which may hold a credential, are redacted."""
+    """Return an option's value as a result stores it, with credentials redacted."""
     if option.name == "extra_option":
         key, _, value = text.partition("=")
         return as_kept(key, value, options)
@@ -99,8 +102,8 @@ def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenComman
     """Return the options that `repeat` takes from a stored command, and the options to give again.
 
     A result may be a stranger's, so `repeat` takes only options that describe the measurement. It
-    takes none that runs something, names an address, a configuration or an output, or permits what
-    is otherwise refused. ConfigError if the command has no such option.
+    takes no option that runs something, that names an address, a configuration or an output, or
+    that permits an otherwise refused action. ConfigError if the command has no such option.
     """
     command = stored if isinstance(stored, GivenCommand) else parse(stored, of)
     known = {key: each for each in _find_command(command.name, of).params
@@ -141,6 +144,6 @@ def repeats(option: click.Option) -> bool:
 
 
 def merge(command: GivenCommand, given: GivenCommand) -> GivenCommand:
-    """Return a command with some options replaced by the given ones."""
+    """Return a command in which some options are replaced by the given options."""
     options: Mapping[str, Any] = {**command.options, **given.options}
     return GivenCommand(name=command.name, options=dict(options))

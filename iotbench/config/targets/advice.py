@@ -1,4 +1,4 @@
-"""Settings of databases as installed and as their vendors advise, from dbinstall/settings.yaml."""
+"""Settings of databases as installed and as vendors advise, read from dbinstall/settings.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from iotbench.machine.program import find_shipped
 
 _FILE = "dbinstall/settings.yaml"
 SUFFIX = "_advised"
-"""Suffix of a target with the advised options."""
+"""Suffix of the name of a target with the advised options."""
 _GIB = 1024
 
 
 class SettingsChoice(StrEnum):
-    """One of the two sets of settings."""
+    """The choice between the two sets of settings."""
 
     INSTALLED = "as installed"
     ADVISED = "as the vendor advises"
@@ -27,7 +27,7 @@ class SettingsChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSize:
-    """The memory and cores of a server."""
+    """The memory and the number of cores of a server."""
 
     memory_mib: int
     cores: int
@@ -42,9 +42,9 @@ class Amount(Record):
     per_core: float | None = None
     plus: int = 0
     least: int = 0
-    """MiB."""
+    """Minimum, in MiB."""
     most: int | None = None
-    """MiB."""
+    """Maximum, in MiB."""
 
     @model_validator(mode="after")
     def _check_kind(self) -> "Amount":
@@ -54,7 +54,10 @@ class Amount(Record):
         return self
 
     def write(self, size: ServerSize, mebibytes: str) -> str:
-        """Return the value for a server of a size; `mebibytes` is the suffix of MiB."""
+        """Return the value for a server of a given size.
+
+        `mebibytes`: suffix that means MiB.
+        """
         if self.per_core is not None:
             return str(max(round(self.per_core * size.cores) + self.plus, 1))
         if self.gib_per_core is not None:
@@ -87,13 +90,13 @@ Value: TypeAlias = Annotated[
 
 
 class SettingAdvice(Record):
-    """One setting in both sets."""
+    """One setting, with its value in both sets."""
 
     installed: Value
     advised: Value = None
-    """None: as installed."""
+    """Value that the vendor advises; None if it is the value as installed."""
     source: str
-    """Page in the vendor's documentation."""
+    """Page of the vendor's documentation that gives the advice."""
     note: str = ""
 
     @property
@@ -111,16 +114,16 @@ class Advice(Record):
 
     product: str
     service: str = ""
-    """Way to set the server's settings."""
+    """Means of setting the server's settings."""
     mebibytes: str = ""
-    """Suffix for MiB in the server's settings."""
+    """Suffix that means MiB in the server's settings."""
     server: Mapping[str, SettingAdvice] = {}
     options: Mapping[str, SettingAdvice] = {}
-    """Options of the target, for its tables and its client."""
+    """Options of the target for its tables and its client."""
     nothing: str = ""
     """Reason why both sets are equal."""
     beyond: Mapping[str, str] = {}
-    """Further advice of the vendor -> reason why no set has it."""
+    """Further advice of the vendor -> reason why neither set includes the advice."""
 
     @property
     def differs(self) -> bool:
@@ -142,10 +145,10 @@ class Advice(Record):
 
 
 class _File(RootModel[dict[str, Advice]]):
-    """Target -> its sets."""
+    """Target -> both sets of its settings."""
 
 
 @cache
 def advice() -> Mapping[str, Advice]:
-    """Return target -> its sets of settings."""
+    """Return target -> both sets of its settings."""
     return _File.model_validate(read_yaml(find_shipped(_FILE))).root

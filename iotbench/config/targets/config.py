@@ -1,4 +1,4 @@
-"""The targets in config.yaml; a check reports every problem at once."""
+"""The targets in config.yaml; a check reports all problems at once."""
 
 import functools
 import hashlib
@@ -40,19 +40,20 @@ class Target:
     runner: str
     options: Options
     tuned: Mapping[str, str]
-    """Query name -> the target's own text for it."""
+    """Query name -> text of the query that the target uses instead of the usual text."""
     namespace: str = "default"
     """Namespace of the benchmark's pods."""
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
-    """Option -> the Secret that pods read it from; the command line does not read the value."""
+    """Option -> Secret from which pods read the option; the command line does not read the
+    Secret."""
     credential_files: Mapping[str, Path] = field(default_factory=dict)
-    """Option -> the file with its value; local processes read it again."""
+    """Option -> file that contains the option's value; local processes read the file again."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
-    """Labels of the database's pods; the benchmark's pods avoid their nodes."""
+    """Labels of the database's pods; the benchmark's pods avoid the nodes of these pods."""
     variables: Collection[str] = ()
-    """Environment variables from which credentials were read."""
+    """Names of the environment variables from which credentials were read."""
     url: str = ""
-    """URL of the target; empty for an entry of the configuration."""
+    """URL of the target; empty if the target is an entry of the configuration."""
 
     @property
     def word(self) -> str:
@@ -60,18 +61,18 @@ class Target:
         return self.url or self.name
 
     def secrets(self) -> dict[str, str]:
-        """Return option -> credential in clear text, as far as the command line knows them."""
+        """Return option -> credential in clear text, if the command line knows the credential."""
         known = self.options.secrets()
         return {name: value for name, value in known.items() if name not in self.secret_refs}
 
     def open(self) -> Database:
-        """Return the target's database; no I/O."""
+        """Return the target's database, without I/O."""
         return database_class(self.module)(self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The content of config.yaml; targets are resolved when used."""
+    """The content of config.yaml; a target is resolved when it is used."""
 
     path: Path
     namespace: str
@@ -80,7 +81,7 @@ class Config:
     """Name -> URL of the targets that are URLs."""
 
     def where(self, name: str, key: str = "") -> str:
-        """Return the place of a target, or of one of its options, for messages."""
+        """Return the place of a target, or of one of the target's options, for messages."""
         if name in self.urls:
             return f"--target {form_of(self.urls[name]).text}" + f": {key}" * bool(key)
         return f"{self.path}: targets.{name}" + f".{key}" * bool(key)
@@ -94,13 +95,13 @@ class Config:
         return self.targets[name]
 
     def of_module(self, name: str) -> str:
-        """Return the name of a target, or of the first target of the module with this name."""
+        """Return the name of a target, or of the first target whose module has the name."""
         modules = ((each, str(entry["module"])) for each, entry in self.targets.items())
         own = (target for target, module in modules if module == name)
         return name if name in self.targets else next(own, name)
 
     def module_of(self, name: str) -> type[Database]:
-        """Return a target's module; ConfigError if no module has the name."""
+        """Return a target's module; ConfigError if there is no module with the name."""
         module = str(self.entry(name)["module"])
         where = self.where(name)
         if (
@@ -115,7 +116,7 @@ class Config:
             raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
 
     def find_broken(self) -> Mapping[str, str]:
-        """Return target -> why its module cannot be used."""
+        """Return target -> reason why its module cannot be used."""
         found = {}
         for name in self.targets:
             try:
@@ -125,7 +126,7 @@ class Config:
         return found
 
     def runner_of(self, name: str) -> str:
-        """Return the runner of a target, which --runner overrides."""
+        """Return the runner of a target; --runner overrides it."""
         return str(self.entry(name).get("runner") or "kubernetes")
 
     def resolve(
@@ -163,15 +164,15 @@ class Config:
 
 
 def _suggest_url(name: str) -> str:
-    """Return a hint with the URL of a module; empty: no such module, or no URL."""
+    """Return a hint with the URL of a module; empty if the module does not exist or has no URL."""
     forms = database_class(name).urls if name in MODULES else ()
     return f"; or a server of this module: {forms[0]}" if forms else ""
 
 
 def as_kept(key: str, value: Any, options: Options) -> str:
-    """Return KEY=VALUE of a target's option for a result, without credentials.
+    """Return a target's option as KEY=VALUE for a result, without credentials.
 
-    A credential is stored only if it is a reference to a variable.
+    A credential is stored only if the value is a reference to a variable.
     """
     word = f"{key}={value}"
     if key in options.credentials():
@@ -180,9 +181,10 @@ def as_kept(key: str, value: Any, options: Options) -> str:
 
 
 def load(given: Path | None = None) -> Config:
-    """Read a configuration file; ConfigError with every problem.
+    """Read a configuration file; ConfigError with all problems.
 
-    The default is config.yaml in the current folder, or else the file that comes with the program.
+    The default is config.yaml in the current folder or, if the file does not exist, the file that
+    comes with the program.
     """
     here = Path(FILE)
     path = given or (here if here.exists() else find_shipped(FILE))
@@ -230,7 +232,7 @@ def load(given: Path | None = None) -> Config:
 def load_for(names: Sequence[str], given: Path | None = None) -> tuple[Config, list[str]]:
     """Return the configuration for targets that may be URLs, and the names of the targets.
 
-    A file is read if it is given, or if a target is not a URL.
+    A file is read only if it is given, or if a target is not a URL.
     """
     urls = {name_of(each): each for each in names if is_url(each)}
     needs_file = given or not names or not all(map(is_url, names))
@@ -276,7 +278,7 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@]*@|\b(?:user|password|passwd)\s*=\s*(?:
 
 
 def address_key(options: Options) -> str:
-    """Return a short digest of the address that is equal for all users; empty: no address."""
+    """Return a short digest of the address, equal for all users; empty if there is no address."""
     values = {name: _normalise(name, getattr(options, name, None)) for name in _PARTS}
     given = [f"{name}={value}" for name, value in values.items() if value]
     return hashlib.sha256("\n".join(given).encode()).hexdigest()[:16] if given else ""

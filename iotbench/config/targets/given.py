@@ -1,4 +1,4 @@
-"""The options of a target as given in its entry and with --extra-option."""
+"""The options of a target as given in the configuration and with --extra-option."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class SecretRef:
 
 
 class GivenOptions:
-    """Reads the options given for a module, and collects their problems."""
+    """Reader of the options given for a module; the reader collects their problems."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class GivenOptions:
     ) -> None:
         """Store the options.
 
-        `place_of` returns the place of an option for messages; `folder` has the config.yaml.
+        `place_of` returns the place of an option for messages; `folder` contains the config.yaml.
         """
         self._cls, self._place_of = cls, place_of
         fields = cls.options_model.model_fields
@@ -66,18 +66,18 @@ class GivenOptions:
             if key in references and (name := key.removesuffix(_FROM)) not in self._values
         }
         self.files = {name: each for name, each in found.items() if isinstance(each, Path)}
-        """Option -> the file with its value."""
+        """Option -> file that contains its value."""
         self.from_secrets = {
             name: each for name, each in found.items() if isinstance(each, SecretRef)
         }
-        """Option -> the Secret with its value."""
+        """Option -> Secret that contains its value."""
         self.variables = {
             name for key in credentials for name in _list_variables(self._values.get(key))
         }
-        """Environment variables with credentials."""
+        """Names of the environment variables with credentials."""
 
     def read(self, *, in_pods: bool) -> Options | None:
-        """Return the validated options; None if `problems` has new problems."""
+        """Return the validated options; None if problems were added to `problems`."""
         if not in_pods:
             self.from_secrets = {}
         expanded = {
@@ -117,7 +117,7 @@ class GivenOptions:
 def _parse_source(
     where: str, given: Any, folder: Path, problems: list[str]
 ) -> SecretRef | Path | None:
-    """Return the source of a credential; a path is relative to the folder of config.yaml."""
+    """Return the source of a credential; a path is relative to the folder with config.yaml."""
     words = given if isinstance(given, dict) else {}
     if all(isinstance(value, str) and value for value in words.values()):
         if set(words) == {"secret", "key"}:
@@ -142,7 +142,7 @@ def _read_file(where: str, path: Path, problems: list[str]) -> str:
 
 
 def _expand(where: str, value: Any, problems: list[str]) -> Any:
-    """Return a value with each ${NAME} replaced by the environment variable."""
+    """Return a value in which each ${NAME} is replaced by the environment variable NAME."""
     if not isinstance(value, str):
         return value
 
@@ -159,13 +159,13 @@ def _expand(where: str, value: Any, problems: list[str]) -> Any:
 
 
 def _list_variables(value: Any) -> list[str]:
-    """Return the names of the ${NAME} in a value."""
+    """Return the names of all ${NAME} in a value."""
     return VARIABLE.findall(value) if isinstance(value, str) else []
 
 
 def _find_places(
     place: Callable[[str], str], read: Translated, known: Container[str]
 ) -> dict[str, str]:
-    """Return option -> its place in the user's notation, for messages."""
+    """Return option -> its place as the user wrote it, for messages."""
     names = {key: key if key in known else format_key(key) for key in read.options}
     return {key: place(read.there.get(key, name)) for key, name in names.items()}

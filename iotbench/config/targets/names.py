@@ -1,4 +1,4 @@
-"""Options of targets under the names of reference document 1: translated, or refused with a hint.
+"""Options of targets with the names of reference document 1: translated, or refused with a hint.
 
 docs/benchmarks.md lists the names of all documents.
 """
@@ -11,19 +11,19 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Keys of config.yaml or --extra-option in the original, and their replacement."""
+    """Keys of config.yaml or --extra-option in reference document 1, and their replacement."""
 
     keys: tuple[str, ...]
     here: str
-    """Replacement, for messages."""
+    """Text of the replacement, for messages."""
     modules: tuple[str, ...] = ()
-    """Modules that had the keys; empty: all."""
+    """Modules that had the keys; empty: all modules."""
     option: str = ""
-    """Option that takes the value; empty: none."""
+    """Option that takes the value; empty if there is no such option."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Original value -> value of our option, if different."""
+    """Original value -> value of our option, if the values differ."""
     needless: str = ""
-    """Value at which the key is ignored, since it is the default."""
+    """Value for which the key is ignored, because the value is the default."""
 
 
 _SEARCH = ("elasticsearch",)
@@ -62,7 +62,7 @@ NAMES = (
 
 
 def find_name(key: str, module: str) -> Name | None:
-    """Return the row of a key in the original; None if it had no such key."""
+    """Return the entry for a key of reference document 1; None if there was no such key."""
     for row in NAMES:
         if key in row.keys and (not row.modules or module in row.modules):
             return row
@@ -71,17 +71,20 @@ def find_name(key: str, module: str) -> Name | None:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """Options of a target under our names."""
+    """Options of a target, with our names."""
 
     options: Mapping[str, Any]
     there: Mapping[str, str]
-    """Our name -> the original name that was given."""
+    """Our name -> the original name that the user gave."""
     problems: Mapping[str, str]
-    """Key that cannot be translated -> reason and replacement."""
+    """Key that cannot be translated -> the reason and the replacement."""
 
 
 def translate(module: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Translated:
-    """Return the options under our names; `known` are the options of the module."""
+    """Return the options with our names.
+
+    `known`: options of the module.
+    """
     options: dict[str, Any] = {}
     there: dict[str, str] = {}
     problems: dict[str, str] = {}

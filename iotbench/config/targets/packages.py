@@ -1,4 +1,4 @@
-"""Python packages that a module imports when it connects, found before a run starts."""
+"""Python packages that a module imports when it connects; missing ones are found before a run."""
 
 import ast
 import sys
@@ -16,17 +16,17 @@ _OWN = {"simulator"}
 
 
 def missing_packages(cls: type[Database]) -> list[str]:
-    """Return the missing packages of a module, without importing packages."""
+    """Return the missing packages of a module; no package is imported."""
     return sorted(name for name in _find_names(cls) if find_spec(name) is None)
 
 
 def find_extras(cls: type[Database]) -> list[str]:
-    """Return the extras of the program that install the packages of a module."""
+    """Return the names of the program's extras that install the packages of a module."""
     return sorted({EXTRAS[name][0] for name in _find_names(cls) & EXTRAS.keys()})
 
 
 def package_versions(cls: type[Database]) -> dict[str, str]:
-    """Return name in a registry -> version of each package that a module imports."""
+    """Return the name in a registry -> the version of each package that a module imports."""
     return dict(sorted(filter(None, map(_find_version, sorted(_find_names(cls) - _OWN)))))
 
 
@@ -43,7 +43,7 @@ def _find_version(name: str) -> tuple[str, str] | None:
 
 
 def _find_sources(cls: type[Database]) -> Iterator[Path]:
-    """Yield the files of a module and of its base modules."""
+    """Yield the paths of the files of a module and of its base modules."""
     for base in cls.__mro__:
         if not issubclass(base, Database) or base is Database:
             continue

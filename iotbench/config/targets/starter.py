@@ -1,4 +1,4 @@
-"""A starter configuration: chosen targets, with further options as comments."""
+"""A starter configuration: chosen targets, with their further options as comments."""
 
 import re
 import textwrap
@@ -24,7 +24,7 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A target, with its lines in a configuration."""
+    """A target, with its lines in the configuration."""
 
     name: str
     module: str
@@ -34,7 +34,10 @@ class _Entry:
 
 
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return a configuration and its targets; a name is a target, a module or a URL."""
+    """Return a configuration and its targets.
+
+    Each name is the name of a target, the name of a module or a URL.
+    """
     text = read_text(find_shipped(FILE), _MAX_BYTES)
     head, entries = _split(text)
     by_module: dict[str, _Entry] = {}
@@ -93,14 +96,14 @@ def _split(text: str) -> tuple[list[str], Mapping[str, _Entry]]:
 
 
 def _detach(text: str, merged: Mapping[str, object]) -> str:
-    """Return an entry with merged keys written out and anchors removed."""
+    """Return an entry in which merged keys are written out and anchors are removed."""
     taken = yaml.safe_dump(dict(merged), sort_keys=False) if merged else ""
     without = re.sub(r"(?m)^(  \S+:) &\w+$", r"\1", text)
     return re.sub(r"(?m)^ +<<: .*(\n|\Z)", lambda _: textwrap.indent(taken, _INDENT), without)
 
 
 def _list_further(entry: _Entry) -> Iterator[str]:
-    """Yield the options of the module that the target does not set, each with its default."""
+    """Yield each option of the module that the target does not set, with the option's default."""
     yield ""
     yield f"{_INDENT}# Further options, with their defaults:"
     if entry.runner == "kubernetes":

@@ -26,7 +26,7 @@ _FORM = re.compile(
 )
 _OVER_HTTP = re.compile(r"\+https?$")
 WAYS = ("url", "connection_string", "hosts", "host", "uri")
-"""Options for the address; each module with a server has one of them."""
+"""Options that can hold the address; each module with a server has one of these options."""
 _LONGEST_NAME = 100
 
 
@@ -39,7 +39,7 @@ class UrlForm:
     module: str
     port: int | None
     path: str
-    """Option that the path sets; empty: none."""
+    """Option that the path sets; empty if there is no such option."""
     is_file: bool
 
     @property
@@ -49,7 +49,7 @@ class UrlForm:
 
     @property
     def base(self) -> str:
-        """The scheme without its transport: the first part of variables for credentials."""
+        """The scheme without its transport; names of variables for credentials begin with it."""
         return _OVER_HTTP.sub("", self.scheme)
 
 
@@ -60,12 +60,12 @@ def is_url(name: str) -> bool:
 
 @cache
 def url_forms() -> Mapping[str, UrlForm]:
-    """Return scheme -> form of URL, of all modules."""
+    """Return scheme -> URL form, for all modules."""
     return {each.scheme: each for module in MODULES for each in forms_of(database_class(module))}
 
 
 def forms_of(cls: type[Database]) -> Iterator[UrlForm]:
-    """Yield the forms of URLs of a module; an HTTP interface also has SCHEME+https."""
+    """Yield the URL forms of a module; a module with an HTTP interface also has SCHEME+https."""
     for text in cls.urls:
         match = _FORM.fullmatch(text)
         assert match, f"{cls.name}: {text}"
@@ -86,7 +86,7 @@ def variable(name: str, option: str) -> str:
 
 
 def name_of(url: str) -> str:
-    """Return the name of a target that is a URL, which results have: scheme, host and path."""
+    """Return the name of a target that is a URL, as stored in results: scheme, host and path."""
     scheme, _, rest = url.partition(":")
     place = rest.partition("?")[0].removeprefix("//").rpartition("@")[2]
     words = re.sub(r"[^A-Za-z0-9._]+", "-", f"{_OVER_HTTP.sub('', scheme)}-{place}").strip("-.")
@@ -96,7 +96,7 @@ def name_of(url: str) -> str:
 
 
 def form_of(url: str) -> UrlForm:
-    """Return the form of a URL by its scheme; ConfigError if the scheme is unknown."""
+    """Return the URL form with the scheme of a URL; ConfigError if the scheme is unknown."""
     scheme = url.partition(":")[0]
     if scheme not in url_forms():
         known = sorted(each for each in url_forms() if not _OVER_HTTP.search(each))
@@ -107,7 +107,7 @@ def form_of(url: str) -> UrlForm:
 
 
 def options_in(url: str, form: UrlForm) -> dict[str, Any]:
-    """Return the options in the URL of a target; ConfigError if it is not valid."""
+    """Return the options in the URL of a target; ConfigError if the URL is not valid."""
     where, model = f"--target {form.text}", form.model
     if form.is_file:
         path, _, query = url.partition(":")[2].partition("?")
@@ -132,10 +132,10 @@ def options_in(url: str, form: UrlForm) -> dict[str, Any]:
 def options_of(
     url: str, where: str, name: str, model: type[Options], form: UrlForm | None = None
 ) -> dict[str, Any]:
-    """Return the options in the URL of a server; ConfigError if it is not valid.
+    """Return the options in the URL of a server; ConfigError if the URL is not valid.
 
-    `name`: first part of the variables for credentials. Without a form, the URL must have a port,
-    and its path is part of the address of an HTTP interface.
+    `name`: first part of the names of variables for credentials. Without a form, the URL must have
+    a port, and its path is part of the address of an HTTP interface.
     """
     try:
         parts = urlsplit(url)
@@ -206,7 +206,7 @@ def _format_refusal(where: str, name: str) -> str:
 
 
 def entry_of(url: str) -> dict[str, Any]:
-    """Return the entry of a target that is a URL; ConfigError if it is not valid.
+    """Return the entry of a target that is a URL; ConfigError if the URL is not valid.
 
     Credentials come from the environment, or from a prompt on a terminal.
     """
@@ -226,7 +226,7 @@ def entry_of(url: str) -> dict[str, Any]:
 
 
 def entry_for_file(url: str) -> dict[str, Any]:
-    """Return the entry of a URL for a configuration, with variables for credentials."""
+    """Return the entry that a URL has in a configuration, with variables for credentials."""
     form = form_of(url)
     options = options_in(url, form)
     if wanted := _find_wanted(url, options, form.model):
@@ -237,7 +237,7 @@ def entry_for_file(url: str) -> dict[str, Any]:
 def variables_of(
     name: str, model: type[Options], given: Collection[str], environment: Collection[str]
 ) -> dict[str, str]:
-    """Return credential -> reference to its variable, if the environment has the variable."""
+    """Return credential -> reference to the variable, for each variable in the environment."""
     names = {option: variable(name, option) for option in model.credentials()}
     return {
         option: f"${{{found}}}"
@@ -247,7 +247,7 @@ def variables_of(
 
 
 def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
-    """Return the credential that a URL needs, password or token; empty: none."""
+    """Return the credential that a URL needs, password or token; empty if it needs none."""
     wanted = "password" if "@" in url.partition("?")[0] else "token"
     is_known = wanted in options or "token" in options or model.finds_password()
     return wanted if wanted in model.credentials() and not is_known else ""
