@@ -17,6 +17,8 @@ EXAMPLES = {
     r"persistentvolumeclaim .* not found": 'persistentvolumeclaim "..." not found',
     r"volume node affinity|PersistentVolume's node affinity": "volume node affinity",
     r"(?<!volume )(?<!PersistentVolume's )node affinity|node selector": "node affinity",
+    r"taint \{node\.kubernetes\.io/(?!unschedulable)": "taint {node.kubernetes.io/...}",
+    r"taint(?! \{node\.kubernetes\.io/)": "taint",
     r"denied the request|admission": "admission",
     r"(secret|configmap) \"?[\w.-]+\"? not found": 'secret "..." not found',
 }
