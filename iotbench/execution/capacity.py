@@ -1,4 +1,4 @@
-"""Measures rate after rate to find the capacity of inserts, queries, or queries during inserts."""
+"""Measures one rate after another to find the capacity of inserts, queries or mixed loads."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from simulator import __version__
 from simulator.errors import UnverifiableError
 
 _FEWEST = 20
-"""Batches or answers per worker and repeat at the lowest rate."""
+"""Minimum number of batches or answers of each worker in a repeat, at the lowest rate."""
 
 
 @dataclass
@@ -43,19 +43,19 @@ class RateMeasuring:
     """Measures rates of an insert, of each type of query, or of a mixed load on one target."""
 
     kind: str
-    """Kind of the sweeps; each measures one rate."""
+    """Kind of the sweeps, each of which measures one rate."""
     target: Target
     run: RunOptions
     reach: Reach
     objectives: tuple[Threshold, ...]
-    """A repeat holds if it meets all objectives."""
+    """Objectives, all of which a repeat has to meet."""
     repeats: int
     options: Any
-    """Options of the runs, with a duration."""
+    """Options of the runs, including a duration."""
     stored: StoredBefore
-    """Rows before the first rate; inserts begin with empty tables at each rate."""
+    """Rows stored before the first rate; an insert begins each rate with empty tables instead."""
     rows: DrawnRows | None = None
-    """Rows of inserts."""
+    """Rows that an insert writes."""
 
     @property
     def of(self) -> Of:
@@ -64,7 +64,7 @@ class RateMeasuring:
 
     @property
     def lowest_per_s(self) -> float:
-        """The rate that gives a repeat just enough batches or answers for a percentile."""
+        """The lowest rate at which a repeat has enough batches or answers for a percentile."""
         options = self.options
         workers = options.query_workers if self.kind == "mixed" else options.workers[0]
         each = options.batch_rows if self.kind == "insert" else 1
@@ -82,10 +82,10 @@ class RateMeasuring:
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts
     ) -> Iterator[tuple[Path, Result]]:
-        """Measure a rate `repeats` times; 0: without a schedule.
+        """Measure a rate `repeats` times; a rate of 0 means without a schedule.
 
         A sweep of queries has no repeats, so several sweeps are run. A mixed load continues the
-        rows of the load before it.
+        rows of the previous load.
         """
         own = "query_rate" if self.kind == "mixed" else "rate"
         options = self.options.model_copy(update={own: rate})
@@ -117,7 +117,10 @@ class RateMeasuring:
                 yield self._summarise(asked, asked, unsent)
 
     def _summarise(self, rows: Sequence[Row], answers: Sequence[Row], unsent: int) -> Trial:
-        """Return a trial: `rows` decide whether it holds, the slowest of `answers` is its rate."""
+        """Return the trial of a run.
+
+        `rows` decide whether the objectives are met, and the slowest of `answers` is the rate.
+        """
         rate = "rows_per_s" if self.kind == "insert" else "queries_per_s"
 
         def figures(name: str) -> list[float]:
@@ -135,19 +138,19 @@ class RateMeasuring:
 
 
 def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
-    """Return whether an objective is about at least one row, and all such rows meet it."""
+    """Return whether an objective applies to at least one row, and all these rows meet it."""
     about = [row for row in rows if objective.is_about(row.place)]
     values = [value for row in about if (value := _find_value(row, objective.figure)) is not None]
     return bool(values) and all(map(objective.is_reached, values))
 
 
 def _find_value(row: Row, figure: str) -> float | None:
-    """Return a figure, or the maximum instead of a percentile of too few samples."""
+    """Return the value of a figure; for a percentile of too few samples, return the maximum."""
     return row.value("max_ms" if figure in row.withheld else figure)
 
 
 def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:
-    """Measure rate after rate until the capacity is known or a run fails."""
+    """Measure one rate after another until the capacity is known or a run fails."""
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)
     found: list[tuple[Path, Result]] = []
@@ -199,5 +202,5 @@ def search_capacity(task: RateMeasuring, tolerance: float, interrupts: Interrupt
 
 
 def _has_failed(result: Result) -> bool:
-    """Return whether a sweep failed; unverifiable answers (--queries) are no failure."""
+    """Return whether a sweep failed; unverifiable answers (--queries) are not a failure."""
     return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

@@ -23,9 +23,9 @@ from simulator.protocol.records import Scanned
 from simulator.protocol.spec import RunSpec, Work
 
 _CHECK_S = 60.0
-"""Longest time that a target may take to answer."""
+"""Maximum time that a target may take to answer."""
 READY_S = 60.0
-"""Longest time for a database to answer after a start or a failure."""
+"""Maximum time that a database may take to answer after a start or a failure."""
 _POLL_S = 0.05
 _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
 
@@ -35,7 +35,8 @@ def ask_collector(
 ) -> Iterator[Event]:
     """Yield the events of a collector; the last one is a successful outcome.
 
-    BenchError if the collector fails; its message begins with `about`, or else the target's name.
+    If the collector fails, raise BenchError with a message that begins with `about`, or else with
+    the name of the target.
     """
     with (
         catch_interrupts() as interrupts,
@@ -74,7 +75,7 @@ def scan_in_pod(
 
 
 def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each fact that a run would find; BenchError if it could not run."""
+    """Yield (name, text) of each fact that a run would find; BenchError if no run is possible."""
     shown = " ".join(f"{k}={v}" for k, v in target.options.public().items())
     yield "target", f"{target.name}: module {target.module}, runner {target.runner}, {shown}"
     if target.runner == "kubernetes":
@@ -150,7 +151,10 @@ def explain_silence(target: Target, options: ClusterOptions) -> str:
 
 
 def wait_for_answer(target: Target, options: ClusterOptions, interrupts: Interrupts) -> str:
-    """Wait until a database answers; return why it does not, or that the user stopped."""
+    """Wait until a database answers.
+
+    Return the reason if the database does not answer, or if the user has asked to stop.
+    """
     deadline_s = time.monotonic() + READY_S
     while not interrupts.requested:
         try:
@@ -165,5 +169,5 @@ def wait_for_answer(target: Target, options: ClusterOptions, interrupts: Interru
 
 
 def first_line(error: BenchError) -> str:
-    """Return the first line of an error, which has the cause."""
+    """Return the first line of an error, which names the cause."""
     return str(error).partition("\n")[0]

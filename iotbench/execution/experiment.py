@@ -67,8 +67,9 @@ def measure_all(
 ) -> tuple[list[tuple[Item, MeasuredItem]], Status, dict[tuple[str, str], str]]:
     """Measure the items that have no result; return all results, and the refused pairs.
 
-    A search measures round after round, as each round follows from the one before. In the end,
-    `find_unsettled` names each (setting, target) to repeat twice as often, up to the plan's limit.
+    A search measures round after round, since each round depends on the one before. In the end,
+    `find_unsettled` names each (setting, target) to repeat twice as often, up to the limit of the
+    plan.
     """
     rounds = _Rounds(plan, roster, measuring)
     if rounds.measure_groups(installing) and rounds.settle(find_unsettled):
@@ -88,7 +89,8 @@ def plan_record(
 ) -> PlanRecord:
     """Return the record of a measured plan.
 
-    `written`: the plan as the record shows it; `installs`: installations of its targets.
+    `written` is the plan as the record shows it, and `installs` are the installations of its
+    targets.
     """
     found, status, refused = measured
     return PlanRecord(
@@ -102,7 +104,7 @@ def plan_record(
 
 
 def record_fields(found: Found, status: Status, refused: Refused) -> dict[str, Any]:
-    """Return the fields that records of plans and of reproductions have in common."""
+    """Return the fields that the records of plans and reproductions have in common."""
     created = sorted(result.created for _, each in found for _, result in each.results)
     return {
         "program_version": __version__,
@@ -118,14 +120,14 @@ def record_fields(found: Found, status: Status, refused: Refused) -> dict[str, A
 
 
 def name_refused(refused: Refused) -> dict[str, str]:
-    """Return target and setting -> why the target was not measured with this setting."""
+    """Return "target, setting" -> the reason why the target was not measured with this setting."""
     return {f"{target}, {setting}": why for (setting, target), why in refused.items()}
 
 
 class _Rounds:
     """Measures the items of a plan, round by round.
 
-    Methods return False if the user has interrupted them, or their time is over.
+    Methods return False if the user has interrupted the measurement, or its time is over.
     """
 
     def __init__(self, plan: Plan, roster: Roster, measuring: ItemMeasuring) -> None:
@@ -134,7 +136,7 @@ class _Rounds:
         self.refused = {**roster.refused}
 
     def measure_groups(self, installing: Installing | None) -> bool:
-        """Measure the pairs in groups, each with its installed database."""
+        """Measure the pairs in groups; each group has its own installed database."""
         groups = groups_of(self._pairs, installing.installations if installing else {})
         for number, group in enumerate(groups, 1):
             later = [pair for following in groups[number:] for pair in following]
@@ -163,7 +165,7 @@ class _Rounds:
         return True
 
     def _measure_group(self, group: Sequence[Pair], ready: Ready, later: int) -> bool:
-        """Measure the items of a group and its searches, then repeat imprecise pairs."""
+        """Measure the items and searches of a group, then repeat imprecise pairs."""
         plan, refusal = self._plan, partial(refusal_of, run=self._measuring.run)
         pairs = first_pairs(group)
         while pairs:
@@ -177,9 +179,9 @@ class _Rounds:
         return True
 
     def _measure_round(self, items: list[Item], ready: Ready, later: int = 0) -> bool:
-        """Measure items without a result, and add all results.
+        """Measure the items that have no result, and add all results.
 
-        `ready` makes the database usable; `later`: number of items in later groups.
+        `ready` makes the database usable; `later` is the number of items in later groups.
         """
         measuring, found = self._measuring, self.found
         total = len(found) + len(items) + later
@@ -213,9 +215,9 @@ class _Rounds:
         return not measuring.limit.left
 
     def _find_gone(self, item: Item) -> MeasuredItem | None:
-        """Return why an item is not begun: since the target's last item failed, it does not answer.
+        """Return the result of an item that cannot begin, because its database is lost; or None.
 
-        The database gets some time to answer again, once.
+        A database is only checked after a failed item; it gets some time to answer again, once.
         """
         name, measuring = item.target.name, self._measuring
         own = (each for earlier, each in reversed(self.found) if earlier.target.name == name)

@@ -1,4 +1,4 @@
-"""Makes the database fail in the measured part of each run, and undoes this whatever happens."""
+"""Makes the database fail in the measured part of each run, and always undoes the fault."""
 
 import shlex
 import threading
@@ -30,7 +30,7 @@ class ServerProcesses:
     """The processes of a server on this machine."""
 
     def __init__(self, found: Callable[[], Sequence[psutil.Process]]) -> None:
-        """`found` returns the current processes, or raises a SetupError."""
+        """Prepare to find the processes with `found`, which may raise a SetupError."""
         self._find = found
         self._found: Sequence[psutil.Process] = ()
 
@@ -54,10 +54,10 @@ class ServerProcesses:
 
 
 class Pods:
-    """The pods of a database; their controller replaces killed ones."""
+    """The pods of a database; their controller replaces each killed pod."""
 
     def __init__(self, target: Target, options: ClusterOptions) -> None:
-        """SetupError if the pods are not known."""
+        """Find the pods; SetupError if the pods are not known."""
         self._target = target
         self._cluster = cluster_of(target, options)
         self.find()
@@ -77,7 +77,7 @@ class Pods:
 
 
 def _find_server(target: Target) -> list[psutil.Process]:
-    """Return the server's main process and its descendants; SetupError if it is not known."""
+    """Return the server's main process and its descendants; SetupError if they are not known."""
     first = server_of(target.open())
     if isinstance(first, str):
         raise SetupError(first)
@@ -90,7 +90,7 @@ _UNDONE_WITHIN_S = 1800.0
 def injector_of(
     faults: Faults, target: Target, shell: Shell, cluster: ClusterOptions, stack: ExitStack
 ) -> "Injector | OfWorkers":
-    """Return the injector of a sweep's faults, which ends with the stack."""
+    """Return the injector of the faults of a sweep; closing the stack ends the injector."""
     fault = faults.fault
     if fault and fault.is_of_workers:
         return OfWorkers(fault)
@@ -111,10 +111,10 @@ class OfWorkers:
     fault: Fault
 
     def follow(self, spec: RunSpec, event: Event) -> None:
-        """Do nothing: the workers know when their measured part begins."""
+        """Do nothing, because the workers know when their measured part begins."""
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Return the faults that workers report; each lasts from the first worker to the last."""
+        """Return the faults that workers report; a fault spans the faults of all workers."""
         each = [worker.faults for worker in outcome.workers if worker.faults]
         return tuple(
             Injected(
@@ -127,18 +127,19 @@ class OfWorkers:
 
 
 class Injector:
-    """Makes a database fail, in a thread parallel to the run."""
+    """Makes a database fail, in a thread that runs in parallel to the run."""
 
     def __init__(
         self, faults: Faults, shell: Shell, victims: ServerProcesses | Pods | None
     ) -> None:
-        """`victims`: processes or pods to pause or kill."""
+        """Prepare the faults; `victims` are the processes or pods to pause or kill."""
         self._faults, self._shell, self._victims = faults, shell, victims
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._found: list[Injected] = []
         self._ahead_s: float | None = None
-        """How far the clock of the run's collector is ahead of this process's."""
+        """Seconds by which the clock of the run's collector is ahead of the clock of this
+        process."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Start the faults when the measured part of a run begins."""
@@ -157,7 +158,7 @@ class Injector:
                 self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
     def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
-        """Stop at the end of the run; return the injected faults."""
+        """Stop injecting at the end of the run; return the injected faults."""
         self.end()
         found, self._found, self._ahead_s = tuple(self._found), [], None
         return found
@@ -178,7 +179,7 @@ class Injector:
                 return
 
     def _fail(self) -> Injected:
-        """Make the database fail for the given time; return the fault with its times."""
+        """Make the database fail for the configured time; return the fault with its times."""
         fault = self._faults.fault
         assert fault
         began_s = self._now_s()
@@ -196,7 +197,7 @@ class Injector:
         return Injected(fault=fault, began_s=began_s, undone_s=undone_s, problem=problem)
 
     def _begin(self) -> Later | None:
-        """Begin the fault; return the command that undoes it even if this program dies."""
+        """Begin the fault; return the command that undoes the fault even if this program dies."""
         faults, shell = self._faults, self._shell
         resume = self._victims.find() if self._victims else ""
         file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"
@@ -223,5 +224,5 @@ class Injector:
         return undo
 
     def _now_s(self) -> float:
-        """Return the time of the collector's clock."""
+        """Return the time on the clock of the collector."""
         return now_s() + (self._ahead_s or 0.0)

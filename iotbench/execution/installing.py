@@ -1,4 +1,4 @@
-"""Installs the database of a target for the items of a plan, and removes it whatever happens."""
+"""Installs the database of a target for the items of a plan, and always removes the database."""
 
 import hashlib
 import json
@@ -22,15 +22,16 @@ from iotbench.plans.record import InstallRecord
 from simulator.errors import Interrupted
 
 _THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")
-"""A line that names an object of Kubernetes or a release of helm."""
+"""Pattern of a line that names an object of Kubernetes or a release of helm."""
 _UNKNOWN_KIND = re.compile("doesn't have a resource type|no matches for kind|mapping not found")
 _OWN_LOG = re.compile(rb"\$ ")
 Ready = Callable[[], str]
-"""Installs the next item's database if it is not installed; returns why it cannot be used."""
+"""Installs the database of the next item if necessary; returns why it cannot be used, or
+nothing."""
 
 
 def usable() -> str:
-    """Return nothing: a database that the plan does not install can be used."""
+    """Return nothing, because a database that the plan does not install can be used."""
     return ""
 
 
@@ -41,18 +42,18 @@ class Installing:
     installations: Mapping[str, Installation]
     output: Path
     name: str
-    """Name of the plan's record, without the ending."""
+    """Name of the plan's record, without the file extension."""
     interrupts: Interrupts
     cluster: ClusterOptions
     environment: Mapping[str, str]
-    """Environment of the commands: the command line's, and variables that hold credentials."""
+    """Environment of the commands: this program's environment, and variables with credentials."""
     quiet: bool
     records: list[InstallRecord] = field(default_factory=list)
-    """Records of the installations, in order."""
+    """Records of the installations, in chronological order."""
 
     @contextmanager
     def group(self, pairs: Sequence[Pair]) -> Iterator[Ready]:
-        """Let the context measure the items of a group; remove their database at its end."""
+        """Yield a function that installs the group's database; remove the database at the end."""
         found = self.installations.get(pairs[0].target.name)
         if found is None:
             yield usable
@@ -84,7 +85,7 @@ class _Database:
         self._record: InstallRecord | None = None
 
     def ready(self) -> str:
-        """Install the database at the first call; return why it cannot be used at each call."""
+        """Install the database at the first call; return at each call why it cannot be used."""
         if self._record is None:
             outfile.expect_own(self._log, _OWN_LOG)
             self._log.unlink(missing_ok=True)
@@ -109,7 +110,7 @@ class _Database:
         return self._record.cause
 
     def _explain_taken(self) -> str:
-        """Return why nothing may be installed: `remove` would remove objects that exist already."""
+        """Return why installing is refused: `remove` would remove objects that already exist."""
         found: list[str] = []
         for look in self._found.looks:
             ran = self._shell.run(look, stops=True)
@@ -140,7 +141,7 @@ class _Database:
         return f"installed, and does not answer: {reason}; see {self._log}"
 
     def remove(self) -> None:
-        """Remove a database that this command line, or one that was killed, has installed."""
+        """Remove the database if this command line, or a killed one, has installed it."""
         left = ""
         if self._mark.exists():
             self._say("removing")
@@ -153,7 +154,7 @@ class _Database:
             self._how.records.append(self._record.model_copy(update={"left": left}))
 
     def _run_all(self) -> str:
-        """Run all commands that remove the database, even after a failure; return the failures."""
+        """Run all commands that remove the database, even if one fails; return the failures."""
         problems = []
         for number, command in enumerate(self._found.remove):
             try:
@@ -170,10 +171,10 @@ class _Database:
 
 
 def _find_mark(output: Path, found: Installation) -> Path:
-    """Return the file that exists while a target is installed.
+    """Return the path of the file that exists while a target is installed.
 
-    The file is in the user's state folder. In a folder of results, a copy of it would remove
-    databases that others installed.
+    The file is in the user's state folder: in a folder of results, a copy of the file would remove
+    databases that other users installed.
     """
     known = json.dumps([str(output.resolve()), found.target, *found.remove])
     return state_folder() / "installed" / hashlib.sha256(known.encode()).hexdigest()[:32]

@@ -56,10 +56,10 @@ def sweep_of(  # noqa: PLR0913
     sweep_id: str = "",
     quiet: bool = True,
 ) -> Sweep:
-    """Return a sweep on the rows of `stored`; ConfigError if the target cannot run it.
+    """Return a sweep on the rows of `stored`; ConfigError if the target cannot run the sweep.
 
-    The caller has checked the options with `kind.problems`. The sweep has a new id unless one is
-    given. Unless `quiet`, the queries that it leaves out are printed.
+    The caller has checked the options with `kind.problems`. The sweep gets a new ID unless an ID is
+    given. Unless `quiet`, the queries that the sweep leaves out are printed.
     """
     created = result_files.now_utc()
     sweep_id = sweep_id or result_files.new_id(created)
@@ -104,10 +104,10 @@ def carry_out(  # noqa: PLR0913
     meter: ResourceMeter | None = None,
     outputs: Sequence[LiveOutput] = (),
 ) -> Iterator[None]:
-    """Run a sweep; in the context its result is complete, and the database is still locked.
+    """Run a sweep; in the context, the result is complete and the database is still locked.
 
-    `as_json`: progress is JSON too; `meter` measures the resources of each run; `outputs` show
-    the progress in addition to the terminal.
+    `as_json` prints progress as JSON, `meter` measures the resources of each run, and `outputs`
+    show the progress in addition to the terminal.
     """
     target, file, cluster = sweep.target, sweep.file.path, reach.cluster
     assert file
@@ -152,9 +152,9 @@ def carry_out(  # noqa: PLR0913
 
 
 def conclude(sweep: Sweep, reach: Reach, run: TargetRun, gates: Gates, outputs: Outputs) -> None:
-    """Run a sweep, print its result, and exit with its exit code.
+    """Run a sweep, print its result, and exit with the exit code of the sweep.
 
-    `gates`: conditions that make the command fail; `outputs` show the progress.
+    `gates` are conditions that make the command fail; `outputs` show the progress.
     """
     target, result = sweep.target, sweep.result
     result.tags = list(dict.fromkeys(run.result_tags))
@@ -188,7 +188,7 @@ def conclude(sweep: Sweep, reach: Reach, run: TargetRun, gates: Gates, outputs: 
 
 
 def dry_run_text(sweep: Sweep, reach: Reach) -> str:
-    """Return the manifests of the first run for pods, or else the plan of the runs."""
+    """Return the manifests of the first run if it uses pods, or else the plan of the runs."""
     target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":
         return render_manifests(target, sweep.result.sweep_id, reach.cluster, sweep.first)

@@ -1,4 +1,4 @@
-"""Measures an item of a plan: an insert, then the sweeps on its rows."""
+"""Measures an item of a plan: an insert, then the sweeps on the inserted rows."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from simulator.errors import BenchError, Interrupted
 
 
 class TimeLimit:
-    """The time limit of a command, counted from its start; 0: no limit."""
+    """The time limit of a command, counted from the start of the command; 0 means no limit."""
 
     def __init__(self, limit_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._limit_s = clock, limit_s
@@ -33,10 +33,10 @@ class TimeLimit:
         self._longest_s = 0.0
         """Duration of the longest measured item."""
         self.left = 0
-        """Items that were not begun."""
+        """Number of items that were not begun."""
 
     def allows(self, item: Item) -> bool:
-        """Return whether an item ends in time if it takes as long as the longest one."""
+        """Return whether an item would end in time if it took as long as the longest item."""
         if not self._limit_s:
             return True
         insert = item.setting.inserting
@@ -58,9 +58,9 @@ def insert_of(
     sweep_id: str = "",
     replace_tables: tuple[str, ...] = (),
 ) -> Sweep:
-    """Return the insert of a setting, starting now; ConfigError if the target cannot take it.
+    """Return the insert of a setting, starting now; ConfigError if the target cannot run it.
 
-    `replace_tables`: names for all settings; the insert gets the names that it needs.
+    `replace_tables` are names for all settings, of which the insert gets the necessary ones.
     """
     database = target.open()
     options = setting.inserting.options(database.capabilities, result_files.now_ms())
@@ -75,7 +75,7 @@ def insert_of(
 
 
 def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
-    """Return why a target cannot be measured with a setting; empty: it can. Does no I/O."""
+    """Return why a target cannot be measured with a setting; empty if it can. Does no I/O."""
     if setting.insert is None:
         return ""
     options = setting.insert.options(target.open().capabilities)
@@ -106,7 +106,7 @@ class ItemMeasuring:
     limit: TimeLimit = field(default_factory=TimeLimit)
     """Time limit after which no item begins."""
     stored: Mapping[str, StoredBefore] = field(default_factory=dict)
-    """Target -> its stored rows, for settings without an insert."""
+    """Target -> stored rows of the target, for settings without an insert."""
 
     @classmethod
     def of(cls, run: PlanRun, options: PlanOptions, interrupts: Interrupts) -> "ItemMeasuring":
@@ -115,7 +115,7 @@ class ItemMeasuring:
         return cls(run, options.reach, interrupts, options.replace_tables, limit)
 
     def measure(self, item: Item) -> MeasuredItem:
-        """Measure the sweeps of an item up to one that fails or is interrupted."""
+        """Measure the sweeps of an item until one fails or is interrupted."""
         found: tuple[tuple[Path | None, Result], ...] = ()
         stored = self.stored.get(item.target.name)
         try:
@@ -145,7 +145,7 @@ class ItemMeasuring:
         return MeasuredItem(found)
 
     def _plan(self, item: Item, kind: str, stored: StoredBefore | None) -> Sweep:
-        """Return a sweep of an item; sweeps after the insert are on `stored` rows."""
+        """Return a sweep of an item; a sweep after the insert uses the `stored` rows."""
         if kind == "insert":
             return insert_of(
                 item.setting, item.target, self.run,

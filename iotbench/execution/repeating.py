@@ -1,4 +1,4 @@
-"""Rebuilds the command that measured a result, and finds what has changed since."""
+"""Rebuilds the command that measured a result, and lists the changes since then."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ RESULTS = Path("results")
 """Folder of results, unless --output sets it."""
 _EXTRA = "extra-option"
 _OWN = ("config", _EXTRA, "before-run", "replace-table")
-"""Options of `repeat` itself; other options follow a --."""
+"""Options of `repeat` itself; options of the repeated command follow `--`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class RepeatedCommand:
 
     command: GivenCommand
     result: Result | None
-    """Result that is repeated; None for the record of a capacity."""
+    """The result to repeat; None for the record of a capacity."""
 
 
 def build_repeated(
@@ -49,8 +49,9 @@ def build_repeated(
 ) -> RepeatedCommand:
     """Return the command of a result, with the options that the user gives.
 
-    ConfigError if the file holds no command, or if the user must repeat options of the command.
-    `given`: options of `repeat` and their values; `more`: words of other options of the command.
+    ConfigError if the file contains no command, or if the user must repeat options of the command.
+    `given` are options of `repeat` and their values; `more` are the words of other options of the
+    command.
     """
     kind = find_gathered(path)
     result = None if kind else result_files.read(path)
@@ -132,7 +133,7 @@ def _expect_given(
 
 
 def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None:
-    """Raise ConfigError if a file of rows is no longer in its place."""
+    """Raise ConfigError if a file of rows no longer exists at its path."""
     for name in ("data", "manifest", "dataset"):
         for each in found.command.values(name):
             is_place = ":" in each and not Path(each).is_absolute()
@@ -145,7 +146,7 @@ def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None
 
 
 def list_differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
-    """Yield the differences to the result; ConfigError if its target is gone."""
+    """Yield the differences from the result; ConfigError if the target no longer exists."""
     result = command.result
     if result is None:
         return
@@ -188,7 +189,7 @@ def _compare(
 def _compare_rows(
     command: GivenCommand, result: Result, target: Target, folder: Path
 ) -> Iterator[str]:
-    """Yield a note if the tables do not hold the rows of the result."""
+    """Yield a note if the tables do not contain the rows of the result."""
     if not kind_of(result).needs_rows:
         if command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"
@@ -203,7 +204,7 @@ def _compare_rows(
 
 
 def suggest_comparison(path: Path, name: str, folder: Path) -> str:
-    """Return the command that compares the new result in a folder with the repeated one."""
+    """Return the command that compares the new result in a folder with the repeated result."""
     before = (id_of(path) or str(path)) if name.startswith("last~") else name
     words = ["compare", "last~1" if name == "last" else before, "last"]
     return command_line(words if folder == RESULTS else [*words, "--output", str(folder)])

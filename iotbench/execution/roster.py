@@ -1,4 +1,4 @@
-"""The targets of a plan: which of them answer, and with which settings each can be measured."""
+"""The targets of a plan that answer, and the settings that can measure each target."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class Roster:
 
     candidates: tuple[Candidate, ...]
     pairs: tuple[Pair, ...]
-    """Measurable pairs, target by target."""
+    """Pairs that can be measured, grouped by target."""
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
 
@@ -58,8 +58,8 @@ def roster_of(
 ) -> Roster:
     """Return the named targets, or all targets, with the settings that can measure them.
 
-    Each target is checked to answer, except in a dry run and if it is in `installed`: the plan
-    installs its database later.
+    Each target is checked to answer, except in a dry run. A target in `installed` is not checked,
+    because the plan installs its database later.
     """
     loaded, chosen_names = configuration.load_for(names or (), reach.config)
     pairs, refused, candidates = [], {}, []

@@ -26,9 +26,9 @@ from simulator.packages import describe_missing
 from simulator.protocol.spec import RunSpec, Work
 
 Runner = LocalRunner | KubernetesRunner
-"""Starts one run at a time; as a context, it leaves nothing behind."""
+"""Starts one run at a time; the end of the context removes everything that the runs left."""
 _WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
-"""Work that may proceed during another run on the same database."""
+"""Work that is allowed during another run on the same database."""
 
 
 def runner_for(
@@ -40,7 +40,7 @@ def runner_for(
 ) -> Runner:
     """Return the runner of a target, a context for one sweep.
 
-    ConfigError if the options do not let the first run start. Entering the context raises
+    ConfigError if the options do not allow the first run to start. Entering the context raises
     ConfigError while another run is in progress on the same database.
     """
     key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
@@ -67,7 +67,8 @@ def meter_for(
 ) -> ResourceMeter:
     """Return the meter of machine, client and server for a sweep.
 
-    Without the permissions: SetupError if `required`, or else a meter that reports the reason.
+    If permissions are missing, raise SetupError if `required`, or else return a meter that reports
+    the reason.
     """
     if target.runner == "local":
         return ResourceMeter(ProcessSource(server_of(target.open())))

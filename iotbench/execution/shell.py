@@ -22,12 +22,12 @@ from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 
 _LONGEST_S = 1800.0
-"""Longest time of one command."""
+"""Maximum duration of one command."""
 _POLL_S = 0.05
 _GRACE_S = 5.0
 _LAST_LINES = 5
 _WHEN_CLOSED = 'read -r; exec /bin/bash -euo pipefail -c "$1" < /dev/null'
-"""Runs a command once standard input ends, which also happens if this program dies."""
+"""Script that runs a command when standard input ends, which also happens if this program dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Ran:
     """The outcome of a command."""
 
     problem: str = ""
-    """Reason of the failure; empty: the command succeeded."""
+    """Reason of the failure; empty if the command succeeded."""
     output: tuple[str, ...] = ()
     """Lines of the output, without credentials."""
 
     @property
     def last_lines(self) -> str:
-        """The end of the output on one line."""
+        """Last lines of the output, joined into one line."""
         return " | ".join(self.output[-_LAST_LINES:])
 
 
@@ -59,9 +59,9 @@ class Shell:
         stack: ExitStack,
         folder: Path = Path(),
     ) -> None:
-        """`targets` are of one database, and the first one is connected to.
+        """Prepare a shell for `targets`, which are of one database.
 
-        `stack` removes temporary files.
+        Answers are awaited from the first target. Closing `stack` removes temporary files.
         """
         self._targets = targets
         self._log = log
@@ -73,22 +73,25 @@ class Shell:
         self._environment: dict[str, str] | None = None
 
     def run(self, command: str, *, stops: bool) -> Ran:
-        """Run a command; with `stops`, end it when the user asks to stop."""
+        """Run a command; with `stops`, end the command when the user asks to stop."""
         try:
             return self.later(command).now(stops=stops)
         except OSError as error:
             return Ran(f"{error.filename}: {error.strerror}")
 
     def later(self, command: str) -> "Later":
-        """Return a command to run later, which also runs if this program dies."""
+        """Return a command to run later; the command also runs if this program dies."""
         return Later(self, command, self._variables(), self._folder)
 
     def wait_for_answer(self) -> str:
-        """Wait until the database answers; return why it does not, or that the user stopped."""
+        """Wait until the database answers.
+
+        Return the reason if the database does not answer, or if the user has asked to stop.
+        """
         return wait_for_answer(self._targets[0], self._cluster, self._interrupts)
 
     def before_run(self, command: str, *, quiet: bool) -> str:
-        """Run --before-run, and wait for the target; return why the run cannot start."""
+        """Run the --before-run command and wait for the target; return why no run can start."""
         if not quiet:
             say(f"before the run: {self.redact(command)}", err=True)
         ran = self.run(command, stops=True)
@@ -109,7 +112,7 @@ class Shell:
         return text
 
     def wait_for(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
-        """Wait for a command to end; return why it was given up, or nothing."""
+        """Wait for a command to end; return why the wait was given up, or nothing."""
         deadline_s = time.monotonic() + _LONGEST_S
         while process.poll() is None:
             if stops and self._interrupts.requested:
@@ -176,7 +179,7 @@ class Later:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a running command and its children; the children of an ended command stay."""
+    """End a running command and its children; do not end the children of an ended command."""
     for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return
@@ -191,7 +194,7 @@ def _kubeconfig(
 ) -> Path:
     """Write a kubeconfig with only the chosen context, in the namespace of the benchmark's pods.
 
-    kubectl in the user's commands then finds cluster and namespace without options.
+    With this file, kubectl in the user's commands finds cluster and namespace without options.
     """
     words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
     words += kubectl_flags(options)

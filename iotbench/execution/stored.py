@@ -22,10 +22,10 @@ from simulator.protocol.mark import State
 
 
 def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | None) -> StoredBefore:
-    """Return the rows of the insert of `file`, or of the target's last insert.
+    """Return the rows of the insert in the result `file`, or of the last insert of the target.
 
-    Without a result file, the marks in the database describe the rows; ConfigError if there are
-    no marks.
+    If no result file exists, the marks in the database describe the rows; ConfigError if no marks
+    exist.
     """
     if file:
         manifest = result_files.read(file).manifest
@@ -44,7 +44,7 @@ def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | No
 
 @contextmanager
 def open_stored(stored: StoredBefore, run: RunOptions) -> Iterator[StoredBefore]:
-    """Make stored rows available again: rows of a file are read, generated rows always are."""
+    """Make stored rows available again: rows from a file are read, and generated rows are drawn."""
     with reopen(stored.dataset, quiet=run.quiet) as dataset:
         yield StoredBefore(dataset, stored.complete)
 
@@ -54,7 +54,8 @@ def find_continued(
 ) -> StoredBefore:
     """Return the rows that the last insert left in the tables of a dataset, if any.
 
-    `starts`: the user gave the start of the dataset; otherwise it starts like the last insert's.
+    `starts`: the user has set the start of the dataset; otherwise the start of the last insert is
+    used.
     """
     last = last_insert(run, target, reach, [table.name for table in DatasetReader(empty).tables])
     if last is None:
@@ -65,7 +66,10 @@ def find_continued(
 def last_insert(
     run: RunOptions, target: Target, reach: Reach, tables: Collection[str] = ()
 ) -> StoredBefore | None:
-    """Return the rows of the target's last insert; only marks of `tables` count if it is given."""
+    """Return the rows of the target's last insert.
+
+    If `tables` is given, only marks of these tables count.
+    """
     last = result_files.find_last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last
@@ -86,7 +90,7 @@ def last_insert(
 
 
 def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
-    """Raise ConfigError unless all targets hold the same rows; `option` named the targets."""
+    """Raise ConfigError unless all targets contain the same rows; `option` names the targets."""
     (first, expected), *others = stored.items()
     problems = [
         f"{option}: {first} and {name} do not hold the same rows: {', '.join(found)};"

@@ -1,6 +1,7 @@
-"""Turns the collector's lines into events, each once, with the workers' reports in the outcome.
+"""Turns lines of the collector into events, and adds the reports of workers to the outcome.
 
-A runner may read a line twice, because it reads a broken stream again from an earlier line.
+A line that is read twice gives one event: a runner reads a broken stream again from an earlier
+line.
 """
 
 from collections import deque
@@ -23,7 +24,7 @@ class EventStream:
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        """Reports received from the workers, in the workers' order."""
+        """Reports of the workers, in the order of the workers."""
         return tuple(self._reports[index] for index in sorted(self._reports))
 
     def has_report_of(self, index: int) -> bool:
@@ -32,7 +33,7 @@ class EventStream:
         return report is not None and not report.error
 
     def take(self, line: str) -> Event | None:
-        """Return the event of a line; None if the line has none, or was read before."""
+        """Return the event in a line; None if the line has no event, or was read before."""
         try:
             number, event = parse_event(line)
         except ValueError:
@@ -66,7 +67,7 @@ def words_of(log: str) -> list[str]:
 
 
 def reports_in(log: str) -> list[WorkerReport]:
-    """Return the reports that a worker without a collector has written to its log."""
+    """Return the reports that a worker writes to its log if it has no collector."""
     events = map(_parse, log.splitlines())
     return [event.report for event in events if isinstance(event, ReportEvent)]
 

@@ -31,7 +31,8 @@ from simulator.protocol.verdict import Verdict
 
 _WRITE_EVERY_S = 5.0
 _WRITE_SHARE = 0.01
-"""Largest share of the time spent writing progress, which competes with the database for CPU."""
+"""Maximum share of time for writing progress, because writing competes with the database for
+CPU."""
 
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
@@ -59,12 +60,12 @@ class Sweep:
 
     @property
     def failing(self) -> Faults | None:
-        """Faults of the database in each run; None: there are none."""
+        """Faults of the database in each run; None if the options have none."""
         options = self.options
         return options if isinstance(options, Faults) and options.fault else None
 
     def describe(self) -> dict[str, Any]:
-        """Return the commands and caches of the options, as the result shows them."""
+        """Return the options for commands and caches, as the result shows them."""
         commands = {"before_run": self.machine.before_run}
         commands |= self.failing.commands if self.failing else {}
         redact = self.target.options.redact
@@ -84,13 +85,13 @@ def run_sweep(  # noqa: PLR0913
     drop_caches: Callable[[], str] | None = None,
     faults: Injector | OfWorkers | None = None,
 ) -> None:
-    """Carry out the runs until one fails; fill in and write the result.
+    """Carry out the runs until one fails; complete and write the result.
 
-    Credentials are redacted in messages, since a driver may repeat one. `bystanders` measures other
-    work of this machine during each run, unless there are `faults`. `meter` measures the resources
-    of each run, and of the machine at rest before and after it. Before each run `before` is called,
-    which ends the sweep if it returns a cause, and then `drop_caches`. `faults` makes the database
-    fail in each run.
+    Credentials are redacted in messages, since a message of a driver may contain one. `bystanders`
+    measures other work of this machine during each run, unless `faults` is given. `meter` measures
+    the resources of each run, and of the machine at rest before and after the run. Each run is
+    preceded by `before`, which ends the sweep if it returns a cause, and then by `drop_caches`.
+    `faults` makes the database fail in each run.
     """
     result, file = sweep.result, sweep.file
     try:
@@ -124,7 +125,7 @@ def run_sweep(  # noqa: PLR0913
 
 
 def _prepare(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
-    """Prepare a run; return False, with the cause in the result, if it cannot start."""
+    """Prepare a run; if it cannot start, set the cause in the result and return False."""
     if interrupts.requested:
         cause = "stopped by the user between two runs"
     else:
@@ -145,9 +146,10 @@ def _measure_other_work(bystanders: Bystanders | None, record: "_Record") -> Ite
 
 
 def _plan_runs(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
-    """Yield the runs in order; plan a run that continues another one again for the stored rows.
+    """Yield the runs in order.
 
-    A run that cannot continue makes the sweep fail.
+    A run that continues another run is planned again for the rows that are then stored. If the run
+    cannot continue, the sweep fails.
     """
     for planned in runs:
         left = result.manifest
@@ -176,7 +178,7 @@ class _Record:
         self._meter = meter
         self._faults = faults
         self.fault_problem = ""
-        """Reason why a fault could not be made or undone."""
+        """Reason why a fault could not be caused or undone."""
         self._file = sweep.file
         self._planned = planned
         self._manifest_before = result.manifest
@@ -201,7 +203,7 @@ class _Record:
         self._pause_s = max(_WRITE_EVERY_S, (self._written_s - began_s) / _WRITE_SHARE)
 
     def follow(self, event: Event) -> None:
-        """Record the progress; write it at each new phase, and every few seconds."""
+        """Record the progress; write the file at each new phase, and every few seconds."""
         if self._meter:
             self._meter.follow(event)
         if self._faults:
@@ -224,11 +226,11 @@ class _Record:
             self._write()
 
     def add(self, **measured: Resources | OtherWork | None) -> None:
-        """Add a measurement made during the run, which has ended."""
+        """Add a measurement that was made during the ended run."""
         self._result.runs[-1] = self._result.runs[-1].model_copy(update=measured)
 
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
-        """Record the outcome."""
+        """Record the outcome of the run."""
         spec, result = self._planned.spec, self._result
         outages = self._find_outages(outcome)
         progress, result.in_progress = result.in_progress, None
@@ -264,7 +266,7 @@ class _Record:
         )
 
     def _find_outages(self, outcome: Outcome) -> tuple[Outage, ...]:
-        """Stop the faults of the run, and return the outages that they caused."""
+        """End the faults of the run, and return the outages that the faults caused."""
         if not self._faults:
             return ()
         injected = self._faults.collect_injected(outcome)

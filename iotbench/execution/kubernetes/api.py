@@ -26,11 +26,11 @@ from iotbench.execution.stream import TAIL_LINES
 from simulator.errors import BenchError, SetupError
 
 COLLECTOR, WORKER = "collector", "worker"
-"""Names of the components of a run, and of their containers."""
+"""Names of the components of a run, and of the containers of these components."""
 Object: TypeAlias = dict[str, Any]
 
 _LOG_READ_S = 12.0
-"""The collector writes at least every 5 s: a stream without two of its lines is broken."""
+"""Maximum silence of a log stream: the collector writes at least every 5 s."""
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 
@@ -47,14 +47,14 @@ class Cluster(ApiServer):
         super().__init__(options)
         self.namespace = namespace
         self.flags = kubectl_flags(options)
-        """The options with which kubectl and helm use the same cluster."""
+        """Options that make kubectl and helm use the same cluster."""
 
     def version(self) -> str:
         """Return the cluster's version; SetupError if it cannot be reached."""
         return str(self.json("GET", "/version", having="gitVersion")["gitVersion"])
 
     def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
-        """Return the objects that match a selector, and the version from which to watch them."""
+        """Return the objects that match a selector, and the version at which to start a watch."""
         found = self.json("GET", self._path(resource), query={"labelSelector": selector})
         return found["items"], found["metadata"]["resourceVersion"]
 
@@ -65,7 +65,7 @@ class Cluster(ApiServer):
         return answer["items"] or []  # without objects, the API server returns null here
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
-        """Yield changes as (ADDED | MODIFIED | DELETED | BOOKMARK, object); end after a while."""
+        """Yield changes as (ADDED | MODIFIED | DELETED | BOOKMARK, object); end after some time."""
         query = {
             "watch": "true",
             "resourceVersion": version,
@@ -81,14 +81,14 @@ class Cluster(ApiServer):
             yield event["type"], event["object"]
 
     def present(self, resource: str) -> str:
-        """Return the current version of a resource's list, from which to watch the resource."""
+        """Return the current version of the list of a resource, at which to start a watch."""
         found = self.json("GET", self._path(resource), query={"limit": "1"})
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
-        """Yield (time, text) of the lines of a collector's log from the time `since`.
+        """Yield (time, text) of the lines of a collector's log, from the time `since`.
 
-        With `follow` the lines end with the container. NotYet while there is no log.
+        With `follow`, the lines end when the container ends. NotYet if no log exists yet.
         """
         query = {"container": COLLECTOR, "timestamps": "true"}
         if follow:
@@ -115,7 +115,7 @@ class Cluster(ApiServer):
     ) -> None:
         """Create a Secret that Kubernetes deletes together with an existing Job.
 
-        Its values are only in the body of the request.
+        The values of the Secret are only in the body of the request.
         """
         uid = self.object("jobs", job)["metadata"]["uid"]
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": uid}
@@ -146,7 +146,7 @@ class Cluster(ApiServer):
     def delete(
         self, resource: str, name: str, grace_s: int | None = None, *, namespace: str = ""
     ) -> None:
-        """Delete an object if it exists; `namespace`: another one than the cluster's."""
+        """Delete an object if it exists; `namespace` overrides the namespace of the cluster."""
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_s is not None:
             body["gracePeriodSeconds"] = grace_s
@@ -165,7 +165,7 @@ class Cluster(ApiServer):
             return None
 
     def lease(self, node: str) -> Object | None:
-        """Return the lease that a node renews; None if there is none, or it cannot be read."""
+        """Return the lease that a node renews; None if no lease exists, or it cannot be read."""
         with suppress(BenchError):
             return self.json("GET", f"{_LEASES}/{node}")
         return None
@@ -192,13 +192,13 @@ class Cluster(ApiServer):
     def statistics(self, node: str) -> Object:
         """Return the kubelet's last readings of CPU and memory of a node and its pods.
 
-        After this call, `now` is the clock of the node.
+        After this call, `now` is the time on the clock of the node.
         """
         path = f"/api/v1/nodes/{node}/proxy/stats/summary"
         return self.json("GET", path, query={"only_cpu_and_memory": "true"})
 
     def missing_permissions(self, needed: Sequence[Permission] = PERMISSIONS) -> list[str]:
-        """Return the needed verbs and resources that this user may not use."""
+        """Return the needed verbs and resources for which this user has no permission."""
         missing = []
         for permission in needed:
             resource, _, sub = permission.resource.partition("/")

@@ -17,7 +17,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 _KILLED = 128 + 9
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
-"""Patience with conditions that may pass, for example while a node or a quota is added."""
+"""Time for which a temporary condition is tolerated, such as while a node or a quota is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,15 @@ class Symptom:
     """A condition that ends the run if it persists."""
 
     key: str
-    """Identifies the condition, while the text of the cause may change."""
+    """Identifier of the condition, which is stable while the text of the cause may change."""
     cause: str
     patience_s: float = 0.0
     pod: str = ""
-    """Pod with a log that may contain the reason."""
+    """Name of a pod with a log that may contain the reason."""
     container: str = ""
-    """Container of the pod with this log."""
+    """Name of the container with this log."""
     deleted: bool = False
-    """True if a pod was deleted; the pod's object does not show why."""
+    """True if a pod was deleted, so that the object of the pod does not show the reason."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -64,10 +64,10 @@ _SCHEDULING_REMEDIES = {
     r"Too many pods": "take fewer workers, or add nodes",
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
-"""Events after which earlier problems of a pod, or of the pods of a Job, are over."""
+"""Reasons of events that end the earlier problems of a pod, or of the pods of a Job."""
 _NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
-"""Messages of a kubelet or API server that lags behind; the kubelet's next try succeeds."""
+"""Messages of a kubelet or API server that lags behind; the kubelet's next attempt succeeds."""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set {part}.resources...), or have the"
     " quota raised",
@@ -119,17 +119,17 @@ def index_of(pod: Object) -> int | None:
 
 
 def phase_of(pod: Object) -> str:
-    """Return a pod's phase: Pending, Running, Succeeded, Failed."""
+    """Return the phase of a pod: Pending, Running, Succeeded or Failed."""
     return str(pod.get("status", {}).get("phase", "Pending"))
 
 
 def has_run(pod: Object) -> bool:
-    """Return whether the container of a pod has started, so that there is a log."""
+    """Return whether the container of a pod has started, so that a log exists."""
     return any("waiting" not in c.get("state", {}) for c in _get_main(pod))
 
 
 def waiting_for(pods: Sequence[Object], workers: int) -> str:
-    """Return what pods wait for, in one line; empty if every pod runs or has run."""
+    """Describe in one line why pods wait; empty if every pod runs or has run."""
     parts = []
     collectors = [pod for pod in pods if is_collector(pod)]
     wait = _explain_wait(collectors[0]) if collectors else "its pod is being created"
@@ -146,7 +146,7 @@ def waiting_for(pods: Sequence[Object], workers: int) -> str:
 def symptoms(
     pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
 ) -> Iterator[Symptom]:
-    """Yield conditions, the gravest first; `workers_are_due` while no worker may have ended."""
+    """Yield conditions, the gravest first; `workers_are_due`: no worker should have ended yet."""
     pods, events = list(pods), list(events)
     found = [symptom for pod in pods for symptom in _diagnose_pod(pod, workers_are_due)]
     found += _diagnose_scheduling(pods, events)
@@ -164,7 +164,7 @@ def _get_statuses(pod: Object) -> list[Object]:
 
 
 def _get_main(pod: Object) -> list[Object]:
-    """Return the status of the collector's or worker's container, if there is one yet."""
+    """Return the status of the container of the collector or worker, if it has a status."""
     return [each for each in _get_statuses(pod) if each["name"] == _component(pod)]
 
 
@@ -305,7 +305,7 @@ def _diagnose_waits(pod: Object, key: str) -> Iterator[Symptom]:
 
 
 def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
-    """Yield conditions that only events show: a pod is not created, a volume is not mounted."""
+    """Yield conditions that only events show, such as a pod that is not created."""
     went_on: set[str] = set()
     for event in reversed(events):
         name, reason = event["involvedObject"]["name"], event.get("reason", "")

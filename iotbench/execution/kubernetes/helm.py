@@ -19,7 +19,7 @@ _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
 _UNREACHABLE = "Kubernetes cluster unreachable"
-"""Helm asks whether the cluster is there before it does anything."""
+"""Message of helm, which checks before any other work that the cluster can be reached."""
 
 
 class Helm:
@@ -29,7 +29,7 @@ class Helm:
         self._options = options
         self._flags = [f"--namespace={namespace}", *kubectl_flags(options, "--kube-context")]
         self._accepted: set[str] = set()
-        """Releases with user values that the API server's schema has accepted."""
+        """Names of releases with user values that the API server's schema has accepted."""
 
     def version(self) -> str:
         """Return helm's version; ConfigError if it is missing or too old."""
@@ -52,7 +52,7 @@ class Helm:
         values: Mapping[str, Any],
         proposed: Mapping[str, Any],
     ) -> None:
-        """Install a release, or upgrade the existing one; the user's values replace `proposed`."""
+        """Install or upgrade a release; the values of the user override `proposed`."""
         command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
         command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
         if release in self._accepted:  # helm would load the whole schema again: half a second
@@ -61,7 +61,7 @@ class Helm:
         self._accepted.add(release)
 
     def template(self, release: str, values: Mapping[str, Any], proposed: Mapping[str, Any]) -> str:
-        """Return the manifests that would be applied; ConfigError if values are wrong."""
+        """Return the manifests that `apply` would create; ConfigError if the values are wrong."""
         # Without a cluster helm assumes an older version than the chart accepts.
         command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]
         try:
@@ -77,7 +77,7 @@ class Helm:
     def _with_values(
         self, command: list[str], values: Mapping[str, Any], proposed: Mapping[str, Any]
     ) -> str:
-        """Run a command with proposed values, the user's and ours; later values override."""
+        """Run a command with proposed values, user values and our values; later values override."""
         own = {**values, **self._options.image_values()}
         with scratch_folder("values") as folder:
             first, last = folder / "proposed.json", folder / "values.json"

@@ -16,7 +16,7 @@ from simulator.modules.contract import addresses
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NAMED = 3
-"""Number of pods that a description names."""
+"""Maximum number of pods that a description names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
 
 
 def pod_names(pods: tuple[DatabasePod, ...]) -> str:
-    """Return the names of the pods, or of the first of many."""
+    """Return the names of the pods; of many pods, only the first names."""
     names = ", ".join(pod.name for pod in pods[:_NAMED])
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
     return f"{'pod' if len(pods) == 1 else 'pods'} {names}{more}"
 
 
 def _find_behind(cluster: Cluster, host: str) -> set[DatabasePod]:
-    """Return the pods behind a host's name, which the cluster's DNS resolves for the run's pods."""
+    """Return the pods behind a host name, which the cluster's DNS resolves for the run."""
     for service, namespace, pod in _list_services(host, cluster.namespace):
         found = {
             DatabasePod(target["namespace"], target["name"], endpoint["nodeName"])
@@ -77,7 +77,7 @@ def _find_behind(cluster: Cluster, host: str) -> set[DatabasePod]:
 
 
 def _list_services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each Service that a name may mean, with its namespace, and a pod or nothing.
+    """Yield (Service, namespace, pod) for each meaning of a host name; pod is empty for all pods.
 
     https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/
     """
@@ -97,9 +97,9 @@ def _list_services(host: str, namespace: str) -> Iterator[tuple[str, str, str]]:
 
 _NANO = 1e9
 _MARGIN_S = 2.0
-"""Readings and the clocks of nodes have whole seconds, and phases are reported with a delay."""
+"""Tolerance: readings and the clocks of nodes have whole seconds, and phases are reported late."""
 _TWICE_S = 50.0
-"""Time in which a kubelet has read everything twice."""
+"""Time within which a kubelet reads every counter twice."""
 _SHORT_PHASES = (
     "a kubelet reads each pod every 10 to 20 s, and two readings in a phase give its use; let the"
     " run take a minute or more"
@@ -107,7 +107,7 @@ _SHORT_PHASES = (
 
 
 class KubeletSource:
-    """Reads pods and nodes: the client is the sweep's pods, the machine the database's nodes."""
+    """Reads counters: the client is the sweep's pods, and the machine is the database's nodes."""
 
     every_s = 2.0
     piece_s = 10.0
@@ -116,9 +116,10 @@ class KubeletSource:
     def __init__(
         self, cluster: Cluster, selector: str, database: Sequence[DatabasePod] | str
     ) -> None:
-        """`selector` finds the sweep's pods; `database`: its pods, or why they are not known.
+        """Prepare to read the pods of the sweep, which `selector` selects, and of the database.
 
-        The clock of `cluster` follows the clocks of nodes, so nothing else may use `cluster`.
+        `database` contains the pods of the database, or the reason why they are not known. The
+        clock of `cluster` follows the clocks of nodes, so `cluster` must not be used elsewhere.
         """
         self._cluster = cluster
         self._selector = selector
@@ -126,7 +127,7 @@ class KubeletSource:
         self._nodes = sorted({pod.node for pod in self._database})
         self.longest_rest_s = _TWICE_S if self._database else 0.0
         self._ahead_s: dict[str, float] = {}
-        """Node -> how far its clock is ahead of `monotonic`."""
+        """Node -> seconds by which the clock of the node is ahead of `monotonic`."""
         self._stamps: dict[Name, str] = {}
         self.described = Resources(
             server=f"not measured: {database}"

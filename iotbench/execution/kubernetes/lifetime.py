@@ -1,8 +1,8 @@
-"""The lifetime of a run without its command line.
+"""Limits the lifetime of a run that has lost its command line.
 
-Both Jobs have a deadline that the command line extends while it runs, so Kubernetes ends the run of
-a command line that was killed. Kubernetes deletes the Jobs some time after they end, together with
-the Secret that the collector's Job owns. No pod needs access to the Kubernetes API.
+Both Jobs have a deadline. The command line extends the deadline while it runs, so Kubernetes ends a
+run after its command line was killed. Kubernetes deletes the Jobs some time after they end,
+together with the Secret that the collector's Job owns. No pod needs access to the Kubernetes API.
 """
 
 import threading
@@ -15,12 +15,12 @@ from iotbench.execution.kubernetes.wire import NotFound
 from simulator.errors import BenchError
 
 UNATTENDED_S = 1800
-"""A run survives if its command line is suspended or cut off for a shorter time; Kubernetes keeps
+"""Time for which a run survives while its command line is suspended or cut off. Kubernetes keeps
 the pods and logs of a finished run for the same time."""
 KEPT_S = 24 * 3600
-"""Time for which --keep leaves pods and logs."""
+"""Time for which --keep keeps pods and logs."""
 _EXTENSIONS = 30
-"""Number of extensions in `UNATTENDED_S`: a few may fail."""
+"""Number of extensions in `UNATTENDED_S`, a few of which may fail."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def _extend(cluster: Cluster, job: str) -> None:
 
 
 def explain_unattended_end(cluster: Cluster, job: str) -> str:
-    """Return a text if Kubernetes ended a Job at its deadline, which was not extended."""
+    """Return an explanation if Kubernetes ended a Job at its deadline; empty if it did not."""
     try:
         conditions = cluster.object("jobs", job)["status"].get("conditions", ())
     except NotFound:

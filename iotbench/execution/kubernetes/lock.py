@@ -1,6 +1,6 @@
 """A lock that allows one run at a time on a database: a ConfigMap that names its holder.
 
-The ConfigMap has the label of the sweep, so that removing the sweep removes the lock.
+The ConfigMap has the label of the sweep, so removing the sweep also removes the lock.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class ClusterLock:
         command: str,
         remove: Callable[[str], None],
     ) -> None:
-        """`remove` removes an abandoned sweep with its pods."""
+        """Prepare the lock; `remove` removes an abandoned sweep and its pods."""
         self._cluster = cluster
         self._remove = remove
         self._name = f"bench-lock-{key}"
@@ -63,7 +63,7 @@ class ClusterLock:
         return bool(found["metadata"].get("labels", {}) == self._labels)
 
     def _remove_abandoned(self) -> None:
-        """Remove the holder's sweep if its command line, on this machine, has ended."""
+        """Remove the holder's sweep if its command line ran on this machine and has ended."""
         try:
             found = self._cluster.object("configmaps", self._name)
         except NotFound:

@@ -1,7 +1,8 @@
 """Detects whether the node of a silent pod is lost.
 
-A node renews its lease four times within the lease's duration, by default every 10 s. The control
-plane calls a node NotReady only after most of a minute, so the lease shows a crash earlier.
+A node renews its lease four times within the duration of the lease, by default every 10 s. The
+control plane marks a node as NotReady only after most of a minute, so the lease shows a crash
+earlier.
 https://kubernetes.io/docs/concepts/architecture/nodes/#heartbeats
 """
 
@@ -15,9 +16,9 @@ from iotbench.execution.kubernetes.wire import NotFound
 _RENEWALS = 4
 _DURATION_S = 40.0
 _MISSED = 2
-"""Missed renewals after which a node counts as lost; a busy node renews late."""
+"""Number of missed renewals after which a node counts as lost; a busy node may renew late."""
 _SKEW_S = 5.0
-"""Tolerance between the clocks of nodes and API server."""
+"""Tolerance between the clocks of the nodes and the API server."""
 _AGAIN_S = 1.0
 _FORGET_S = 60.0
 
@@ -34,7 +35,7 @@ class SilentNodes:
     """The nodes of silent pods."""
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
-        """`clock` stops while this process cannot see renewals."""
+        """Prepare to read nodes; `clock` stops while this process cannot see renewals."""
         self._cluster = cluster
         self._clock = clock
         self._first: dict[str, _Seen] = {}

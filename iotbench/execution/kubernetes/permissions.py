@@ -14,11 +14,11 @@ class Permission:
     verbs: tuple[str, ...]
     why: str
     everywhere: bool = False
-    """True if it applies to the whole cluster, not only to the namespace of the run."""
+    """True if the permission is for the whole cluster, not only for the namespace of the run."""
 
     @property
     def shown(self) -> str:
-        """The resource as kubectl writes it."""
+        """The resource in the notation of kubectl."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
 
@@ -50,4 +50,4 @@ FOR_RESOURCES = (
     ),
     Permission("", "pods", ("list",), "the database's pods by their labels", everywhere=True),
 )
-"""Permissions that `--resources` needs in addition."""
+"""Additional permissions that `--resources` needs."""

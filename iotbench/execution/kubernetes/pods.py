@@ -42,18 +42,18 @@ _POLL_S = 0.1
 _REPORT_S = 3.0
 """Grace period for the collector to report a failure that the cluster already shows."""
 _HEARD_S = 6.0
-"""The collector writes at least every 5 s."""
+"""Maximum silence of a collector, which writes at least every 5 s."""
 _TIDY_S = 12.0
 _NODE_S = 15.0
 """Time to wait for a node to renew its lease or to miss two renewals."""
 _STARTING_S = 5.0
-"""Interval of looking at the nodes of pods that have not started."""
+"""Interval of checks of the nodes of pods that have not started."""
 _LAST_REPORTS_S = 10.0
 """Time for workers that lost their collector to give up and print their reports."""
 _AT_ONCE = 1_000
-"""Changes that are processed before all pods are checked."""
+"""Maximum number of changes that are processed before all pods are checked."""
 _LOGS = 4
-"""Number of failed pods that keep their last log lines."""
+"""Maximum number of failed pods with log lines in the result."""
 
 
 class PodRun:
@@ -67,7 +67,10 @@ class PodRun:
         watcher: Watcher,
         clock: Callable[[], float],
     ) -> None:
-        """`jobs`: names of the run's Jobs, the collector's first; `clock` makes no pauses."""
+        """Prepare to follow the pods of a run.
+
+        `jobs` are the names of the run's Jobs, the collector's Job first; `clock` makes no pauses.
+        """
         self._spec = spec
         self._jobs = jobs
         self._cluster = cluster
@@ -77,25 +80,26 @@ class PodRun:
         self._stream = EventStream()
         self._pods: dict[str, Object] = {}
         self._happened: dict[tuple[str, str], Object] = {}
-        """Events by object and reason; the latest is last."""
+        """(object, reason) -> event; the latest event is last."""
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
         self._last_lines: dict[str, str] = {}
-        """Last log lines of ended pods, by symptom."""
+        """Symptom -> last log lines of an ended pod."""
         self._began = self._heard_at = clock()
         self._collector_began: float | None = None
         self._read_until = ""
         self._starts_seen_at = self._began
         self._troubles: dict[str, tuple[float, str]] = {}
-        """Source that cannot be read -> since when, and why."""
+        """Source that cannot be read -> (time since which it cannot be read, reason)."""
         self.cut_off = False
         """True if the API server does not answer."""
         self._node_lost = False
         """True if the collector's node is lost."""
         self._cause = ""
         self._guessed = False
-        """True if the cause is the collector's silence or end, so that its outcome is better."""
+        """True if the cause is only guessed from the collector's silence, so its own cause is
+        better."""
         self._deadline: float | None = None
         """Time at which the run must be over, after a failure or an interruption."""
         self._asked_to_stop = False
@@ -105,7 +109,7 @@ class PodRun:
     # --- the run -------------------------------------------------------------------------------
 
     def events(self, interrupts: Interrupts) -> Iterator[Event]:
-        """Yield the collector's events, and what pods wait for, up to the outcome."""
+        """Yield the collector's events, and descriptions of waiting pods, up to the outcome."""
         while True:
             event = self._next() or self._describe_waiting()
             if isinstance(event, Outcome):
@@ -135,7 +139,7 @@ class PodRun:
                 return
 
     def _describe_waiting(self) -> PhaseEvent | None:
-        """Return a phase event if the pods wait for something else than before."""
+        """Return a phase event if the reason why pods wait has changed."""
         waits = self._explain_waits()
         if not waits or waits == self._reported:
             return None
@@ -146,7 +150,7 @@ class PodRun:
         return waiting_for(list(self._pods.values()), len(self._spec.workers))
 
     def _next(self) -> Event | None:
-        """Process changes up to the next event of the collector, or all of them."""
+        """Process changes up to the next event of the collector; return the event, if any."""
         heard = self._watcher.next(_POLL_S)
         for _ in range(_AT_ONCE):
             event = self._take(heard)
@@ -225,7 +229,7 @@ class PodRun:
         return cause
 
     def _explain_lost_collector(self, cause: str, now: float) -> str:
-        """Return why a worker does not reach a silent collector; empty until this is known."""
+        """Explain why a worker does not reach a silent collector; empty until this is known."""
         collector = self._collector()
         trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
         if collector is None or trouble is None:
@@ -241,7 +245,7 @@ class PodRun:
         return ""
 
     def _explain_unreachable(self, now: float) -> str:
-        """Return the failure of a source that cannot be read for too long."""
+        """Describe a source that has not been readable for too long; empty if none."""
         away = "server" in self._troubles  # nothing else can be read either
         for source, (since, cause) in self._troubles.items():
             if now - since <= PATIENCE_S or (away and source != "server"):
@@ -253,7 +257,7 @@ class PodRun:
         return ""
 
     def _explain_silence(self, now: float) -> str:
-        """Return the failure of a silent, late or ended collector; empty if it is well."""
+        """Describe the failure of a silent, late or ended collector; empty if it has not failed."""
         collector = self._collector()
         if collector is None or phase_of(collector) == "Pending":
             self._heard_at = now
@@ -281,7 +285,7 @@ class PodRun:
         return ""
 
     def _explain_lost_start(self, now: float) -> str:
-        """Return the failure of a pod that does not start because its node is lost."""
+        """Describe a pod that does not start because its node is lost; empty if there is none."""
         if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
             return ""
         self._starts_seen_at = now
@@ -299,7 +303,7 @@ class PodRun:
         return next((pod for pod in self._pods.values() if is_collector(pod)), None)
 
     def image(self) -> str:
-        """Return the requested name of the collector's image, and the id that the node runs."""
+        """Return the requested name of the collector's image, and the image ID on its node."""
         pod = self._collector()
         if pod is None:
             return ""
@@ -315,7 +319,7 @@ class PodRun:
         return pod is not None and phase_of(pod) == "Running" and not self._log_ended
 
     def _stop_collector(self) -> None:
-        """Delete the collector's pod, so that the collector reports the progress and ends."""
+        """Delete the pod of the collector, which then reports the progress and ends."""
         if self._asked_to_stop:
             return
         self._asked_to_stop = True
@@ -328,7 +332,7 @@ class PodRun:
             self._deadline = self._clock()
 
     def _read_outcome(self) -> Outcome | None:
-        """Return the outcome from the rest of the collector's log, if it has one."""
+        """Return the outcome in the rest of the collector's log; None if the log contains none."""
         pod = self._collector()
         if pod is None or not has_run(pod):
             return None
@@ -341,7 +345,7 @@ class PodRun:
         return None
 
     def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
-        """Add facts that only the cluster shows: why the collector was stopped, a worker's node."""
+        """Add facts that only the cluster shows, such as why the collector was stopped."""
         if outcome.status == "interrupted" and not interrupts.requested:
             cause = self._cause or self._end_unattended()
             cause = (
@@ -356,7 +360,7 @@ class PodRun:
         return outcome
 
     def _explain(self, cause: str, interrupts: Interrupts) -> str:
-        """Return the collector's cause, completed by what the cluster shows about its worker."""
+        """Return the collector's cause, with facts about the affected worker from the cluster."""
         if self._cause and self._cause not in cause and not self._guessed:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
@@ -365,7 +369,7 @@ class PodRun:
         return cause
 
     def _locate(self, pod: Object, interrupts: Interrupts) -> str:
-        """Wait for a verdict on a pod's node; return the verdict, or else the node's name."""
+        """Wait for the state of a pod's node; return the problem, or else the name of the node."""
         until = self._clock() + _NODE_S
         while self._clock() < until and not interrupts.requested:
             trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
@@ -377,7 +381,7 @@ class PodRun:
         return _describe_place(pod)
 
     def _conclude_alone(self, interrupts: Interrupts) -> Outcome:
-        """Return the outcome of a run that has no collector to report it."""
+        """Return the outcome of a run without a collector that could report the outcome."""
         self._keep_logs()
         if interrupts.requested:
             return Outcome(status="interrupted", cause=STOPPED, exit_code=130, touched=True)
@@ -395,7 +399,7 @@ class PodRun:
         )
 
     def _read_last_reports(self) -> tuple[WorkerReport, ...]:
-        """Return the reports that workers write to their logs once the collector is lost."""
+        """Return the reports that workers write to their logs after the collector is lost."""
         found = {report.index: report for report in self._stream.reports}
         left = {n for n, pod in self._pods.items() if not is_collector(pod) and has_run(pod)}
         until = self._clock() + _LAST_REPORTS_S
@@ -409,7 +413,7 @@ class PodRun:
         return tuple(found[index] for index in sorted(found))
 
     def _keep_logs(self) -> None:
-        """Read the logs now, before the pods are gone."""
+        """Read the logs before the pods are deleted."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
             if is_collector(pod):

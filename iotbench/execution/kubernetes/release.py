@@ -1,4 +1,4 @@
-"""The release of a sweep: names, labels and values, shared with the chart; and its removal."""
+"""The Helm release of a sweep: names, labels and values for the chart, and removal."""
 
 import hashlib
 import platform
@@ -19,14 +19,14 @@ from simulator.errors import SetupError
 from simulator.protocol.spec import RunSpec
 
 _HEADROOM, _LEAST_BYTES, _STEP_BYTES = 3, 1 << 30, 256 << 20
-"""Memory of a pod: a multiple of the estimate, a minimum, and steps."""
+"""Memory of a pod: a multiple of the estimated memory, with a minimum, in steps."""
 SWEEP = "iot-bench/sweep"
 RUN = "iot-bench/run"
 OWNER = "iot-bench/owner"
 NAME = "app.kubernetes.io/name"
 PROGRAM = "iot-bench"
 EVERYTHING = f"{NAME}={PROGRAM}"
-"""Selects every object of every sweep."""
+"""Label selector for every object of every sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class Release:
     sweep: str
     target: Target
     keep: bool = False
-    """True if the pods stay after the run, as the user wants."""
+    """True if the user wants to keep the pods after the run."""
 
     @property
     def name(self) -> str:
-        """The release's name."""
+        """Name of the release."""
         return f"bench-{self.sweep}"
 
     @property
     def selector(self) -> str:
-        """Selector of the sweep's objects."""
+        """Label selector for the objects of the sweep."""
         return f"{SWEEP}={self.sweep}"
 
     def labels(self, run_id: str) -> dict[str, str]:
@@ -57,17 +57,17 @@ class Release:
         return f"bench-{run_id}"
 
     def jobs(self, spec: RunSpec) -> list[str]:
-        """Return the names of a run's Jobs, the collector's first."""
+        """Return the names of the Jobs of a run, the collector's Job first."""
         parts = ("collector", "worker") if spec.workers else ("collector",)
         return [f"bench-{spec.run_id}-{part}" for part in parts]
 
     def credentials(self, token: str) -> dict[str, str]:
-        """Return the content of a run's Secret."""
+        """Return the content of the Secret of a run."""
         options = {f"option.{name}": value for name, value in self.target.secrets().items()}
         return {"run-token": token, **options}
 
     def values(self, spec: RunSpec) -> dict[str, Any]:
-        """Return the chart's values for one run; without credentials."""
+        """Return the values of the chart for one run, without credentials."""
         references = [
             {"option": option, "secret": reference.secret, "key": reference.key}
             for option, reference in self.target.secret_refs.items()
@@ -92,9 +92,9 @@ class Release:
         return values
 
     def propose(self, spec: RunSpec) -> dict[str, Any]:
-        """Return values that the user may override: the memory of workers that write.
+        """Return the memory of workers that write, as values that the user may override.
 
-        Workers that query hold answers of unknown size, so they get the chart's memory.
+        Workers that query hold answers of unknown size, so they get the memory that the chart sets.
         """
         if not spec.inserts or spec.asks:
             return {}
@@ -129,12 +129,12 @@ def is_run_of(labels: Mapping[str, str], run_id: str) -> bool:
 
 _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
 _GRACE_S = 12.0
-"""The grace period of a pod, and a margin."""
+"""Grace period of a pod, plus a margin."""
 _EACH_S = 0.05
-"""Time added for each object: a cluster ends at least 20 pods a second."""
+"""Time added for each object, since a cluster ends at least 20 pods per second."""
 _FORCED_S = 10.0
 _AT_ONCE = 50
-"""Objects deleted between two polls; Kubernetes itself deletes the pods of a deleted Job."""
+"""Maximum number of objects deleted between two polls; Kubernetes deletes the pods of a Job."""
 _POLL_S = 0.2
 
 
@@ -169,7 +169,7 @@ def find_sweeps(cluster: Cluster) -> list[SweepObjects]:
 def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     """Remove the release and all objects with the sweep's label; wait until they are gone.
 
-    SetupError lists the objects that cannot be removed.
+    If objects cannot be removed, raise SetupError with a list of them.
     """
     selector = f"{SWEEP}={sweep}"
     helm.uninstall(f"bench-{sweep}")

@@ -24,9 +24,9 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import RunSpec
 
 APPEAR_S = 900.0
-"""Time for pods to start: nodes may have to pull the image first."""
+"""Time for pods to start, during which nodes may have to pull the image."""
 _JOB_S = 0.03
-"""Polling interval for a Job that helm is about to create."""
+"""Polling interval for a Job that helm is creating."""
 
 
 class KubernetesRunner:
@@ -44,7 +44,7 @@ class KubernetesRunner:
         self._lock = lock
         self._cluster = cluster
         self._patient = cluster.with_patience(PATIENCE_S)
-        """The cluster for requests without which a sweep fails, or leaves something."""
+        """Cluster that repeats requests which must succeed, while the server does not answer."""
         self._helm = Helm(options, cluster.namespace)
         self._keep = options.keep
         self._interrupts = interrupts
@@ -117,7 +117,7 @@ class KubernetesRunner:
                         self._cluster.delete("secrets", name)
 
     def _install(self, spec: RunSpec, job: str) -> Outcome | None:
-        """Apply the chart, and create the run's Secret while helm is still busy.
+        """Apply the chart, and create the Secret of the run while helm is still busy.
 
         Return an outcome if this failed after pods may have started.
         """
@@ -148,7 +148,8 @@ class KubernetesRunner:
     ) -> None:
         """Create the Secret as soon as the Job that owns it exists.
 
-        The pods wait for the Secret with growing pauses, so a late Secret delays them even longer.
+        The pods retry with growing pauses until the Secret exists, so a late Secret delays them
+        further.
         """
         name = self._release.credentials_name(run_id)
         content = self._release.credentials(token_urlsafe(32))

@@ -70,19 +70,19 @@ class WrittenLine:
     pod: str
     text: str
     stamp: str = ""
-    """Time by the node's clock, from which the log can be read again."""
+    """Time on the clock of the node, at which reading the log can resume."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogEnded:
-    """The collector's log has ended, with its container or pod."""
+    """The log of the collector has ended, because its container or pod has ended."""
 
     pod: str
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A source cannot be read: the server as a whole, pods, events or the log."""
+    """A source cannot be read: the whole server, pods, events or the log."""
 
     source: str
     cause: str
@@ -113,7 +113,7 @@ class Watcher:
         self._followed: set[str] = set()
 
     def start(self) -> None:
-        """Start to watch, from now on."""
+        """Start watching for changes from now on."""
         version = self._cluster.present("events")
         for work in (self._watch_pods, lambda: self._watch_events(version), self._ping):
             threading.Thread(target=work, daemon=True).start()
@@ -123,14 +123,14 @@ class Watcher:
         self._closed.set()
 
     def next(self, limit_s: float) -> Heard | None:
-        """Return the next change, or None after `limit_s`."""
+        """Return the next change; None if no change arrives within `limit_s`."""
         try:
             return self._heard.get(timeout=limit_s)
         except queue.Empty:
             return None
 
     def follow_log(self, pod: str) -> None:
-        """Follow a pod's log, once."""
+        """Start to follow the log of a pod; do nothing if the log is already followed."""
         if pod not in self._followed:
             self._followed.add(pod)
             threading.Thread(target=self._read_log, args=(pod,), daemon=True).start()
@@ -188,7 +188,7 @@ class Watcher:
                 self._report("events", error)
 
     def _ping(self) -> None:
-        """Report whether the server answers: watches are silent without changes."""
+        """Report whether the server answers, since watches are silent while nothing changes."""
         while not self._closed.is_set():
             try:
                 self._cluster.version()
@@ -202,7 +202,7 @@ class Watcher:
         self._closed.wait(1.0)
 
     def _read_log(self, pod: str) -> None:
-        """Follow a log; a broken stream is read again from its last line."""
+        """Follow a log; after a broken stream, read again from the last line."""
         last = ""
         while pod in self._followed and not self._closed.is_set():
             try:

@@ -81,7 +81,7 @@ def _list_kubeconfigs(options: ClusterOptions) -> list[Path]:
 
 
 def _read_current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context of the first file that has one."""
+    """Return the current context of the first file that has a current context."""
     for path in files:
         if path.exists():
             content = yaml.safe_load(path.read_text())
@@ -93,21 +93,22 @@ def _read_current_context(files: Sequence[Path]) -> str | None:
 
 
 def kubectl_flags(options: ClusterOptions, context: str = "--context") -> list[str]:
-    """Return the options with which kubectl uses the same cluster; helm has another `context`."""
+    """Return the options that select the cluster; `context` is the option for the context."""
     flags = [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
     return [*flags, f"{context}={options.context}"] if options.context else flags
 
 
 JSON = "application/json"
 METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-"""https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches"""
+"""Media type of requests for metadata only.
+https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches"""
 PATIENCE_S = 60.0
-"""Time for which the API server may be away during a sweep."""
+"""Time for which the API server may be unreachable during a sweep."""
 _CONNECT_S = 5.0
 _AGAIN_S = 0.5
 READ_S = 10.0
 STREAM_READ_S = 30.0
-"""Longest silence of a watch; one that died while this machine was suspended is noticed by then."""
+"""Maximum silence of a watch, after which a watch that died unnoticed is started again."""
 
 
 class NotFound(BenchError):
@@ -115,7 +116,7 @@ class NotFound(BenchError):
 
 
 class Exists(BenchError):
-    """An object with the name exists."""
+    """An object with this name exists."""
 
 
 class NotYet(BenchError):
@@ -139,13 +140,14 @@ class ApiServer:
     def __init__(self, options: ClusterOptions) -> None:
         """Find the server in the same way as kubectl; SetupError if there is none."""
         self.now = datetime.now(UTC)
-        """The server's clock at its last answer; this machine's clock may be wrong."""
+        """Time on the server's clock at its last answer, since this machine's clock may be
+        wrong."""
         self._client = connect(options)
         self.address = str(self._client.configuration.host)
-        """The server's URL."""
+        """URL of the server."""
 
     def with_patience(self, patience_s: float) -> Self:
-        """Return the server, with requests that are repeated for this time."""
+        """Return a copy of the server that repeats requests for this time."""
         found = copy.copy(self)
         found.patience_s = patience_s
         return found
@@ -160,7 +162,7 @@ class ApiServer:
         having: str = "",
         accept: str = JSON,
     ) -> dict[str, Any]:
-        """Return the object of an answer; `having` is a field that it must have."""
+        """Return the JSON object of an answer, which must have the field `having`."""
         content = self.content(method, path, query=query, body=body, accept=accept)
         try:
             found = json.loads(content)
@@ -260,7 +262,7 @@ _FORBIDDEN = {
     r"being terminated": "the namespace is being deleted; choose another with --namespace",
     r"admission|denied the request": "an admission policy of the cluster refuses it",
 }
-"""Reasons of a refusal (403) that are no missing permission -> remedy."""
+"""Reasons of refusals (403) other than a missing permission -> remedy."""
 
 
 def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchError:

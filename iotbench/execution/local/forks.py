@@ -19,13 +19,13 @@ from simulator.errors import SetupError
 _ROOT = Path(__file__).resolve().parents[3]
 _ANSWER_BYTES = 32
 _ANSWER_S = 60.0
-"""Includes loading the program."""
+"""Maximum time to wait for an answer, including the time to load the program."""
 _END_S = 5.0
 
 
 @dataclass
 class Fork:
-    """A forked process, and this side of its pipes."""
+    """A forked process, and our ends of its pipes."""
 
     pid: int
     stdin: IO[bytes]
@@ -35,7 +35,7 @@ class Fork:
     code: int | None = None
 
     def wait(self, limit_s: float = 0) -> int | None:
-        """Return the exit code, negative for a signal; None if it has not ended in time."""
+        """Return the exit code, negative for a signal; None if the process does not end in time."""
         if self.code is None:
             poll = select.poll()
             poll.register(self.exit, select.POLLIN)
@@ -56,7 +56,7 @@ class Fork:
             self._send(signal.SIGTERM)
 
     def close(self) -> None:
-        """Close this side of the pipes."""
+        """Close our ends of the pipes."""
         for pipe in (self.stdin, self.stdout, self.stderr, self.exit):
             pipe.close()
 
@@ -99,9 +99,9 @@ class Forks:
         )
 
     def start(self, name: str, role: Sequence[str], files: Mapping[str, int]) -> Fork:
-        """Start a process with a role, and pass open files to it as options.
+        """Start a process with a role, and pass open files to the process as options.
 
-        SetupError if it cannot be started.
+        SetupError if the process cannot be started.
         """
         wanted = {"name": name, "role": role, "options": [*files]}
         with ExitStack() as ours, ExitStack() as theirs:
@@ -140,7 +140,7 @@ class Forks:
 
 
 def _open_pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
-    """Return both ends of a new pipe; each stack closes its end."""
+    """Return both ends of a new pipe; closing a stack closes the end that belongs to it."""
     read, write = os.pipe()
     return (
         reading.enter_context(os.fdopen(read, "rb", buffering=0)),
@@ -149,6 +149,6 @@ def _open_pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[by
 
 
 def compose_environment() -> dict[str, str]:
-    """Return the environment of the processes: ours, and the path of their program."""
+    """Return the environment of the processes: our environment, and the path of the program."""
     path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}

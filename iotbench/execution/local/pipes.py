@@ -11,7 +11,7 @@ _READ_BYTES = 1 << 16
 
 
 class Pipes:
-    """Serves this side's ends of pipes until the context ends, which closes no pipe."""
+    """Serves our ends of pipes until the context ends; the pipes stay open."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -34,12 +34,12 @@ class Pipes:
         os.close(self._waker)
 
     def read(self, pipe: IO[bytes], take: Callable[[str], object], end: Callable[[], None]) -> None:
-        """Call `take` with each line of a pipe and `end` at its end, in the serving thread."""
+        """Call `take` with each line of a pipe and `end` at the end, both in the serving thread."""
         os.set_blocking(pipe.fileno(), False)
         self._soon(lambda: self._read(pipe.fileno(), take, end))
 
     def write(self, pipe: IO[bytes], data: bytes) -> None:
-        """Write to a pipe as fast as it is read; drop the data if its reader is gone."""
+        """Write to a pipe as fast as it is read; drop the data if its reader has ended."""
         os.set_blocking(pipe.fileno(), False)
         self._soon(lambda: self._write(pipe.fileno(), data))
 
@@ -51,7 +51,7 @@ class Pipes:
                 key.data()
 
     def _soon(self, change: Callable[[], None]) -> None:
-        """Let the serving thread make a change: only it uses the selector."""
+        """Pass a change to the serving thread, because only this thread uses the selector."""
         self._changes.put(change)
         os.write(self._waker, b"\0")
 

@@ -1,4 +1,4 @@
-"""The processes of one local run: starts them, reads their events, notices silence, ends them."""
+"""The processes of one local run: starts and ends them, reads events, notices silence."""
 
 import queue
 import signal
@@ -21,9 +21,9 @@ _POLL_S = 0.05
 _LOOK_S = 1.0
 """Interval of checks for stopped processes."""
 _DRAIN_S = 1.0
-"""Time to wait for the pipes of a process to close after its end."""
+"""Time to wait for the pipes of an ended process to close."""
 _KILL_S = 5.0
-"""Time that a killed process may take to end, for example while it waits for a disk."""
+"""Time that a killed process may take to end, for example while the process waits for a disk."""
 _IS_STOPPED = "its process is stopped (SIGSTOP)"
 _COLLECTOR = "collector"
 _WORKER = "worker-"
@@ -43,10 +43,10 @@ class _Running:
     open_pipes: int = 2
     ended_s: float | None = None
     stopped_s: float | None = None
-    """Time at which a signal stopped it."""
+    """Time at which a signal stopped the process."""
 
     def has_stopped(self) -> bool:
-        """Return whether a signal has suspended the process, not ended it."""
+        """Return whether a signal has suspended the process without ending it."""
         try:
             return psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
         except psutil.Error:
@@ -72,7 +72,7 @@ class RunProcesses:
         self._heard_s: float | None = None
         self._looked_s = clock()
         self._lost: list[_Running] = []
-        """Collectors that another one has replaced."""
+        """Collectors that have been replaced."""
 
     def __enter__(self) -> Self:
         self._pipes.__enter__()
@@ -114,11 +114,11 @@ class RunProcesses:
         return self._all[_COLLECTOR].stream.take(line)
 
     def ask_to_stop(self) -> None:
-        """Ask the collector to end the run and to report the progress."""
+        """Ask the collector to report the progress and end the run."""
         self._all[_COLLECTOR].process.terminate()
 
     def lost_collector(self) -> str:
-        """Return why the collector is lost; empty: it is not."""
+        """Return why the collector is lost; empty if it is not lost."""
         collector = self._all[_COLLECTOR]
         code = self._exit_code(collector)
         if code is not None:
@@ -136,7 +136,7 @@ class RunProcesses:
         return ""
 
     def replace_collector(self) -> bool:
-        """Start another collector if a signal has killed this one; return whether it runs."""
+        """Start a new collector if a signal killed the current one; return whether it started."""
         lost = self._all[_COLLECTOR]
         code = self._exit_code(lost)
         if code is None or code >= 0 or len(self._lost) + 1 == MOST_COLLECTORS:
@@ -150,7 +150,7 @@ class RunProcesses:
         return True
 
     def report_lost_workers(self) -> None:
-        """Report workers that have ended to the collector, which would notice much later."""
+        """Report ended workers to the collector, which would otherwise notice much later."""
         self._look()
         for name, running in self._all.items():
             if name == _COLLECTOR or name in self._reported:
@@ -162,7 +162,7 @@ class RunProcesses:
                 self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
     def state(self, name: str) -> str:
-        """Return a note that a silent process is stopped; empty if it is not."""
+        """Return a note that a silent process is stopped; empty if it is not stopped."""
         running = self._all.get(name)
         return f"; {_IS_STOPPED}" if running and running.has_stopped() else ""
 

@@ -37,7 +37,10 @@ class LocalRunner:
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
     ) -> None:
-        """`credential_files`: files with rotated credentials; `lock`: held during the sweep."""
+        """Prepare the runner.
+
+        `credential_files` contains rotated credentials, and `lock` is held during the sweep.
+        """
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
         self._forks = Forks()
@@ -95,7 +98,7 @@ class LocalRunner:
     def _follow(
         self, spec: RunSpec, processes: RunProcesses, clock: OwnClock, refuse: Callable[[], None]
     ) -> Iterator[Event]:
-        """Yield the events; once no collector is left, `refuse` ends the workers' wait for it."""
+        """Yield the events; once no collector is left, `refuse` ends the workers' wait for one."""
         deadline_s = timeout_s = None
         while True:
             event = processes.next_event()
@@ -133,7 +136,7 @@ class LocalRunner:
     def _conclude(
         self, processes: RunProcesses, status: Literal["failed", "interrupted"], cause: str
     ) -> Outcome:
-        """Return the outcome of a run that has no collector to report it."""
+        """Return the outcome of a run without a collector that could report the outcome."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
         self._logs = processes.logs()
         return Outcome(
@@ -147,7 +150,7 @@ class LocalRunner:
 
 
 def _explain(outcome: Outcome, processes: RunProcesses) -> Outcome:
-    """Return the outcome; the cause mentions that the process of a silent worker is stopped."""
+    """Return the outcome; the cause mentions if the process of a silent worker is stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:
         return outcome
