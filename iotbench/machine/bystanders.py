@@ -14,19 +14,20 @@ from simulator.frozen import Frozen
 
 STOLEN = "other machines on the same hardware"
 _KERNEL = 2
-"""Process id of the parent of the kernel's threads, which also work for the database."""
+"""Process ID of kthreadd, the parent of kernel threads, some of which work for the database."""
 _NAMED = 3
 _LEAST_CORES = 0.02
 _TICKS_S = 0.05
-"""Tolerance: times of processes are whole ticks, so their sum is a little too low."""
+"""Tolerance for CPU times, which are whole ticks, so that their sum is a little too low."""
 
 
 class OtherWork(Frozen):
-    """CPU time of a run that neither client nor server used, divided by the run's duration."""
+    """CPU cores that processes other than client and server used on average during a run."""
 
     cores: float
     busiest: dict[str, float]
-    """Name of a process, or STOLEN -> its cores, the busiest first; idle processes are left out."""
+    """Name of a process, or STOLEN -> cores used, in descending order; idle processes are
+    omitted."""
 
     def __str__(self) -> str:
         busiest = ", ".join(f"{name} {cores:.2f}" for name, cores in self.busiest.items())
@@ -48,19 +49,23 @@ class _Reading:
     stolen_s: float
     processes: Mapping[int, _Process]
     apart: AbstractSet[int] | None
-    """Ids of the processes of client and server; None: the server's processes are not known."""
+    """Process IDs of the client and the server; None if the server's processes are not known."""
 
 
 class Bystanders:
-    """Measures one run after another."""
+    """Measures the other work during each run, one run after another."""
 
     def __init__(self, servers: Callable[[], Sequence[psutil.Process] | None]) -> None:
-        """`servers` returns the server's current processes on this machine; None: not known."""
+        """Prepare to measure.
+
+        `servers` returns the current processes of the server on this machine; None if they are not
+        known.
+        """
         self._servers = servers
         self._first: _Reading | None = None
 
     def begin(self) -> None:
-        """Begin a run."""
+        """Begin to measure a run."""
         self._first = self._read(children_first=True)
 
     def work(self) -> OtherWork | None:
@@ -72,7 +77,10 @@ class Bystanders:
         return _compare(first, last, first.apart | last.apart)
 
     def _read(self, *, children_first: bool = False) -> _Reading:
-        """Read all processes; with `children_first`, no child that ends meanwhile is missed."""
+        """Read all processes.
+
+        With `children_first`, no child is missed that ends during the reading.
+        """
         processes = dict(_list_processes(reverse=children_first))
         stolen_s = float(getattr(psutil.cpu_times(), "steal", 0.0))
         return _Reading(time.monotonic(), stolen_s, processes, self._apart(processes))
@@ -107,7 +115,7 @@ def _add_descendants(processes: Mapping[int, _Process], roots: AbstractSet[int])
 
 
 def _find_servers(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
-    """Return the processes of servers, and of the local servers that they connect to."""
+    """Return the processes of the servers, and of local servers to which they connect."""
     connections = []
     if servers:
         with suppress(psutil.Error):  # some systems show them to root only
@@ -137,7 +145,7 @@ def _compare(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherW
 
 
 def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
-    """Return whether a reading has the process, not an earlier one with the same id."""
+    """Return whether a reading has this process, not an earlier process with the same ID."""
     known = reading.processes.get(pid)
     return known is not None and known.began_s == process.began_s
 
@@ -145,8 +153,9 @@ def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
 def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
     """Return the CPU time that each process used between two readings.
 
-    The kernel adds the CPU time of an ended child to the process that waits for it: the nearest
-    ancestor that grew by as much. The child's time before the first reading is subtracted there.
+    The kernel adds the CPU time of an ended child to the process that waits for the child. This is
+    taken to be the nearest ancestor with at least this increase. The CPU time of the child before
+    the first reading is subtracted from the increase.
     """
     grown = {
         pid: each.cpu_s - (first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0)
@@ -162,7 +171,7 @@ def _compute_grown_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
 
 
 def _list_ancestors(reading: _Reading, process: _Process) -> Iterator[int]:
-    """Yield the ids of a process's ancestors, its parent first."""
+    """Yield the process IDs of the ancestors of a process, the parent first."""
     seen = {0}
     while process.parent not in seen:
         seen.add(process.parent)

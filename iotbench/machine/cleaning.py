@@ -1,4 +1,4 @@
-"""Escapes untrusted texts (from files, servers, arguments) for each medium."""
+"""Escapes untrusted text (from files, servers and arguments) for each medium."""
 
 import csv
 import io
@@ -11,23 +11,24 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     r"\ufffe\uffff\ud800-\udfff]"
 )
-"""Control characters of terminals and of text direction, and code points without a character."""
+"""Control characters of terminals, text direction characters, and invalid code points."""
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that Markdown and its extensions treat as markup; a _ within a word is none."""
+"""Characters that are markup in Markdown and its extensions; a _ within a word is not markup."""
 _HTML = re.compile(r"<|&(?=[A-Za-z#])")
 _FORMULA = re.compile(r"\s*[=+@-]")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+(?:e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)
 LONGEST_IN_PICTURE = 200
 _EXPRESSIONS = ("expr", "labelExpr", "test")
-"""Keys of code of this program, in which untrusted texts are already escaped."""
+"""Keys with code of this program, in which untrusted text is already escaped."""
 _LARGEST = 2**63 - 1
 """Largest integer in a picture."""
 
 
 def plain(text: str) -> str:
-    r"""Return a text for a terminal, which would obey control characters: they become \x1b.
+    r"""Return a text for a terminal, with control characters replaced by escapes such as \x1b.
 
-    JSON stays JSON: its texts have no characters below 0x20, and the others become JSON's escapes.
+    JSON remains valid, because it contains no characters below 0x20, and other control characters
+    become JSON escapes.
     """
     return _UNSEEN.sub(_format, text)
 
@@ -49,7 +50,7 @@ def escape_markdown(text: str) -> str:
 
 
 def quote_markdown_code(text: str) -> str:
-    """Return a text as code in Markdown."""
+    """Return a text as a code span in Markdown."""
     inside = line_of(text).replace("`", "'")
     return f"`{inside}`"
 
@@ -57,7 +58,7 @@ def quote_markdown_code(text: str) -> str:
 def markdown_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> list[str]:
-    """Return the lines of a table in Markdown; `numbers` are titles of columns aligned right."""
+    """Return the lines of a Markdown table; columns with titles in `numbers` are aligned right."""
     ends = ("---:" if title in numbers else "---" for title in titles)
     return [_markdown_row(titles), f"|{'|'.join(ends)}|", *map(_markdown_row, rows)]
 
@@ -67,9 +68,9 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def csv_text(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
-    """Return records as CSV; a text that a spreadsheet would take for a formula gets a leading '.
+    """Return records as CSV; the columns are `names`, or by default all keys of the records.
 
-    The columns are `names`, or by default all keys of the records.
+    A text that a spreadsheet would take for a formula gets a leading apostrophe.
     """
     columns = names or [*dict.fromkeys(name for record in records for name in record)]
     out = io.StringIO()
@@ -88,7 +89,7 @@ def _cell(value: Any) -> Any:
 
 
 def in_picture(found: Any) -> Any:
-    """Return a picture's specification, with texts cut and escaped, and integers bounded."""
+    """Return the specification of a picture, with strings cut and escaped, and integers limited."""
     if isinstance(found, str):
         text = plain(found)
         return text if len(text) <= LONGEST_IN_PICTURE else f"{text[:LONGEST_IN_PICTURE]}..."

@@ -13,19 +13,22 @@ EVERY_S = 2.0
 
 
 class Group:
-    """A process and its descendants; the CPU time of ended children is part of their parent's."""
+    """A process and its descendants.
+
+    The CPU time of an ended child is included in the CPU time of its parent.
+    """
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
         self._cpu_s = 0.0
 
     def cpu_s(self) -> float:
-        """Return the group's CPU time, which never falls: an ended group keeps its time."""
+        """Return the group's CPU time, which never decreases, even when the group has ended."""
         self._cpu_s = max(self._total_s(), self._cpu_s)
         return self._cpu_s
 
     def memory_bytes(self) -> int:
-        """Return the group's resident memory; pages that processes share count once."""
+        """Return the resident memory of the group; pages that processes share are counted once."""
         private = shared = 0
         for process in self._members():
             with suppress(psutil.Error):
@@ -50,13 +53,13 @@ class Group:
 
 
 class ProcessSource:
-    """Reads this machine, and the process groups of the client (this process) and the server."""
+    """Reads the counters of this machine, and of the process groups of client and server."""
 
     margin_s = 0.0
     longest_rest_s = BASELINE_S
 
     def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
-        """`server`: its process, or why the process is not known."""
+        """Prepare to read; `server` is the server's process, or the reason why it is not known."""
         self.every_s = self.piece_s = every_s
         self._groups = {(CounterOwner.CLIENT, ""): Group(psutil.Process())}
         described = f"not measured: {server}"

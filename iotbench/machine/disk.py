@@ -1,4 +1,4 @@
-"""Drops the caches of this machine's disks, and fills a disk temporarily."""
+"""Drops the file caches of this machine, and fills a disk temporarily."""
 
 import errno
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 DROPPED = "dropped"
 _DROP = Path("/proc/sys/vm/drop_caches")
 _EVERYTHING = "3"
-"""Value that drops pages of files, names and inodes."""
+"""Value that drops the page cache, and the caches of directory entries and inodes."""
 
 
 def drop_caches(elsewhere: str = "") -> str:
-    """Flush to the disk and drop the file caches; return DROPPED, or why this was not done.
+    """Flush to the disk and drop the file caches; return DROPPED, or why this was not possible.
 
-    `elsewhere`: the reason, if the server's files are not on this machine.
+    `elsewhere` is the reason if the server's files are not on this machine.
     """
     if elsewhere:
         return elsewhere
@@ -31,7 +31,7 @@ _LARGEST_BYTES, _SMALLEST_BYTES = 1 << 30, 1 << 12
 
 
 def unfillable(folder: Path) -> str:
-    """Return why the disk of a folder must not be filled; empty: it may be."""
+    """Return why the disk of a folder must not be filled; empty if it may be filled."""
     if not folder.is_dir():
         return f"expected a folder on the disk of the database, got {folder}"
     if not os.access(folder, os.W_OK):
@@ -47,7 +47,7 @@ def unfillable(folder: Path) -> str:
 
 
 def fill(file: Path) -> None:
-    """Fill the rest of the disk with a new file; OSError for any error but a full disk."""
+    """Fill the remaining space of a disk with a new file; OSError for any other failure."""
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         size, piece = 0, _LARGEST_BYTES

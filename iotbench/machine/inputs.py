@@ -1,4 +1,7 @@
-"""Reads files that the user names, up to a size; a ConfigError names a file that is unusable."""
+"""Reads files that the user names, up to a maximum size.
+
+A ConfigError names a file that cannot be used.
+"""
 
 import os
 import stat
@@ -7,11 +10,11 @@ from pathlib import Path
 from simulator.errors import ConfigError
 
 _OF_KERNEL = ("/proc", "/sys")
-"""Folders with files that may block a reader or never end."""
+"""Folders with files that may block a reader or may never end."""
 
 
 def problem_of(path: Path) -> str:
-    """Return why a path is not a regular file, which can be read twice; empty: it is one."""
+    """Return why a path is not a regular file, which can be read twice; empty if it is one."""
     try:
         mode = path.stat().st_mode
         is_of_kernel = any(map(path.resolve().is_relative_to, _OF_KERNEL))

@@ -14,7 +14,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 class Interrupts:
-    """The user's requests to stop: the first signal stops tidily, the second at once."""
+    """The user's requests to stop: the first one stops the program cleanly, the second at once."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -27,7 +27,7 @@ class Interrupts:
 
 
 def stop_on_signals() -> None:
-    """Make each of the signals end the program like Ctrl-C, which leaves all contexts."""
+    """Let each of the signals end the program like Ctrl-C, which leaves all contexts."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -37,21 +37,21 @@ def stop_on_signals() -> None:
 
 
 def end_on_signals() -> None:
-    """Make each of the signals end the process at once."""
+    """Let each of the signals end the process at once."""
     for number in _list_handled():
         signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
 def end_by_signals() -> Iterator[None]:
-    """Make each of the signals end the process at once within the context, which opens nothing."""
+    """Let each of the signals end the process at once in the context, which needs no cleanup."""
     with _handle(signal.SIG_DFL):
         yield
 
 
 @contextmanager
 def catch_interrupts() -> Iterator[Interrupts]:
-    """Catch the signals within the context."""
+    """Catch the signals in the context."""
     interrupts = Interrupts()
     with _handle(interrupts._receive):  # noqa: SLF001
         yield interrupts
@@ -69,6 +69,6 @@ def _handle(handler: _Handler) -> Iterator[None]:
 
 
 def _list_handled() -> list[signal.Signals]:
-    """Return the signals to handle: under `nohup` SIGHUP stays ignored."""
+    """Return the signals to handle; SIGHUP remains ignored under `nohup`."""
     is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in SIGNALS if number != signal.SIGHUP or not is_ignored]

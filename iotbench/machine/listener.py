@@ -1,4 +1,4 @@
-"""The server of a database: the local process that listens at the database's address."""
+"""Finds the server of a database: the local process that listens at the database's address."""
 
 import socket
 from contextlib import suppress
@@ -9,11 +9,11 @@ import psutil
 from simulator.modules.contract import Database, addresses
 
 _FORWARDERS = {"docker-proxy", "kubectl", "pasta", "rootlessport", "slirp4netns", "socat", "ssh"}
-"""Processes that listen on behalf of a server in a container or on another machine."""
+"""Names of processes that listen on behalf of a server in a container or on another machine."""
 
 
 def elsewhere(database: Database) -> str:
-    """Return why the server is not known to be on this machine; empty: it is."""
+    """Return why the server is not known to be on this machine; empty if it is on this machine."""
     known = addresses(database.options)
     if database.capabilities.embedded or any(_is_here(host) for host, _ in known):
         return ""
@@ -21,7 +21,7 @@ def elsewhere(database: Database) -> str:
 
 
 def server_of(database: Database) -> psutil.Process | str:
-    """Return the server's process, or why it is not known."""
+    """Return the process of the server, or the reason why the process is not known."""
     if database.capabilities.embedded:
         return "the database is part of the workers"
     if reason := elsewhere(database):
@@ -45,7 +45,7 @@ def server_of(database: Database) -> psutil.Process | str:
 
 
 def servers_here(database: Database) -> list[psutil.Process] | None:
-    """Return the server's process if it is on this machine; None: the process is not known."""
+    """Return the server's process; empty if it is on another machine, None if it is not known."""
     known = addresses(database.options)
     is_elsewhere = known and not any(_is_here(host) for host, _ in known)
     if database.capabilities.embedded or is_elsewhere:
@@ -64,7 +64,7 @@ def _is_here(host: str) -> bool:
 
 
 def _find_listener(port: int) -> psutil.Process | None:
-    """Return the process that listens at a port: the oldest, if it shares the port with others."""
+    """Return the process that listens on a port; if several listen, return the oldest."""
     connections, processes = [], []
     with suppress(psutil.Error):
         connections = psutil.net_connections("tcp")

@@ -1,6 +1,6 @@
-"""A file lock that allows one run at a time on a database; the file names its holder.
+"""A file lock that allows one run at a time on a database; the file names the holder.
 
-The kernel releases the lock whenever and however the process ends, so no lock outlives its run.
+The kernel releases the lock whenever the process ends, so no lock outlives its run.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def holder_of(command: str) -> dict[str, str]:
-    """Return what other users see about this process as the holder of a lock."""
+    """Return information about this process as the holder of a lock, for other users."""
     return {
         "command": command,
         "user": user_name(),
@@ -32,7 +32,7 @@ def holder_of(command: str) -> dict[str, str]:
 
 
 def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
-    """Return the error for a database on which another run is in progress."""
+    """Return the error for a database that another run uses."""
     details = ""
     with suppress(KeyError):  # a lock file that is damaged, or being written
         details = "`{command}`, started by {user} on {host} at {since}, process {pid}".format_map(
@@ -46,7 +46,7 @@ def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
 
 @contextmanager
 def hold_lock(key: str, command: str) -> Iterator[None]:
-    """Hold the lock of a database for the duration of a command; ConfigError if it is held."""
+    """Hold the lock of a database in the context; ConfigError if another process holds it."""
     path = _make_folder() / f"{key}.lock"
     handle = _open(path)
     try:
@@ -60,7 +60,7 @@ def hold_lock(key: str, command: str) -> Iterator[None]:
 
 
 def remove_free_locks() -> list[Path]:
-    """Remove the lock files of killed processes, which nothing holds; return their paths."""
+    """Remove the lock files that killed processes left; return their paths."""
     removed = []
     for path in sorted(_make_folder().glob("*.lock")):
         with suppress(ConfigError, OSError):  # a run is in progress, or it is no file of ours
@@ -97,7 +97,7 @@ def _read_holder(handle: int) -> dict[str, str]:
 
 
 def _make_folder() -> Path:
-    """Return the folder of the user's locks; ConfigError if none can be written."""
+    """Return the folder of the user's locks; ConfigError if no folder can be written."""
     shared = [folder / f"iotbench-locks-{os.getuid()}" for folder in temporary_folders()]
     for folder in (state_folder() / "locks", *shared):
         with suppress(OSError):

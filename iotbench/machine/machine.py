@@ -1,4 +1,4 @@
-"""The client machine, which every result describes, and how many workers it can run."""
+"""The client machine: its description for results, and the workers that it can run."""
 
 import os
 import platform
@@ -22,11 +22,12 @@ class Machine(BaseModel):
     memory_bytes: int
     python: str
     load_average: float
-    """Load over the last minute before the sweep; other load on the machine distorts the result."""
+    """Load average over the minute before the sweep; other load on the machine distorts the
+    result."""
 
     @property
     def hardware(self) -> str:
-        """Processor, cores and memory; machines that differ in one of them are not compared."""
+        """Processor, cores and memory; machines with different hardware are not compared."""
         memory_gib = self.memory_bytes / 2**30
         return f"{self.processor}, {counted(self.cores, 'core')}, {memory_gib:.0f} GiB"
 
@@ -54,13 +55,13 @@ def _processor() -> str:
 
 WORKERS_PER_CORE = 8
 _ALWAYS_ALLOWED = 16
-"""The largest worker count of the default sweep."""
+"""Largest number of workers in the default sweep."""
 _COLLECTOR_BYTES = 256 << 20
 _WORKER_BYTES = 96 << 20
-"""A worker with its driver and small batches takes 60 to 90 MiB."""
+"""Memory of a worker; with its driver and small batches, a worker takes 60 to 90 MiB."""
 _BATCH_ROW_BYTES = 512
 _CONNECTION_BYTES = 40 << 10
-"""Memory of each connection after the first: 10,000 to MySQL took 36 KiB each."""
+"""Memory of each connection after the first; 10,000 connections to MySQL took 36 KiB each."""
 _CGROUPS = (
     # (limit, usage) of cgroup v2, then v1
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
@@ -79,9 +80,9 @@ def worker_bytes(batch_rows: int, connections: int = 1) -> int:
 def too_many(
     workers: int, batch_rows: int, option: str = "--workers", connections: int = 1
 ) -> list[str]:
-    """Return why this machine cannot run that many workers, a sentence for each limit.
+    """Return why this machine cannot run this number of workers, in a sentence for each limit.
 
-    `option` is the option that sets their number.
+    `option` is the name of the option that sets the number of workers.
     """
     problems = []
     cores = usable_cores()
@@ -104,7 +105,7 @@ def too_many(
 
 
 def free_memory_bytes() -> int:
-    """Return the memory that new processes can take within the container limit, if any."""
+    """Return the memory that new processes can use, within the limit of a container, if any."""
     free = psutil.virtual_memory().available
     for limit, usage in _CGROUPS:
         try:

@@ -1,4 +1,4 @@
-"""Writes files for the user: completely or not at all, and never over a foreign file."""
+"""Writes files for the user, either completely or not at all, and never replaces a foreign file."""
 
 import os
 import re
@@ -17,9 +17,9 @@ _TMP = ".tmp"
 def problem_with(path: Path, own: re.Pattern[bytes] | None, *, named: bool = True) -> str:
     """Return why a command cannot write to a path; empty if it can.
 
-    `named`: the user named the path, so it may be a pipe or device. `own`: pattern of the beginning
-    of this program's files; a file that does not match is never replaced, unless it is empty. None:
-    the file must not exist.
+    `named`: the user has named the path, so it may be a pipe or device. `own` is a pattern of the
+    beginning of this program's files; a file that does not match is only replaced if it is empty.
+    If `own` is None, the file must not exist.
     """
     try:
         mode = path.stat().st_mode
@@ -43,7 +43,7 @@ def problem_with(path: Path, own: re.Pattern[bytes] | None, *, named: bool = Tru
 
 
 def expect_own(path: Path, own: re.Pattern[bytes] | None) -> None:
-    """Raise ConfigError if a path in --output holds something that a command must not replace."""
+    """Raise ConfigError if a path in --output is a file that a command must not replace."""
     if os.path.lexists(path) and (problem := problem_with(path, own, named=False)):
         raise ConfigError(f"--output: {problem}")
 
@@ -60,7 +60,7 @@ def _is_own(path: Path, own: re.Pattern[bytes] | None) -> bool:
 
 
 def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool = True) -> None:
-    """Write a text as `whole` does; ConfigError if that fails, or the file is foreign."""
+    """Write a text as `whole` does; ConfigError if writing fails, or if the file is foreign."""
     if problem := problem_with(path, own, named=named):
         raise ConfigError(problem)
     try:
@@ -76,8 +76,9 @@ def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool =
 def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
     """Yield a descriptor to write to; the file appears when the context ends without an error.
 
-    Until then, the file has a temporary name that names this process. A pipe or device is written
-    directly. With `is_new` the file must not exist, even if another process is just creating it.
+    Until then, the file has a temporary name that identifies this process. A pipe or device is
+    written directly. With `is_new`, the file must not exist, even if another process is just
+    creating it.
     """
     if path.exists() and not path.is_file():
         handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""The process that owns something, and whether the process is still alive."""
+"""The process that owns an object, and whether the process is still alive."""
 
 import getpass
 import hashlib
@@ -13,13 +13,14 @@ import psutil
 from simulator.host import boot_id, pid_namespace
 
 _OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})\.([0-9a-f]{6})\.([0-9a-f]{6})")
-"""Process id and start time, both limited to values that system calls accept; boot, namespace."""
+"""Pattern of process ID, start time, boot and PID namespace, with numbers as system calls
+accept."""
 _CLOCK_S = 10.0
-"""Tolerance for a system clock that is adjusted while the process runs."""
+"""Tolerance for changes of the system clock while the process runs."""
 
 
 def user_name() -> str:
-    """Return the user's name, or the number of a user without a name."""
+    """Return the name of the user, or the user ID if the user has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -27,15 +28,16 @@ def user_name() -> str:
 
 
 def user_at_host() -> str:
-    """Return the user and this machine, to show to other users."""
+    """Return user and host name, for display to other users."""
     return f"{user_name()}@{socket.gethostname()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process, identified by id, start time, boot of its machine and PID namespace.
+    """A process, identified by process ID, start time, boot of the machine and PID namespace.
 
-    Process ids are reused, and a container or another machine has other processes of the same ids.
+    A process ID alone is not unique: it is reused on a machine, and also occurs in containers and
+    on other machines.
     """
 
     pid: int
@@ -51,7 +53,7 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return the process that a text identifies, or None."""
+        """Return the process that a text identifies; None if the text identifies no process."""
         found = _OWNER.fullmatch(text.strip())
         return cls(int(found[1]), int(found[2]), found[3], found[4]) if found else None
 
@@ -60,13 +62,13 @@ class Owner:
 
     @property
     def is_visible(self) -> bool:
-        """True if this process would see the owner as long as it exists."""
+        """True if this process can see the owner while the owner exists."""
         this = Owner.this()
         return (self.boot, self.namespace) == (this.boot, this.namespace)
 
     @property
     def alive(self) -> bool:
-        """True if the process of this machine may still exist."""
+        """True if the owner may still exist on this machine."""
         if not self.is_visible:
             return self.boot == _digest(boot_id())
         try:

@@ -1,4 +1,4 @@
-"""The user's name for this program, files that come with it, and folders that outlive a command."""
+"""The program's name, files that come with the program, and folders that outlive a command."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def temporary_folders() -> list[Path]:
-    """Return the folder for temporary files, or nothing if none can be written."""
+    """Return the folder for temporary files; empty if no such folder can be written."""
     try:
         return [Path(tempfile.gettempdir())]
     except OSError:
@@ -39,7 +39,7 @@ def temporary_folders() -> list[Path]:
 
 
 def state_folder() -> Path:
-    """Return the folder for locks and rescued results; it may not exist yet.
+    """Return the folder for locks and rescued results, which may not exist yet.
 
     https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_STATE_HOME)
     """

@@ -1,6 +1,6 @@
 """CPU, load and memory of machine, client and server during a run, as a series of samples.
 
-A source reads counters. What a counter gained between two readings belongs to a phase if both
+A source reads counters. The increase of a counter between two readings belongs to a phase if both
 readings were taken in the phase.
 """
 
@@ -18,10 +18,10 @@ from simulator.protocol.events import Event, PhaseEvent
 
 BASELINE_S = 5.0
 BEFORE, AFTER = "before", "after"
-"""The phases of the baseline, while nothing runs."""
+"""Names of the phases before and after the runs, in which the baseline is measured."""
 _START = "start"
 _SHORTEST_S = 0.05
-"""CPU time is counted in hundredths of a second."""
+"""Minimum duration of a sample, since CPU time is counted in hundredths of a second."""
 
 
 class Used(Frozen):
@@ -30,7 +30,8 @@ class Used(Frozen):
     cores: float
     """CPU time divided by elapsed time."""
     memory_bytes: int
-    """Memory at the end: resident, with shared pages counted once; of pods, the working set."""
+    """Memory at the end of the sample: resident memory of processes, with shared pages counted
+    once; working set of pods."""
 
 
 class Sample(Frozen):
@@ -38,14 +39,14 @@ class Sample(Frozen):
 
     phase: str
     ended_s: float
-    """Time since the measurement of the sweep began."""
+    """End of the sample, in seconds since the measurement of the sweep began."""
     duration_s: float
     machine_cores: float | None
-    """Busy cores of the machine."""
+    """Number of busy cores of the machine."""
     machine_load: float | None
-    """The load average of the last minute, at the end; the kubelet does not report it."""
+    """Load average of the last minute at the end of the sample; the kubelet does not report it."""
     machine_memory_bytes: int | None
-    """Memory in use at the end."""
+    """Memory in use at the end of the sample."""
     client: Used | None
     server: Used | None
 
@@ -54,7 +55,7 @@ class Resources(Frozen):
     """The samples of one run."""
 
     server: str
-    """Processes measured as the server, or the reason why none were."""
+    """Processes measured as the server, or the reason why none were measured."""
     client: str = ""
     machine: str = ""
     short_phases: str = ""
@@ -63,7 +64,7 @@ class Resources(Frozen):
 
 
 class CounterOwner(Enum):
-    """The owner of a counter."""
+    """Owner of a counter."""
 
     MACHINE = "machine"
     CLIENT = "client"
@@ -75,7 +76,7 @@ class CounterReading:
     """A counter and two gauges at one moment."""
 
     at_s: float
-    """Time by `time.monotonic`."""
+    """Time of the reading, by `time.monotonic`."""
     cpu_s: float
     """CPU time since the counter began."""
     memory_bytes: int
@@ -95,13 +96,13 @@ class ReadingSource(Protocol):
     piece_s: float
     """Usual length of a sample."""
     margin_s: float
-    """Error of a reading's time, compared with the time of a phase; if 0, counters are
+    """Error of the time of a reading, relative to the time of a phase. If it is 0, counters are
     also read whenever a phase begins."""
     longest_rest_s: float
-    """Time until every counter has been read twice; 0: nothing can be measured at rest."""
+    """Time until every counter has been read twice; 0 if nothing can be measured at rest."""
 
     def read(self) -> Mapping[Name, CounterReading | None]:
-        """Return the readings of all existing counters; None: a counter has no new reading."""
+        """Return the readings of all existing counters; None for a counter with no new reading."""
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ class Track:
     readings: list[CounterReading] = field(default_factory=list)
 
     def add(self, now_s: float, reading: CounterReading | None) -> None:
-        """Record that the counter exists, and its new reading if there is one."""
+        """Record that the counter exists, and its new reading, if any."""
         self.last_s = now_s
         if reading is None:
             return
@@ -171,7 +172,7 @@ def _select(
 
 
 def _cut(first_s: float, last_s: float, times: Iterable[float], piece_s: float) -> list[float]:
-    """Return the ends of an interval's pieces: times of readings that are not too close."""
+    """Return the ends of the pieces of an interval: times of readings with enough distance."""
     cuts = [first_s]
     for each_s in times:
         if each_s - cuts[-1] >= piece_s / 2 and last_s - each_s >= piece_s / 2:
@@ -211,7 +212,7 @@ def _find_latest(readings: Sequence[CounterReading], at_s: float) -> CounterRead
 
 
 def _estimate_cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
-    """Return the counter's value at a time between its first and its last reading."""
+    """Estimate the value of a counter at a time between its first and its last reading."""
     place = bisect_right(readings, at_s, key=lambda each: each.at_s)
     before, after = readings[place - 1], readings[min(place, len(readings) - 1)]
     if after.at_s == before.at_s:
@@ -221,7 +222,7 @@ def _estimate_cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
 
 
 class ResourceMeter:
-    """Measures one run after another; `follow` takes the events of a run."""
+    """Measures the resources of one run after another; `follow` takes the events of a run."""
 
     def __init__(self, source: ReadingSource) -> None:
         self._source = source
@@ -244,7 +245,7 @@ class ResourceMeter:
         self._thread.join()
 
     def rest(self, phase: str, over: Callable[[], bool]) -> None:
-        """Measure the baseline: wait, unless `over` returns that the user has asked to stop."""
+        """Measure the baseline of a machine at rest; stop early if `over` returns True."""
         longest_s = self._source.longest_rest_s
         if not longest_s:
             return
@@ -288,7 +289,7 @@ class ResourceMeter:
         self._phase, self._phase_began_s = phase, now_s
 
     def _is_known(self) -> bool:
-        """Return whether every counter was read twice in the phase."""
+        """Return whether every counter has been read twice in the phase."""
         span = ResourceSpan(self._phase, self._phase_began_s, time.monotonic())
         with self._noting:
             parts = _select(span, self._tracks, self._source.margin_s).values()
@@ -311,6 +312,6 @@ class ResourceMeter:
 
 
 def mean_of(timed: Iterable[tuple[float, float]]) -> float:
-    """Return the time-weighted mean of one or more pairs of value and duration."""
+    """Return the time-weighted mean of one or more (value, duration) pairs."""
     pairs = [*timed]
     return sum(value * s for value, s in pairs) / sum(s for _, s in pairs)

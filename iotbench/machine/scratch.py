@@ -1,6 +1,6 @@
-"""Temporary folders that name their owner, so that `cleanup` finds what killed commands left.
+"""Temporary folders that name their owner, so that `cleanup` finds folders of killed commands.
 
-All users share the parent folder. Files of others are never followed, waited for or removed.
+All users share the parent folder. Files of other users are never followed, waited for or removed.
 """
 
 import os
@@ -31,7 +31,7 @@ class LeftFolders:
 
 @contextmanager
 def scratch_folder(use: str) -> Iterator[Path]:
-    """Make a private folder, removed at the end of the context."""
+    """Create a private folder, and remove it at the end of the context."""
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{use}-") as name:
         folder = Path(name)
         new = folder / f"{_OWNER}.new"
@@ -60,7 +60,7 @@ def find_left_folders() -> LeftFolders:
 
 
 def _read_owner(folder: str) -> Owner | None:
-    """Return the process that a regular file in a folder names; None if there is no such file."""
+    """Return the owner that a regular file in a folder names; None if no such file exists."""
     with suppress(OSError, ValueError):
         handle = os.open(folder, _OPEN | os.O_DIRECTORY)
         try:

@@ -18,12 +18,12 @@ from simulator.errors import BenchError
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line, which may contain untrusted text, such as from a file or a server."""
+    """Print a line, which may contain untrusted text, such as text from a file or a server."""
     click.echo(plain(text), err=err)
 
 
 def can_ask() -> bool:
-    """Return whether a person at a terminal can be asked."""
+    """Return whether a person at a terminal can answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -32,7 +32,7 @@ class OutputError(BenchError):
 
 
 class _Lenient:
-    """A text stream, such as standard error; its failures are ignored."""
+    """A text stream that ignores its failures, for standard error."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class _Lenient:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write the text; discard it if that fails."""
+        """Write a text; discard it if writing fails."""
         try:
             return self._stream.write(text)
         except OSError as error:
@@ -56,19 +56,19 @@ class _Lenient:
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        """Discard what the stream still holds: Python would report it again at exit."""
+        """Discard the rest of the stream's buffer, which Python would otherwise report at exit."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
 
 
 class _Strict(_Lenient):
-    """Standard output: after the first text that cannot be printed, each text is an error."""
+    """Standard output; after a text that cannot be printed, every further text raises an error."""
 
     _failed: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write the text; OutputError if that fails, or has failed before."""
+        """Write a text; OutputError if writing fails or has failed before."""
         if self._failed:
             self._fail(self._failed)
         return super().write(text)
@@ -86,7 +86,7 @@ class _Strict(_Lenient):
 
 
 def guard_streams() -> None:
-    """Make standard output fail with OutputError, and standard error never."""
+    """Let failures of standard output raise OutputError, and ignore failures of standard error."""
     # Files and pipes must not get the numbers of closed streams; writing to the latter fails.
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
@@ -96,7 +96,7 @@ def guard_streams() -> None:
 
 
 def _open(stream: TextIO | None, number: int) -> TextIO:
-    """Return a stream that escapes characters missing in its encoding."""
+    """Return a stream that escapes characters that its encoding lacks."""
     found = stream or os.fdopen(number, "w", closefd=False)
     if isinstance(found, io.TextIOWrapper):
         codecs.register_error(_ESCAPED, _escape)
@@ -105,20 +105,20 @@ def _open(stream: TextIO | None, number: int) -> TextIO:
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Escape the characters of an error as JSON does, so that JSON stays JSON."""
+    """Escape the characters of an encoding error as JSON does, so that JSON remains valid."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end].replace("─", "-")
     return json.dumps(text)[1:-1], error.end
 
 
 def expect_printed() -> None:
-    """Flush standard output; OutputError if something could not be printed."""
+    """Flush standard output; OutputError if some output could not be printed."""
     if isinstance(sys.stdout, _Strict):
         sys.stdout.expect_taken()
 
 
 def print_out(text: str) -> None:
-    """Print a text on standard output; OutputError if that fails."""
+    """Print a text to standard output; OutputError if printing fails."""
     shown = plain(text)
     click.echo(_paint(shown) if is_coloured(sys.stdout) else shown, nl=False)
     sys.stdout.flush()
@@ -144,11 +144,11 @@ _PAINTED = re.compile(
     rf"(?m)^(?:(?:verdict: )?)(?P<label>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=:|$)"
     rf"|(?<= )(?P<verdict>{_GOOD}|{_DOUBTFUL}|{_BAD})(?=(?:, [a-z ]+)?$)"
 )
-"""Verdicts at the beginning of a line, and at the end of a table's row."""
+"""Pattern of verdicts at the beginning of a line, and at the end of a table row."""
 
 
 def _paint(text: str) -> str:
-    """Return a text with good verdicts in green, doubtful ones in yellow, bad ones in red."""
+    """Return a text in which good verdicts are green, doubtful ones yellow and bad ones red."""
 
     def colour(match: re.Match[str]) -> str:
         word = match["label"] or match["verdict"]
@@ -172,17 +172,17 @@ def wrap(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
 
 _ESCAPED = "iotbench-escaped"
 PLAIN_WIDTH = 80
-"""Width of outputs other than a terminal, unless COLUMNS is set."""
+"""Width of an output that is not a terminal, unless COLUMNS is set."""
 _ROOM_WIDTH = 60
 
 
 def is_fitted(stream: TextIO) -> bool:
-    """Return whether a stream has a width: it is a terminal, or COLUMNS is set."""
+    """Return whether a stream has a width, because it is a terminal or COLUMNS is set."""
     return os.environ.get("COLUMNS", "").isdecimal() or stream.isatty()
 
 
 def width_of(stream: TextIO) -> int:
-    """Return the width of a stream in characters: COLUMNS, the terminal's, or PLAIN_WIDTH."""
+    """Return the width of a stream in characters: COLUMNS, the terminal width, or PLAIN_WIDTH."""
     if is_fitted(stream):
         return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
     return PLAIN_WIDTH

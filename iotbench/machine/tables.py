@@ -10,25 +10,25 @@ from rich.measure import Measurement
 from rich.table import Table
 
 _UNBOUNDED = 1000
-"""Wider than any table."""
+"""Width that is larger than any table."""
 
 
 def new_table(**changes: Any) -> Table:
-    """Return an empty table with a line below its head and no frame."""
+    """Return an empty table without a frame, with a line below its head."""
     style: dict[str, Any] = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     return Table(box=box.SIMPLE_HEAD, **style | changes)
 
 
 def measure(table: Table) -> Measurement:
-    """Return the least width of a table, and the width at which no cell is wrapped."""
+    """Return the minimum width of a table, and the width at which no cell is wrapped."""
     console = _new_console(io.StringIO(), _UNBOUNDED)
     return Measurement.get(console, console.options, table)
 
 
 def draw(parts: Iterable[Table | str], width: int) -> str:
-    """Return tables and lines as text. Lines are not wrapped.
+    """Return tables and lines as text.
 
-    A table is wider than the width if its numbers do not fit otherwise.
+    Lines are not wrapped. A table exceeds the width if its numbers would not fit otherwise.
     """
     out = io.StringIO()
     for part in parts:
@@ -38,7 +38,7 @@ def draw(parts: Iterable[Table | str], width: int) -> str:
 
 
 def _new_console(file: io.StringIO, width: int) -> Console:
-    """Return a console for untrusted text: it ignores markup, and FORCE_COLOR."""
+    """Return a console for untrusted text, which ignores markup and FORCE_COLOR."""
     return Console(
         file=file,
         width=width,

@@ -19,7 +19,10 @@ _UNREAD = "cannot be read here, so it may still be needed"
 
 
 def tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
-    """Add words to the tags of results, or remove them; ConfigError before anything is written."""
+    """Add words to the tags of results, or remove words.
+
+    A ConfigError is raised before anything is written to the folder.
+    """
     for folder in sorted({path.parent for path in paths}):
         own = [path for path in paths if path.parent == folder]
         with _changing(folder):
@@ -53,7 +56,7 @@ def find_older(folder: Path, moment: datetime) -> list[Path]:
 
 
 def find_needed(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return the results among `paths` that must be kept, with the reason."""
+    """Return the results among `paths` that must be kept, each with the reason."""
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
         own = {path.name: path for path in paths if path.parent == folder}
@@ -64,14 +67,15 @@ def find_needed(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def is_unread(reason: str) -> bool:
-    """Return whether the reason to keep a result is that it cannot be read."""
+    """Return whether a result is kept because it cannot be read."""
     return reason.startswith(_UNREAD)
 
 
 def _list_needed(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
-    """Yield the newest result that wrote each table, and results that may still be needed.
+    """Yield the newest result that wrote each table, and other results that may be needed.
 
-    A file that cannot be read may be of a later version, and may be the one that `query` needs.
+    A result that cannot be read may be from a later version, and may be the result that `query`
+    needs.
     """
     written: set[tuple[str, str]] = set()
     for entry in entries(folder, reread=True):
@@ -93,7 +97,7 @@ def _list_needed(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
 
 @contextmanager
 def _changing(folder: Path) -> Iterator[None]:
-    """Lock a folder, so that one command at a time changes its files; no lock file is made."""
+    """Lock a folder without a lock file, so that only one command at a time changes its files."""
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

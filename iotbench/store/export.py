@@ -1,6 +1,6 @@
 """Exports the figures of results for other programs: as CSV, JSON, Markdown or OpenMetrics.
 
-Every figure has its number of measurements, its spread if there is one, and its row's verdict.
+Every figure has its number of measurements, its spread (if known), and the verdict of its row.
 """
 
 import json
@@ -38,12 +38,12 @@ OWN = {
     "openmetrics": openmetrics.OWN,
     HGRM: re.compile(rb" +Value +Percentile TotalCount 1/\(1-Percentile\)"),
 }
-"""Format -> the beginning of a file in this format."""
+"""Format -> pattern of the beginning of a file in this format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A result, its id, and what is exported of it."""
+    """A result with its ID, and the parts of the result to export."""
 
     id: str
     result: Result
@@ -51,16 +51,16 @@ class Exported:
     percentiles: tuple[str, ...] = ()
     """Names of percentiles to export in addition to the listed figures."""
     origin: Mapping[str, str | int] = field(default_factory=dict)
-    """Plan, setting and repeat of a gathered result; empty: it was measured alone."""
+    """Plan, setting and repeat of a gathered result; empty if the result was measured alone."""
 
     @property
     def rows(self) -> Iterator[tuple[Row, Mapping[str, FigureValue]]]:
-        """Yield each row with its figures."""
+        """Rows to export, each with its figures."""
         for row in self.summary.every:
             yield row, self.figures(row)
 
     def figures(self, row: Row) -> Mapping[str, FigureValue]:
-        """Return the figures of a row, and the additional percentiles."""
+        """Return the figures of a row, including the additional percentiles."""
         more = {name: row.figures[name] for name in self.percentiles if name in row.figures}
         return {**row.figures, **more}
 
@@ -84,9 +84,9 @@ def export(
     pattern: str = "*",
     parts: Mapping[str, GatheredSweep] = MappingProxyType({}),
 ) -> str:
-    """Return results with their ids in one of FORMATS, with the rows of matching names.
+    """Return results with their IDs in one of FORMATS; `pattern` selects rows by name.
 
-    `parts`: id -> the gathered sweep of a result.
+    `parts`: ID of a result -> its gathered sweep.
     """
     each = []
     for name, result in found:
@@ -173,7 +173,7 @@ def _write_markdown(found: Sequence[Exported]) -> str:
 
 
 def _format_markdown(each: Exported) -> Iterator[str]:
-    """Yield a heading, and a table with value, spread and number of measurements in each cell."""
+    """Yield a heading and a table; each cell has value, spread and number of measurements."""
     facts = {name: escape_markdown(text) for name, text in each.facts.items()}
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
     origin = "".join(f", {name} {escape_markdown(str(text))}" for name, text in each.origin.items())
@@ -200,7 +200,7 @@ def _format_cell(figure: Figure, found: FigureValue | None) -> str:
 
 
 def _write_hgrm(found: Sequence[Exported]) -> str:
-    """Return the only row's waits in ms, as a percentile file of HdrHistogram."""
+    """Return the waits of the only row in ms, as a percentile file of HdrHistogram."""
     rows = [(each, row) for each in found for row, _ in each.rows if waits_of(row)]
     if len(rows) != 1:
         listed = "; ".join(f"{each.id}: {row.place}" for each, row in rows)
@@ -219,7 +219,7 @@ def _write_hgrm(found: Sequence[Exported]) -> str:
 
 
 def waits_of(row: Row) -> HdrHistogram | None:
-    """Return the histogram of the waits behind a row; None: nothing was timed."""
+    """Return the histogram of the waits of a row; None if no waits were timed."""
     waits = row.figures.waits if isinstance(row.figures, Figures) else None
     return waits if waits and waits.get_total_count() else None
 
@@ -228,7 +228,7 @@ def waits_of(row: Row) -> HdrHistogram | None:
 
 
 def _write_openmetrics(found: Sequence[Exported]) -> str:
-    """Return gauges, with all samples of a gauge together, at the time of their results."""
+    """Return gauges, grouped by name, with the times of the results."""
     families: dict[str, list[str]] = {}
     for each in found:
         at = f"{each.result.created.timestamp():.3f}"
@@ -245,7 +245,7 @@ def _write_openmetrics(found: Sequence[Exported]) -> str:
 
 
 def _list_samples(measured: Mapping[str, FigureValue]) -> Iterator[tuple[str, float]]:
-    """Yield names and values of metrics: each figure, its number of measurements, its spread."""
+    """Yield names and values of metrics: each figure, its number of measurements and its spread."""
     for name, figure in measured.items():
         metric, factor = metric_of(name)
         yield f"{PREFIX}_{metric}", figure.value * factor

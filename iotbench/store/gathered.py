@@ -25,12 +25,12 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import VerifyMode
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
-"""First bytes of the file of a plan or a capacity."""
+"""Pattern of the first bytes of the file of a plan or a capacity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The entry of a gathering result in a list."""
+    """The entry of a gathering result in a list of results."""
 
     created: datetime | None
     targets: Collection[str]
@@ -45,22 +45,22 @@ class GatheredSweep:
     """A sweep of a gathering result."""
 
     file: str
-    """Result file of the sweep, in the same folder; empty: there is none."""
+    """Name of the sweep's result file in the same folder; empty if no result file exists."""
     setting: str = ""
     repeat: int | None = None
     cause: str = ""
     """Reason why the sweep has no result."""
     part_of: str = ""
-    """Id of the result that gathers it."""
+    """ID of the result that gathers the sweep."""
 
     @property
     def origin(self) -> dict[str, str | int]:
-        """The values of ORIGIN that the sweep has; empty for a sweep alone."""
+        """The fields in ORIGIN with their values; empty for a sweep that was measured alone."""
         return {name: value for name in ORIGIN if (value := getattr(self, name))}
 
 
 ORIGIN = ("part_of", "setting", "repeat")
-"""The fields of a sweep that exports show."""
+"""Names of the fields of a sweep that exports show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class Gathered:
     command: str
     record: type[BaseModel]
     text: Callable[[Any, str, int], str]
-    """Returns the text that the command printed, from record, file and width."""
+    """Returns the text that the command prints, from the record, the file name and the width."""
     outline: Callable[[Any], Outline]
     parts: Callable[[Any], Sequence[GatheredSweep]]
     """Returns the sweeps of a record."""
 
     def files(self, record: Any) -> list[str]:
-        """Return the result files of a record's sweeps, in the same folder."""
+        """Return the names of the result files of a record's sweeps, in the same folder."""
         return [part.file for part in self.parts(record) if part.file]
 
     def read(self, path: Path) -> Any:
@@ -124,11 +124,11 @@ GATHERED: Mapping[str, Gathered] = {
         lambda record: [GatheredSweep(file) for file in record.files],
     ),
 }
-"""Beginning of the name of a file -> its kind."""
+"""Beginning of a file name -> kind of the file."""
 
 
 def find_gathered(path: Path) -> Gathered | None:
-    """Return the kind of a file by its content; None for a sweep, or a foreign file."""
+    """Return the kind of a file by its content; None for a sweep's result, or a foreign file."""
     content = packed.read(path)
     if named := _KIND.match(content):
         return GATHERED.get(named[1].decode())
@@ -136,7 +136,7 @@ def find_gathered(path: Path) -> Gathered | None:
 
 
 def parts_of(path: Path) -> list[GatheredSweep]:
-    """Return the sweeps that a file gathers, or the file itself if it is a sweep."""
+    """Return the sweeps that a file gathers; the file of a single sweep gives this sweep."""
     kind = find_gathered(path)
     if not kind:
         return [GatheredSweep(path.name)]

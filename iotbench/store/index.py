@@ -1,9 +1,9 @@
 """The index of a folder of results: a cache of the entries of files.
 
-An entry is used while size, inode and time of change of its file are the same on this file system,
-so an index that was copied with its folder is never believed. An index that is missing, broken or
-of another version is made again. Two commands may write the index at once: each replaces the whole
-file, and reads the entries that are missing in it.
+An entry is used while the size, inode and change time of its file are the same on this file system,
+so an index that was copied with its folder is never used. An index that is missing, damaged or of
+another version is built again. Two commands may write the index at the same time: each replaces the
+whole file, and reads the result files that the index lacks.
 """
 
 import heapq
@@ -37,7 +37,7 @@ class _Read(Frozen):
     size: int
     inode: int
     changed_ns: int
-    """Last change of the file, its name or its times; programs cannot set this time."""
+    """Time of the last change of the file, its name or its times; programs cannot set this time."""
     entry: ResultEntry
 
 
@@ -54,8 +54,8 @@ def entries(
 ) -> Iterator[ResultEntry]:
     """Yield the entries of the results in a folder with wanted names, newest first.
 
-    A file is read when its entry is needed and the index lacks it, or always with `reread`, such as
-    before a file is removed. An archive has no index.
+    A file is read if its entry is not in the index. With `reread` every file is read, for example
+    before files are removed. An archive has no index.
     """
     names = list(results_in(folder))
     index = _Index() if reread or is_archive(folder) else _load(folder)
@@ -85,7 +85,7 @@ def _read_created(found: tuple[ResultEntry, bool]) -> float:
 
 
 def _read(index: _Index, names: Iterable[ResultName]) -> Iterator[tuple[ResultEntry, bool]]:
-    """Yield entries, and whether they are new in the index."""
+    """Yield each entry, and whether the entry is new in the index."""
     for name in names:
         try:
             status = file_of(name.path).stat()

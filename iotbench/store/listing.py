@@ -1,4 +1,4 @@
-"""A list of results, with an entry for each file: as a table that fits a width, JSON or CSV."""
+"""Lists results, with an entry for each file: as a table that fits a width, JSON or CSV."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 class Head(Frozen):
-    """The figure that a list shows of a result, and its basis."""
+    """The figure of a result in a list, and the basis of this figure."""
 
     value: float
     unit: str
@@ -39,7 +39,7 @@ class Head(Frozen):
 
 
 class ResultEntry(Frozen):
-    """A result, as a list shows it."""
+    """The entry of a result in a list."""
 
     id: str
     file: str
@@ -47,14 +47,15 @@ class ResultEntry(Frozen):
     kind: str
     target: str
     what: str
-    """Workload, workers and batch, or the queries that were asked."""
+    """Workload, workers and batch, or the names of the queries."""
     headline: Head | None = None
     verdict: str = ""
     verify: VerifyMode | None = None
-    """Extent of the comparison of stored rows; None: unknown."""
+    """Extent of the comparison of stored rows; None if unknown."""
     tags: tuple[str, ...] = ()
     tables: tuple[str, ...] | None = ()
-    """Tables that the insert wrote; None: unknown, as for a workload of another version."""
+    """Names of the tables that the insert wrote; None if unknown, as for another workload
+    version."""
     problem: str = ""
     """Reason why the file cannot be read."""
 
@@ -99,7 +100,7 @@ def _read_sweep(name: ResultName) -> ResultEntry:
 
 
 def what_of(result: Result) -> str:
-    """Describe in a few words what was measured."""
+    """Describe the measurement in a few words."""
     return " ".join([result.dataset.workload, *kind_of(result).describe_measured(result)])
 
 
@@ -132,7 +133,7 @@ class _Column:
     title: str
     write: Callable[[ResultEntry, datetime], str]
     drop: int = 0
-    """Position in the order in which columns are dropped if the table is too wide; 0: never."""
+    """Position in the order in which a table that is too wide drops columns; 0 means never."""
 
 
 _COLUMNS = (
@@ -147,7 +148,7 @@ _COLUMNS = (
 
 
 def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: int | None) -> str:
-    """Return a list of results as a table, JSON or CSV; a width of None is unlimited."""
+    """Return a list of results as a table, JSON or CSV; a width of None means unlimited."""
     if form == "json":
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"
     if form == "csv":
@@ -156,7 +157,7 @@ def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: i
 
 
 def age_of(created: datetime, now: datetime) -> str:
-    """Return the time since a moment in its largest unit: 3d, 5h, 20m, 1s."""
+    """Return the time since a moment in its largest unit, such as 3d, 5h, 20m or 1s."""
     seconds = max((now - created).total_seconds(), 0)
     size, unit = next((each for each in _AGES if seconds >= each[0]), _AGES[-1])
     return f"{int(seconds // size)}{unit}"

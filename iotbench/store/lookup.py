@@ -1,4 +1,4 @@
-"""Finds the result files that the user's names mean."""
+"""Finds result files by the names that the user gives."""
 
 import os
 import re
@@ -18,15 +18,16 @@ NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one
 
 
 def find_results(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
-    """Return the results that names mean; ConfigError lists every name without exactly one.
+    """Return the results with these names.
 
-    An archive means all its results of sweeps.
+    A ConfigError lists the names that do not match exactly one result. The name of an archive
+    instead matches all its results of sweeps.
     """
     return [(path, result_files.read(path)) for path in paths_of(folder, names, only_sweeps=True)]
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Return the file that a name means; ConfigError if it means none or several."""
+    """Return the file with this name; ConfigError if no file or several files match."""
     path, *others = paths_of(folder, [name])
     if others:
         raise ConfigError(
@@ -38,9 +39,10 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -> list[Path]:
-    """Return the files that names mean; ConfigError lists every name without one.
+    """Return the files with these names.
 
-    An archive means all its results, or with `only_sweeps` its results of sweeps.
+    A ConfigError lists the names that match no file. The name of an archive matches all its results
+    or, with `only_sweeps`, all its results of sweeps.
     """
     problems: list[str] = []
     paths: list[Path] = []
@@ -73,7 +75,7 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
 
 
 def expect_files(paths: Iterable[Path]) -> None:
-    """Raise ConfigError if a result is in an archive, which commands only read."""
+    """Raise ConfigError if a result is in an archive, because archives are read-only."""
     archives = dict.fromkeys(path.parent for path in paths if is_archive(path.parent))
     if archives:
         raise ConfigError(

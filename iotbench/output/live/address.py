@@ -1,4 +1,4 @@
-"""The address of the live page: `[HOST]:PORT`."""
+"""Parses the address of the live page: `[HOST]:PORT`."""
 
 import os
 import re
@@ -16,14 +16,14 @@ _EXPECTED = "expected [HOST]:PORT, such as :8089"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and a port to listen on; port 0: any free port."""
+    """A host and a port to listen on; port 0 means any free port."""
 
     host: str
     port: int
 
     @property
     def is_local(self) -> bool:
-        """True if only this machine can connect to it."""
+        """True if only this machine can connect to the address."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -44,7 +44,7 @@ class Address:
             ) from error
 
     def url(self, port: int) -> str:
-        """Return the URL of the page at a port."""
+        """Return the URL of the page on a port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}/"
 

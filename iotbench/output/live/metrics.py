@@ -1,4 +1,4 @@
-"""`--metrics-out`: the metrics of a sweep in OpenMetrics, to a file or a server."""
+"""`--metrics-out`: writes the metrics of a sweep in OpenMetrics to a file or a server."""
 
 import threading
 from collections import deque
@@ -31,7 +31,7 @@ _KEPT = 3600
 _TYPE = "text/plain; version=0.0.4"
 _SHOWN_CHARACTERS = 200
 _GATEWAY = "/metrics/job"
-"""Path of a Pushgateway, which refuses times, and keeps one value of each series."""
+"""Path of a Pushgateway, which rejects timestamps and keeps one value of each series."""
 
 
 class _Family(NamedTuple):
@@ -40,7 +40,7 @@ class _Family(NamedTuple):
 
 
 _NOW = [name for name in FIGURES if name in SampleEvent.model_fields and name != "rows"]
-"""Figures known during a run: current rates, and latencies of the last 5 s."""
+"""Names of figures known during a run: current rates, and latencies of the last 5 s."""
 FAMILIES: Mapping[str, _Family] = {
     "rows": _Family("counter", "Rows acknowledged in this phase of the run."),
     "queries": _Family("counter", "Timed runs of the query that is asked now; all of a mixed run."),
@@ -51,7 +51,7 @@ FAMILIES: Mapping[str, _Family] = {
     "active_workers": _Family("gauge", "Workers that work in the present stage."),
     "sweep_left_seconds": _Family("gauge", "Estimated time until the sweep ends."),
 }
-"""Name without the prefix -> its family."""
+"""Name of a metric without the prefix -> family of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class SeriesValue:
 
     @property
     def now(self) -> str:
-        """The line without its time."""
+        """Line for the value, without the timestamp."""
         return f"{self.series} {self.value!r}"
 
 
 def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
-    """Return the metrics of a moment; empty if its event is no sample."""
+    """Return the metrics of a moment; empty if the event of the moment is not a sample."""
     sample = moment.event
     if not isinstance(sample, SampleEvent):
         return []
@@ -100,7 +100,7 @@ def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
 
 
 def _list_values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
-    """Yield the values of the writing workers, or of the workers with the current query."""
+    """Yield the values of the workers that write, or of the workers that run the current query."""
     if sample.query:
         yield from _list_asked(sample)
         return
@@ -117,7 +117,7 @@ def _list_asked(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]
 
 
 def _list_now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[str, float]]:
-    """Yield the figures without the rate of the other kind of load."""
+    """Yield the known figures of a sample, except the rate named in `without`."""
     for name in _NOW:
         value = getattr(sample, name, None)
         if value is not None and name != without:
@@ -126,7 +126,7 @@ def _list_now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tu
 
 
 def format_metrics(lines: Sequence[str]) -> str:
-    """Return lines in the order of OpenMetrics: by metric and labels, then by time."""
+    """Return lines in the order of OpenMetrics: by metric, by labels, and by time."""
     found: dict[str, dict[str, list[str]]] = {name: {} for name in FAMILIES}
     for line in lines:
         name, _, rest = line.partition("{")
@@ -146,7 +146,7 @@ def format_metrics(lines: Sequence[str]) -> str:
 
 
 class MetricsFile:
-    """The metrics of a sweep in a file, in order of time; sorted for OpenMetrics at the end."""
+    """Writes the metrics of a sweep to a file, and sorts the file for OpenMetrics at the end."""
 
     def __init__(self, path: Path, result: Result) -> None:
         self._path = path
@@ -181,7 +181,7 @@ class MetricsFile:
             self._fail(failed)
 
     def _fail(self, error: OSError | ConfigError) -> None:
-        """Stop writing; the run continues without its metrics."""
+        """Stop writing the metrics; the run continues."""
         file, self._file = self._file, None
         with suppress(OSError):  # unflushed lines
             if file:
@@ -191,9 +191,9 @@ class MetricsFile:
 
 
 class MetricsPush:
-    """The metrics of a sweep, sent to a URL by POST once a second, from a separate thread.
+    """Sends the metrics of a sweep to a URL by POST once a second, from a separate thread.
 
-    If the server does not answer, one warning is printed, and its metrics are sent later.
+    If the server does not answer, one warning is printed, and the metrics are sent later.
     """
 
     def __init__(self, url: str, result: Result) -> None:
@@ -273,7 +273,7 @@ def format_url(url: str) -> str:
 
 
 def metrics_output(place: str, result: Result) -> AbstractContextManager[MetricsFile | MetricsPush]:
-    """Return a context: the output of a sweep to a file or a URL."""
+    """Return a context that writes the metrics of a sweep to a file or a URL."""
     return MetricsPush(place, result) if "://" in place else MetricsFile(Path(place), result)
 
 

@@ -14,7 +14,7 @@ from simulator.errors import ConfigError
 
 
 class LiveOutput(Protocol):
-    """An output of each moment of a sweep, which neither fails nor waits."""
+    """An output that shows each moment of a sweep, and neither fails nor blocks."""
 
     def take(self, moment: SweepMoment) -> None:
         """Show a moment."""

@@ -1,4 +1,4 @@
-"""`--ui`: serves the read-only live page and its events by HTTP, from a thread of this process."""
+"""`--ui`: serves the read-only live page and its events by HTTP, in a thread of this process."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ _POLICY = (
 
 
 class _Messages:
-    """The messages until now, for any number of readers."""
+    """The messages so far, for any number of readers."""
 
     def __init__(self, heading: dict[str, Any]) -> None:
         self._heading = json.dumps(heading)
@@ -53,7 +53,7 @@ class _Messages:
         self._is_over = last
 
     async def after(self, number: int) -> AsyncIterator[str]:
-        """Yield the messages after a number, until the last message."""
+        """Yield the messages with higher numbers than this one, up to the last message."""
         if not number:
             yield f"id: 0\ndata: {self._heading}\n\n"
         is_over = False
@@ -75,7 +75,7 @@ class LivePage:
         self._result = result
 
     def __enter__(self) -> Self:
-        """Listen; ConfigError if the address cannot be used."""
+        """Start listening; ConfigError if the address cannot be used."""
         place = self._address.listener()
         self._server = _make_server(self._messages, is_local=self._address.is_local)
         self._thread = threading.Thread(target=self._server.run, args=([place],), daemon=True)
@@ -160,7 +160,7 @@ def _describe_sweep(result: Result, runs: int) -> dict[str, Any]:
 
 
 def _make_message(moment: SweepMoment) -> dict[str, Any] | None:
-    """Return the message about a moment; None if the page does not show the event."""
+    """Return the message about a moment; None if the page does not show the event of the moment."""
     common = {
         "run": moment.number,
         "workers": moment.workers,

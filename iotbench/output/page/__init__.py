@@ -1,1 +1,1 @@
-"""Results as an HTML page: pictures, each with a table."""
+"""Shows results as an HTML page: pictures, each with a table."""

@@ -1,4 +1,4 @@
-"""The page of results and reproductions: one HTML file with equal results side by side."""
+"""Builds the page of results and reproductions: one HTML file with similar results side by side."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from simulator import __version__
 
 _MARK = "iotbench-report"
 OWN = re.compile(rb"(?s).{0,400}" + _MARK.encode())
-"""Pattern of the beginning of our pages."""
+"""Pattern of the beginning of a page that this program wrote."""
 _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
     Form.FIGURES: inserts.draw_figures,
     Form.DISTRIBUTION: inserts.draw_distributions,
@@ -37,7 +37,7 @@ _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
 
 
 def page_of(given: Sources) -> Page:
-    """Return the page; ConfigError names a damaged file."""
+    """Return the page; a ConfigError names a damaged file."""
     found = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
     verdicts = [verdict_of(each.result) for each in found]
@@ -62,7 +62,7 @@ def page_of(given: Sources) -> Page:
 
 
 def _list_sections(found: Sequence[PageResult]) -> Iterator[Section]:
-    """Yield a section for each workload and kind of sweep."""
+    """Yield a section for each combination of workload and kind of sweep."""
     groups: dict[tuple[str, ...], list[PageResult]] = defaultdict(list)
     for each in found:
         if any(row.figures for row in each.summary.rows):
@@ -92,7 +92,7 @@ def _write_subtitle(found: Sequence[PageResult]) -> str:
 
 
 def _make_section(name: str, group: Sequence[PageResult]) -> Section:
-    """Return the section of results of the same workload and kind."""
+    """Return the section of results with the same workload and kind."""
     first = group[0].result
     showing = kind_of(first).showing(first)
     pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)
@@ -117,7 +117,7 @@ def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterat
 
 
 def _select(figure: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of whole runs that have a figure."""
+    """Return the rows that have a figure and cover whole runs."""
     return [row for row in rows if figure in row.figures and row.place.stage is None]
 
 

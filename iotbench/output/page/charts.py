@@ -1,4 +1,4 @@
-"""The kinds of pictures: lines, ranges and bars."""
+"""Draws the kinds of pictures: lines, ranges and bars."""
 
 import json
 import math
@@ -21,25 +21,25 @@ FAR = 30
 """Ratio of the largest to the smallest value above which a scale is logarithmic."""
 _NARROW = 2
 WIDE = 200
-"""Ratio of the ends above which a logarithmic axis marks only powers of ten."""
+"""Ratio of the ends of a logarithmic axis above which it marks only powers of ten."""
 WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
-"""Expression for the text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
+"""Expression for the text of an axis mark, such as 0.5, 20, 2,000, 10k or 1.5M."""
 _PERCENT = "format(datum.value, '.0%')"
 _WHISKERS: Sequence[tuple[Spec, Sequence[str]]] = (
     ({"type": "rule"}, ("low", "high")),
     ({"type": "tick", "size": 7}, ("low",)),
     ({"type": "tick", "size": 7}, ("high",)),
 )
-"""(mark, fields of its place) of a range."""
+"""(mark, fields of the mark's position) for each part of a range."""
 _POINT: Spec = {"type": "point", "size": 14, "fill": PAPER, "stroke": INK, "strokeWidth": 1}
 """Mark of a single run."""
 _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 5: "99.999"}
-"""-log10(1 - share) -> percent."""
+"""-log10(1 - share) -> percentage."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A value at a place; of several values, also the lowest and the highest."""
+    """A value at a position; for several values, also the lowest and the highest value."""
 
     x: float
     y: float
@@ -64,16 +64,17 @@ class Axis:
     log: bool = False
     share: bool = False
     counts: bool = False
-    """True if the axis marks each value, since they are few whole numbers."""
+    """True if the axis marks each value, because the values are few whole numbers."""
     percentiles: bool = False
     """True if values are -log10(1 - share)."""
     ends: tuple[float, float] | None = None
-    """Ends for several pictures with the same scale; None: the ends of the values."""
+    """Ends of the axis for several pictures with the same scale; None for the ends of the
+    values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of consecutive parts, with the range of their sum."""
+    """A bar of consecutive parts, with the range of the sum of the parts."""
 
     label: str
     style: SeriesStyle
@@ -81,7 +82,7 @@ class Bar:
     low: float | None = None
     high: float | None = None
     runs: Sequence[float] = ()
-    """Sums of single runs, drawn as points."""
+    """Sums of single runs, which are drawn as points."""
 
 
 def draw_lines(  # noqa: PLR0913
@@ -93,7 +94,7 @@ def draw_lines(  # noqa: PLR0913
     marked: bool = True,
     limit: float | None = None,
 ) -> str:
-    """Return series as lines, with a marker at each value, and a line at a limit."""
+    """Return a picture of series as lines, with a marker at each value, and a line at a limit."""
     return draw(
         title,
         {
@@ -108,7 +109,7 @@ def draw_lines(  # noqa: PLR0913
 def line_layers(
     x: Axis, y: Axis, series: Sequence[ChartSeries], *, marked: bool, limit: float | None = None
 ) -> Iterator[Spec]:
-    """Yield the layers of series as lines."""
+    """Yield the layers of a picture of series as lines."""
     points = [point for each in series for point in each.points]
     place = {"field": "x", "type": "quantitative", **_scale_horizontally(x, [p.x for p in points])}
     value = {"type": "quantitative", **upward(y, points)}
@@ -137,7 +138,7 @@ def line_layers(
 
 
 def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
-    """Return points as rows of data; numbers identify series, since labels may be any text."""
+    """Return points as rows of data; series have numbers, since labels may be any text."""
     return [
         {"s": f"s{number}", "x": p.x, "y": p.y}
         | ({} if p.low is None or p.high is None else {"low": p.low, "high": p.high})
@@ -166,7 +167,7 @@ def encode_keys(
 
 
 def scale_numbers(found: Iterable[Any], letter: str = "s") -> Spec:
-    """Return a scale of numbered items; each letter has its own legend."""
+    """Return a scale of numbered items; `letter` distinguishes the items of different legends."""
     looks = [*found]
     names = [f"{letter}{number}" for number in range(len(looks))]
     return {"type": "ordinal", "domain": names, "range": looks}
@@ -185,12 +186,12 @@ def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
 
 
 def _map_labels(labels: Mapping[str, str]) -> str:
-    """Return the expression for the label of a value."""
+    """Return the expression that maps a value to its label."""
     return f"{json.dumps(in_picture(labels))}[datum.value]"
 
 
 def _scale_horizontally(axis: Axis, values: Sequence[float]) -> Spec:
-    """Return the horizontal scale and axis of numbers."""
+    """Return the horizontal scale and axis for numbers."""
     places = sorted({*values})
     scale: Spec = {"zero": False, "nice": False, "padding": 4}
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 7}
@@ -209,7 +210,7 @@ def _scale_horizontally(axis: Axis, values: Sequence[float]) -> Spec:
 
 
 def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
-    """Return the vertical scale and axis of values."""
+    """Return the vertical scale and axis for values."""
     values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     values += axis.ends or ()
     look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 5}
@@ -227,18 +228,18 @@ def _format_log_title(axis: Axis) -> str:
 
 
 def logarithmic(values: Sequence[float]) -> Spec:
-    """Return a logarithmic scale of positive values, with room at both ends."""
+    """Return a logarithmic scale for positive values, with room at both ends."""
     return {"type": "log", "domain": [*_find_ends(values)], "nice": False, "padding": 8}
 
 
 def _find_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of a logarithmic scale, which spans at least a few marks."""
+    """Return the ends of a logarithmic scale, which covers at least a few marks."""
     low, high = min(values), max(values)
     return (low, high) if high > _NARROW * low else (low / _NARROW, high * _NARROW)
 
 
 def powers(values: Sequence[float]) -> list[float]:
-    """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; if wide, powers of ten."""
+    """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; on a wide axis, powers of ten."""
     low, high = _find_ends(values)
     steps = (1, 2, 5) if high < WIDE * low else (1,)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
@@ -247,9 +248,10 @@ def powers(values: Sequence[float]) -> list[float]:
 
 
 def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
-    """Return horizontal bars; each of several `parts` has a tone.
+    """Return a picture of horizontal bars; each of several `parts` has its own tone.
 
-    If values are far apart, they are markers on a logarithmic axis, which has no zero for bars.
+    Values that are far apart are drawn as markers on a logarithmic axis, which has no zero for
+    bars.
     """
     sums = [[*accumulate(bar.parts, initial=0.0)] for bar in found]
     data = [
@@ -296,7 +298,7 @@ def draw_bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = 
 
 
 def draw_ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSeries]) -> str:
-    """Return a row for each name: a marker at each value, and a line to the highest value."""
+    """Return a picture with a row for each name: markers at values, lines to the highest values."""
     data = [
         {"s": f"s{number}", "row": int(p.x), "low": p.y, "high": p.y if p.high is None else p.high}
         for number, each in enumerate(series)
@@ -320,7 +322,7 @@ def draw_ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Chart
 
 
 def _scale_values(axis: Axis, values: Sequence[Any]) -> Spec:
-    """Return the horizontal scale and axis of values."""
+    """Return the horizontal scale and axis for values."""
     found = upward(axis, [ChartPoint(0, value) for value in values])
     look = {"grid": True, "domain": False, "ticks": False}
     if not axis.log:

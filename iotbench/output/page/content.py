@@ -1,4 +1,4 @@
-"""The contents of a page."""
+"""The content of a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ SYMBOLS = {
     "not checked": "-",
     "not verified": "-",
 }
-"""Status of a verdict -> its symbol."""
+"""Status of a verdict -> symbol of the status."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table of records with equal keys, which are the titles of the columns."""
+    """A table of records with equal keys; the keys are the titles of the columns."""
 
     rows: Sequence[Mapping[str, str]]
     title: str = ""
@@ -27,7 +27,7 @@ class PageTable:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture, with a table of its values."""
+    """A picture, with a table of the shown values."""
 
     title: str
     svg: str
@@ -35,7 +35,7 @@ class Picture:
     note: str = ""
     """Explanation for the reader."""
     marks: PageTable | None = None
-    """Table of the marks; None: no marks."""
+    """Table of the marks; None if the picture has no marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The headline of a result: a number and its basis."""
+    """The headline of a result: a number and the basis of the number."""
 
     name: str
     link: str
@@ -74,9 +74,9 @@ class Detail:
     facts: Sequence[tuple[str, str]]
     tables: Sequence[PageTable]
     options: Mapping[str, Mapping[str, str]]
-    """Title -> names and values."""
+    """Title -> options with their values."""
     plans: Mapping[str, str]
-    """Query -> the database's plan for it."""
+    """Name of a query -> the database's plan for the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Selector:
     name: str
     title: str
     options: Mapping[str, str]
-    """Value -> its label."""
+    """Value -> label of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,11 @@ class Ranking:
     origin: str
     """Origin and licence of the drawing library."""
     library: str
-    """The drawing library, compressed, in base 64."""
+    """The drawing library, compressed and encoded in base64."""
     program: str
-    """Script that draws other selections with the library."""
+    """Script that uses the library to draw other selections."""
     allowed: str
-    """Hashes of library and script for the page's policy."""
+    """Hashes of the library and the script, for the content security policy of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ class Page:
     title: str
     subtitle: str
     verdict: str
-    """The worst verdict, with its consequence."""
+    """The worst verdict, with a sentence on its consequence."""
     warnings: Sequence[str]
     """Warnings about the figures, below the verdict."""
     cards: Sequence[Card]
     overview: PageTable
     ranking: Ranking | None
-    """Ranking; None: there is nothing to compare."""
+    """Ranking; None if fewer than two results can be compared."""
     sections: Sequence[Section]
     details: Sequence[Detail]
     program: str
     is_folded: bool
-    """True if the details of results are folded, since there are many."""
+    """True if the details of results are folded, because the page has many results."""
 
 
 TEXTS = frozenset({
@@ -136,4 +136,4 @@ TEXTS = frozenset({
     "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
     "Values", "Result files", "Cause",
 })  # fmt: skip
-"""Titles of the columns with text, which are aligned left."""
+"""Titles of the columns that contain text, which is aligned left."""

@@ -1,4 +1,4 @@
-"""Pictures of the course of runs: rates with phases, and resources."""
+"""Pictures of the course of runs: rates and phases, and resources."""
 
 import math
 from collections import defaultdict
@@ -23,19 +23,19 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Work
 
 _LEAST_S = 3
-"""Minimum length of a run with a course."""
+"""Minimum number of rates in the picture of a run."""
 _MOST_LINES = 5
 _TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
 _BAND = "In a long run, a line shows means of several seconds, and a band their range."
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
-"""Phase -> name of the phase that a picture shows instead."""
+"""Phase -> name of the phase in pictures."""
 _SHORTEST_S = 0.25
-"""Minimum length of the last second in a picture."""
+"""Minimum duration of a run's last interval in a picture."""
 
 
 def courses_of(found: Sequence[PageResult]) -> Iterator[Section]:
-    """Yield the sections of rates by second and of resources."""
+    """Yield a section with rates over time, and a section with resources over time."""
     most = _MOST_LINES if len(found) <= MOST_CARDS else 1
     rates = [_draw_rates(each, most) for each in found if kind_of(each.result).writes]
     if pictures := [picture for picture in rates if picture]:
@@ -84,9 +84,9 @@ def _describe_unlisted(runs: Sequence[RunRecord]) -> str:
 
 
 def _select_typical(each: PageResult, most: int) -> list[RunRecord]:
-    """Return the run with the median rate of each worker count or level, at most `most`.
+    """Return the run with the median rate for each worker count or level, at most `most` runs.
 
-    The last failed run follows them.
+    The last failed run, if any, is added.
     """
     groups: dict[int, list[RunRecord]] = defaultdict(list)
     for run in each.done:
@@ -113,7 +113,7 @@ def _format_place(each: PageResult, run: RunRecord) -> str:
 
 
 def compute_rates(run: RunRecord) -> list[ChartPoint]:
-    """Return the rate in each interval of one or more seconds; the last may be shorter."""
+    """Return the rate in each interval of whole seconds; the last interval may be shorter."""
     totals: dict[int, int] = defaultdict(int)
     each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
     for worker in run.outcome.workers:
@@ -163,7 +163,7 @@ def _list_phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
 
 
 def _list_marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
-    """Return a line for each kind of mark of a run, with count and times."""
+    """Return a row for each kind of mark in each run, with count and times."""
     rows = []
     for label, run in zip(labels, runs, strict=True):
         kinds: dict[str, list[Occurrence]] = defaultdict(list)
@@ -183,7 +183,7 @@ def _list_marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
 
 
 def _format_moment(found: Occurrence) -> str:
-    """Return the time of an occurrence, with its count if above 1."""
+    """Return the time of an occurrence, with the count if it is above 1."""
     return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
 
 
@@ -223,7 +223,7 @@ def _draw_resources(each: PageResult) -> Picture | None:
 
 
 def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
-    """Return the spans, with neighbours of the same phase joined."""
+    """Return the spans, with adjacent spans of the same phase joined."""
     found: list[PhaseSpan] = []
     for span in spans:
         if found and found[-1].name == span.name:
@@ -234,7 +234,7 @@ def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
 
 
 def _list_resources(found: Resources) -> PageTable:
-    """Return a line for each phase, with duration and resources."""
+    """Return a row for each phase, with duration and resources."""
     lengths_s: dict[str, list[float]] = defaultdict(list)
     for sample in found.samples:
         lengths_s[sample.phase].append(sample.duration_s)

@@ -20,7 +20,7 @@ from iotbench.results.result import RunRecord
 
 
 def detail_of(each: PageResult) -> Detail:
-    """Return the detail of a result."""
+    """Return the details of a result."""
     result = each.result
     dataset = result.dataset.model_dump(mode="json", exclude={"ranges"})
     options = {
@@ -43,7 +43,7 @@ def detail_of(each: PageResult) -> Detail:
 
 
 def _list_alerts(each: PageResult) -> list[tuple[str, str]]:
-    """Return the alerts of all repeats; an alert that not all repeats have names the repeat."""
+    """Return the alerts of all repeats; an alert that only some repeats have names the repeat."""
     repeats = [[*alerts_of(result)] for result in each.results]
     found: dict[tuple[str, str], None] = {}
     for place, alerts in enumerate(repeats, 1):
@@ -70,7 +70,7 @@ def _list_facts(each: PageResult) -> Iterator[tuple[str, str]]:
 
 
 def _list_rows(each: PageResult) -> PageTable:
-    """Return the table of the terminal with every column."""
+    """Return the table that the terminal shows, with all columns."""
     first, *others = (c for c in columns_of(each.summary.subject) if c.title != "Verdict")
     rows = []
     for row in each.summary.every:
@@ -117,7 +117,7 @@ def _describe(run: RunRecord) -> dict[str, str]:
 
 
 def _format_values(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as text, in which commas separate lists."""
+    """Return option values as text, with commas between the items of a list."""
     return {
         key: ", ".join(map(str, v)) if isinstance(v, list | tuple) else "" if v is None else str(v)
         for key, v in options.items()

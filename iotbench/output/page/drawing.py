@@ -1,4 +1,4 @@
-"""Pictures from specifications of Vega-Lite, in the colours of the page's style sheet."""
+"""Draws pictures from Vega-Lite specifications, in the colours of the page's style sheet."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,23 +14,24 @@ WIDTH_PX = 430.0
 LETTER_PX = 6.6
 """Approximate mean width of a letter."""
 _MEASURED_PX = 12
-"""Size for the layout. Letters have 10 px, since the reader's font may be wider."""
+"""Font size for the layout: larger than the drawn 10 px, since the reader's font may be wider."""
 _FONT = "sans-serif"
-"""A font about as wide as the page's, which replaces it."""
+"""Font for the layout, about as wide as the font of the page, which is used for drawing."""
 _SNIPPET = """
 window.drawn = (element, spec) => vegaEmbed(element, spec, {
   mode: "vega", renderer: "svg", actions: false, ast: true, tooltip: false, defaultStyle: false,
   logLevel: 1,
 });
 """
-"""`ast` interprets expressions, so that the page's policy can forbid `eval`. The log level hides
-warnings about empty layers, which figures without ranges have."""
+"""Script that draws a compiled specification. `ast` interprets expressions, so that the policy of
+the page can forbid `eval`. The log level hides warnings about empty layers, which occur for figures
+without ranges."""
 ORIGIN = (
     "Vega, github.com/vega/vega: Copyright (c) University of Washington Interactive Data Lab"
     " and contributors, BSD 3-Clause License; with modules of D3, github.com/d3: Copyright Mike"
     " Bostock, ISC License. Provided as is, without warranty of any kind."
 )
-"""Origin of the script of `bundle_library`."""
+"""Origin and licence of the script that `bundle_library` returns."""
 LOOK: Mapping[str, Any] = {
     "background": "transparent",
     "font": _FONT,
@@ -88,7 +89,7 @@ def draw(title: str, spec: Spec) -> str:
 
 
 def compile_spec(spec: Spec) -> Spec:
-    """Return a specification of Vega-Lite compiled for a browser."""
+    """Return a Vega-Lite specification, compiled for a browser."""
     import vl_convert  # noqa: PLC0415
 
     found: Spec = vl_convert.vegalite_to_vega(in_picture(spec))
@@ -110,11 +111,11 @@ _QUIET = {
     "opacity": "1", "text-anchor": "start", "font-weight": "normal", "stroke-dasharray": "1,0",
     "transform": "translate(0,0)",
 }  # fmt: skip
-"""Needless attributes with their default values; `_DROPPED` have any value."""
+"""Attributes that are removed if they have these default values; `_DROPPED` are always removed."""
 
 
 def embed(text: str, title: str) -> str:
-    """Return a file of Vega as an SVG element of a page."""
+    """Return the SVG text that Vega wrote, as an SVG element of a page."""
     ET.register_namespace("", _SVG)
     root = ET.fromstring(text)  # noqa: S314 - the library wrote it
     for name in [each for each in root.attrib if each != "viewBox"]:

@@ -1,4 +1,4 @@
-"""Pictures of rate, memory and queries for newest rows over the number of series."""
+"""Pictures of rate, memory and queries for newest rows by number of series."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,14 +19,15 @@ from simulator.protocol.spec import Work
 _FEWEST = 3
 """Minimum number of points of a line."""
 _ONE = ("single-lastpoint", "single-last-loc")
-"""Queries for the newest row of one series."""
+"""Names of queries for the newest row of one series."""
 _EACH = ("lastpoint", "newest-per-series", "newest-per-device")
-"""Ends of queries for the newest row of each series, which may begin with a table."""
+"""Endings of the names of queries for the newest row of each series; a name may begin with a
+table."""
 _Value = Callable[[PageResult], float | None]
 
 
 def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the pictures of targets with results of at least three numbers of series."""
+    """Yield the pictures of targets that have results for at least three numbers of series."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
     for each in group:
@@ -46,7 +47,7 @@ def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def series_of(result: Result) -> int:
-    """Return the number of series in all tables of a result; 0: unknown."""
+    """Return the number of series in all tables of a result; 0 if unknown."""
     reader = DatasetReader(result.dataset)
     if reader.sizes is None:
         return 0

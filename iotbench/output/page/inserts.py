@@ -18,12 +18,12 @@ from iotbench.results.latency import latency_of, merge, percentiles_ms
 from simulator.protocol.histogram import merge_histogram
 
 _PER_DECADE = 12
-"""Points of a distribution for each decade, such as from 90 % to 99 %."""
+"""Number of points of a distribution per decade, such as from 90 % to 99 %."""
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
 def draw_figures(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield a picture of each figure that has one, over the subject of the rows."""
+    """Yield the pictures of all figures with a declared picture, by number of workers or level."""
     subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
         having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]
@@ -33,20 +33,20 @@ def draw_figures(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def draw_distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the latency at each percentile, of the last row of each result."""
+    """Yield pictures of the latency at each percentile, for the last row of each result."""
     for some in chunks([(each, each.summary.rows) for each in group]):
         yield _draw_distribution([each for each, _ in some])
 
 
 def draw_sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the bytes per row of the results with a known size."""
+    """Yield pictures of the bytes per row of all results with a known size on disk."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
         yield _draw_sizes([each for each, _ in some])
 
 
 def _merge_latencies(each: PageResult, row: Row) -> HdrHistogram:
-    """Return the latencies of the batches behind a row."""
+    """Return the merged latencies of the batches that a row describes."""
     if row.place.stage is not None:
         reports = [worker for run in each.done for worker in run.outcome.workers]
         stages = [stage for report in reports for stage in report.stages]
@@ -87,7 +87,7 @@ def _draw_distribution(group: Sequence[PageResult]) -> Picture:
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
-    """Return the values at percentiles, up to the highest with enough samples."""
+    """Return the values at percentiles, up to the highest percentile with enough samples."""
     total = histogram.get_total_count()
     nines = len(str(total)) - 1
     steps = [step / _PER_DECADE for step in range(nines * _PER_DECADE + 1)]

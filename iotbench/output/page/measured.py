@@ -1,4 +1,4 @@
-"""The results of a page, with repeats joined; each has a label and a style."""
+"""The results of a page, with repeats joined; each result has a label and a style."""
 
 import json
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from iotbench.store.lookup import paths_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
-"""Options that labels omit, since pictures show them or values are never equal."""
+"""Options that labels omit, because pictures show them or their values always differ."""
 _OF_A_REPEAT = ("rows", "start_ms", "seed")
 """Options that may differ between repeats, such as the rows of an insert with a duration."""
 _MOST_WORDS = 2
@@ -34,16 +34,16 @@ _WORST_ENDS = ("failed", "interrupted", "running", "done")
 
 @dataclass(frozen=True, slots=True)
 class RepeatedItem:
-    """The item of a plan that results repeat."""
+    """The item of a plan that was measured by one or more results."""
 
     record: Path
-    """File of the plan or reproduction."""
+    """File of the record of the plan or reproduction."""
     setting: str
     target: str
     place: int = 0
-    """Place of the setting in the plan."""
+    """Index of the setting in the plan."""
     is_search: bool = False
-    """True if the setting has a search, in which each number has its own results."""
+    """True if the setting has a search, in which each searched number has its own results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class Sources:
     results: Sequence[tuple[Path, Result]]
     reproductions: Sequence[tuple[Path, Reproduction]]
     repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
-    """File of a result -> the item that it repeats."""
+    """File of a result -> the item that the result belongs to."""
 
 
 def find_sources(folder: Path, names: Sequence[str]) -> Sources:
-    """Return the named sources; ConfigError lists unknown, damaged or unsuitable names.
+    """Return the named sources; a ConfigError lists unknown, damaged or unsuitable names.
 
     The file of a plan or a capacity includes the results of its sweeps.
     """
@@ -78,7 +78,7 @@ def find_sources(folder: Path, names: Sequence[str]) -> Sources:
 
 
 def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
-    """Return file -> item of the results of a plan or a reproduction, in the same folder."""
+    """Return file -> item for the results of a plan or a reproduction, in the same folder."""
     if not isinstance(record, PlanRecord | Reproduction):
         return {}
     planned = record.plan.get("settings", ()) if isinstance(record, PlanRecord) else ()
@@ -96,12 +96,12 @@ def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """A result on a page, or several repeats as one result."""
+    """A result on a page, which may join several repeats."""
 
     results: Sequence[Result]
-    """One result, or the repeats in order of time."""
+    """One result, or the repeats in chronological order."""
     result: Result
-    """The only result, or the first one with the runs of all repeats."""
+    """The only result, or the first result with the runs of all repeats."""
     summary: Summary
     files: Sequence[Path]
     index: int
@@ -109,27 +109,27 @@ class PageResult:
     label: str
     style: SeriesStyle
     repeated: RepeatedItem | None
-    """Item of a plan that the results repeat; None: no plan."""
+    """Item of a plan to which the results belong; None if they belong to no plan."""
 
     @property
     def ids(self) -> str:
-        """The ids of its results."""
+        """IDs of the joined results."""
         pairs = zip(self.files, self.results, strict=True)
         return ", ".join(id_of(path) or result.sweep_id for path, result in pairs)
 
     @property
     def is_repeated(self) -> bool:
-        """True if its figures are means over repeats."""
+        """True if the figures are means over repeats."""
         return len(self.results) > 1
 
     @property
     def anchor(self) -> str:
-        """The id of the element with its details."""
+        """ID of the HTML element with the details of the result."""
         return f"result-{self.index}"
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The key of results that share pictures."""
+        """Key that is equal for results in the same pictures."""
         return _find_group(self.result)
 
     @property
@@ -144,7 +144,7 @@ class PageResult:
 
     @property
     def durability(self) -> str:
-        """The durability of acknowledged rows in a word or two."""
+        """Durability of acknowledged rows, in one or two words."""
         server = self.result.server
         words = {True: "durable", False: "not durable", None: "unknown"}
         return words[server.durable] if server else "-"
@@ -153,7 +153,7 @@ class PageResult:
 def order_results(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem] | None = None
 ) -> list[PageResult]:
-    """Return the results by kind and time, with each file once and repeats joined."""
+    """Return the results by kind and time, with duplicate files removed and repeats joined."""
     groups = _group_repeats(found, repeated or {})
     results = [join_result([result for _, result in group]) for group in groups]
     items = [(repeated or {}).get(group[0][0]) for group in groups]
@@ -180,7 +180,7 @@ def order_results(
 def _group_repeats(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem]
 ) -> list[list[tuple[Path, Result]]]:
-    """Return groups of results that repeat each other, by kind and time."""
+    """Return groups of results that repeat the same measurement, by kind and time."""
     unique = {path.resolve(): (path, result) for path, result in found}
     groups: dict[object, list[tuple[Path, Result]]] = defaultdict(list)
     for file, (path, result) in sorted(
@@ -201,7 +201,7 @@ def _find_group(result: Result) -> tuple[str, ...]:
 
 
 def _write_labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
-    """Return a label for each result: target, and the setting and options that distinguish it."""
+    """Return a label for each result: the target, and the differences from its other results."""
     own: dict[tuple[str, tuple[str, ...]], dict[str, list[Result]]] = defaultdict(dict)
     for result, setting in zip(results, settings, strict=True):
         own[result.target, _find_group(result)].setdefault(setting, []).append(result)
@@ -221,7 +221,7 @@ def _write_labels(results: Sequence[Result], settings: Sequence[str]) -> list[st
 
 
 def _describe_differences(result: Result, alike: Sequence[Result]) -> str:
-    """Return the options in which a result differs from others, for its label."""
+    """Return the options in which a result differs from `alike` results, for the label."""
     own, others = _select_options(result), [_select_options(each) for each in alike]
     words = [
         f"{key} {value}" for key, value in own.items() if any(o.get(key) != value for o in others)
@@ -230,7 +230,7 @@ def _describe_differences(result: Result, alike: Sequence[Result]) -> str:
 
 
 def _select_options(result: Result) -> Mapping[str, str]:
-    """Return the options of a result that a label may have."""
+    """Return the options of a result that its label may contain."""
     options = {"runner": result.runner, **result.configuration}
     return {
         key: str(value)
@@ -270,7 +270,7 @@ def _renumber(runs: Iterable[RunRecord]) -> list[RunRecord]:
 
 
 def join_summary(summaries: Sequence[Summary]) -> Summary:
-    """Return a summary with one row for each place: means over the summaries that have it."""
+    """Return a summary with one row for each place: means over the summaries with this place."""
     if len(summaries) == 1:
         return summaries[0]
     rows = _join_rows([summary.rows for summary in summaries])
@@ -279,7 +279,7 @@ def join_summary(summaries: Sequence[Summary]) -> Summary:
 
 
 def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
-    """Join the rows of each place. Of a ramp, the lowest number of workers is kept."""
+    """Join the rows of each place; rows of a ramp keep the lowest number of workers."""
     places: dict[tuple[Place, int], list[Row]] = defaultdict(list)
     for rows in repeats:
         seen: Counter[Place] = Counter()
@@ -303,6 +303,9 @@ def _join_row(rows: Sequence[Row]) -> Row:
 
 
 def _find_rank(row: Row) -> int:
-    """Return the rank of a row's verdict, 0 for the worst; text without a status: unknown."""
+    """Return the rank of a row's verdict, 0 for the worst.
+
+    A text without a status counts as unknown.
+    """
     found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
     return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)

@@ -18,7 +18,7 @@ _MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
 
 
 def warnings_of(found: Sequence[PageResult]) -> Iterator[str]:
-    """Yield the first warnings, each once with the labels of its results."""
+    """Yield the first warnings without duplicates, each with the labels of its results."""
     having: dict[str, list[str]] = {}
     for each in found:
         for text in merge_warnings([t for result in each.results for t in result.warnings]):
@@ -37,7 +37,7 @@ def _name_results(labels: Sequence[str], of: int) -> str:
 
 
 def cards_of(found: Sequence[PageResult]) -> list[Card]:
-    """Return a card for each result; empty if there are many results."""
+    """Return a card for each result; empty if the page has many results."""
     return [_make_card(each) for each in found] if len(found) <= MOST_CARDS else []
 
 
@@ -60,12 +60,12 @@ def _make_card(each: PageResult) -> Card:
 
 
 def overview_of(found: Sequence[PageResult]) -> PageTable:
-    """Return a line for each result, with its headline."""
+    """Return a table with a row for each result and its headline."""
     return PageTable([line_of(each, each.summary.headline) for each in found])
 
 
 def line_of(each: PageResult, row: Row | None) -> dict[str, str]:
-    """Return the line of a result with the figures of one of its rows."""
+    """Return the table row of a result, with the figures of a row of its summary."""
     on_disk, measured = on_disk_of(each.result), dict.fromkeys(_MEASURED, "-")
     judged = describe_result(each.result)
     if row:

@@ -1,4 +1,4 @@
-"""Pictures of figures, as kinds of measurements declare them."""
+"""Draws pictures of figures, as the kinds of measurements declare them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,17 +15,17 @@ _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "
 
 
 Rows = tuple[PageResult, Sequence[Row]]
-"""A result, and its rows in a picture."""
+"""A result, and those of its rows that a picture shows."""
 
 
 def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Sequence[Rows]]:
-    """Yield the results in groups, each for a picture."""
+    """Yield the results in groups, one group for each picture."""
     for start in range(0, len(shown), most):
         yield shown[start : start + most]
 
 
 def picture_over(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
-    """Yield the pictures of a figure with the same scale; many bars are sorted."""
+    """Yield the pictures of a figure, all with the same scale; many bars are sorted by value."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
     points = [point for _, rows in shown for point in _list_points(drawn, rows)]
@@ -76,7 +76,7 @@ def _list_points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
 
 
 def picture_ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
-    """Return the picture of two figures of named rows."""
+    """Return the picture of the ranges between two figures of named rows."""
     names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
     series = [
         ChartSeries(
@@ -100,7 +100,7 @@ def picture_ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 
 
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
-    """Return the table of a picture, with n, ends and spread of the first figure."""
+    """Return the table of a picture; the first figure has number of values, ends and spread."""
     rows = [(measured, row) for measured, of in shown for row in of]
     subject, first = shown[0][0].summary.subject, figures[0]
     found = [row.figures.get(first) for _, row in rows]
@@ -124,11 +124,11 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
 
 
 def figure_text(row: Row, name: str) -> str:
-    """Return a figure of a row or one of its facets as text; a dash: not measured."""
+    """Return a figure of a row, or one of its facets, as text; a dash if it was not measured."""
     value, unit = row.value(name), unit_of(name)
     return "-" if value is None or unit is None else format_value(value, unit)
 
 
 def spread_text(found: FigureValue | None) -> str:
-    """Return the spread of a figure as text; a dash: unknown."""
+    """Return the spread of a figure as text; a dash if the spread is unknown."""
     return "-" if found is None or found.spread is None else f"{found.spread:.1%}"

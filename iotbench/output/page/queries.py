@@ -1,4 +1,4 @@
-"""Pictures of queries: waits by type, client times and ramps."""
+"""Pictures of queries: waits by query type, client times, and ramps."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ def _select_rows(each: PageResult, workers: int) -> list[Row]:
 
 
 def _is_whole(row: Row) -> bool:
-    """Return whether a row is about a whole run, not a stage."""
+    """Return whether a row describes a whole run, not a stage."""
     return bool(row.figures) and row.place.stage is None
 
 
 def draw_waits(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield a picture of the waits by query type for each worker count."""
+    """Yield pictures of the waits by query type, for each worker count."""
     places = (row.place for each in group for row in each.summary.rows if row.figures)
     for workers in sorted({place.workers or 0 for place in places}):
         some = [(each, rows) for each in group if (rows := _select_rows(each, workers))]
@@ -47,7 +47,7 @@ def draw_waits(group: Sequence[PageResult]) -> Iterator[Picture]:
 
 
 def draw_client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield a picture of mean wait and mean client time by query type for each result."""
+    """Yield pictures of mean wait and mean client time by query type, for each result."""
     for each in group:
         workers = min(row.place.workers or 0 for row in each.summary.rows if _is_whole(row))
         found = [row for row in _select_rows(each, workers) if _is_whole(row)]

@@ -1,4 +1,4 @@
-"""All results on one axis: the selections, the first picture, and the data for others."""
+"""Ranks all results on one axis: the selections, the first picture, and data for other pictures."""
 
 import base64
 import gzip
@@ -24,24 +24,24 @@ from iotbench.output.page.pictures import spread_text
 from iotbench.output.page.style import INK, LINE, MUTED
 
 EVERY = "every"
-"""Option of a selection without restriction."""
+"""Option of a selector that does not restrict the results."""
 _BEST = "best"
 _DIGITS = 6
 _WIDTH_PX = 1000
 _ROW_PX = 17
 _LETTER_PX, _MOST_NAME_PX = 7.4, 260
 _PROMISES = {"durable": 0, "not durable": 1, "unknown": 3, "-": 7}
-"""Durability -> colour."""
+"""Durability -> number of the colour."""
 _SHAPES = {"durable": "circle", "not durable": "diamond", "unknown": "triangle-up", "-": "cross"}
 _DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
 _WIDE = f"domain('x')[1] > {WIDE} * domain('x')[0]"
 _IS_MARKED = f"indexof({_WIDE} ? [1, 10] : [1, 2, 5, 10], {_DIGIT}) >= 0"
-"""Expression: whether a logarithmic axis shows the text of a mark."""
+"""Expression that is true if a logarithmic axis shows the text of a mark."""
 _HAS_LINE = f"indexof([1, 10], {_DIGIT}) >= 0"
 
 
 def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
-    """Return the ranking of all results; None: fewer than two are comparable."""
+    """Return the ranking of all results; None if fewer than two results can be compared."""
     kinds = Counter(each.about for each in found if each.summary.headline)
     if not kinds or max(kinds.values()) < 2:
         return None
@@ -105,7 +105,7 @@ def _compute_hash(script: str) -> str:
 
 
 def axis_title(figure: Figure) -> str:
-    """Return the title of an axis with the better direction."""
+    """Return the title of an axis, which names the better direction."""
     return f"{figure.title}, {figure.better} is better"
 
 
@@ -132,7 +132,7 @@ def _describe_result(each: PageResult) -> Mapping[str, Any]:
 
 
 def _list_rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
-    """Yield the data of each row; a result without rows has an empty row."""
+    """Yield the data of each row; a result without rows gives one empty row."""
     for number, each in enumerate(found):
         own = [*line_of(each, each.summary.headline).values()]
         rows: list[Row | None] = [row for row in each.summary.every if row.figures]
@@ -151,12 +151,12 @@ def _list_rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
 
 
 def _find_rank(each: PageResult, row: Row | None) -> int:
-    """Return the rank of a row in its result: 2 for the headline, 1 for a total, or 0."""
+    """Return the rank of a row in its result: 2 for the headline, 1 for a total, 0 otherwise."""
     return 2 if row is each.summary.headline else int(row in each.summary.totals)
 
 
 def _list_figures(row: Row | None) -> dict[str, Any]:
-    """Return the compared figures, each with its facets."""
+    """Return the figures of a row that rankings compare, each with its facets."""
     if row is None:
         return {}
     shown = {name: f for name, f in row.figures.items() if FIGURES[name].compared}
@@ -178,9 +178,10 @@ def _find_setting(each: PageResult) -> str:
 
 
 def _choose_setting(found: Sequence[PageResult]) -> str:
-    """Return the setting to show first: the first of the settings that most targets have.
+    """Return the setting to show first: the first setting with the largest number of targets.
 
-    EVERY for few results, and if a result belongs to no plan. Settings with a search do not count.
+    EVERY is returned for few results, or if a result belongs to no plan. Settings with a search are
+    ignored.
     """
     items = [each.repeated for each in found if each.repeated]
     places = {item.setting: item.place for item in items if not item.is_search}
@@ -237,7 +238,7 @@ def _list_choices(
 
 
 def _measure_px(texts: Iterable[str], most_px: float = _MOST_NAME_PX) -> float:
-    """Return the width of texts next to the axis."""
+    """Return the width of the longest text next to the axis."""
     return min(max(map(len, texts), default=0) * _LETTER_PX, most_px)
 
 
@@ -251,7 +252,8 @@ def _specify(
 ) -> Spec:
     """Return the specification of a picture with a row for each item of `shown`.
 
-    An item has name, value, low, high, zero, text, durability, and `picked`: A or B if compared.
+    An item has name, value, low, high, zero, text, durability, and `picked`, which is A or B if the
+    item is compared.
     """
     scale: Spec = {"type": "log", "nice": False, "padding": 12} if is_log else {"zero": True}
     look: Spec = {

@@ -1,4 +1,4 @@
-"""A reproduction on a page: our figures next to the document's, and claims."""
+"""Shows a reproduction on a page: our figures next to figures of the document, and claims."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def _describe(line: FigureLine) -> dict[str, str]:
 
 
 def _list_clusters(record: Reproduction) -> PageTable:
-    """Return the rates by number of nodes; empty if the document has none."""
+    """Return the rates by number of nodes; empty if the document has no such rates."""
     rows = [
         {
             "Target": cell.target,
@@ -85,7 +85,7 @@ def _list_claims(claims: Sequence[ClaimRecord]) -> Iterator[dict[str, str]]:
 
 
 def _list_items(record: Reproduction) -> PageTable:
-    """Return a line for the repeats of each setting on each target."""
+    """Return a row for the repeats of each setting on each target."""
     repeats: dict[tuple[str, str], list[ItemRecord]] = defaultdict(list)
     for item in record.items:
         repeats[item.target, item.setting].append(item)

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 COLOURS = 8
-"""Number of colours in `page.css`, which colour-blind readers can distinguish."""
+"""Number of colours in `page.css`; colour-blind readers can distinguish these colours."""
 INK, MUTED, LINE, PAPER = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)"
 """Variables of `page.css` for text, axes and background."""
 MARKERS = (
     "circle", "square", "triangle-up", "diamond",
     "triangle-down", "cross", "triangle-left", "triangle-right",
 )  # fmt: skip
-"""Shapes of Vega."""
+"""Marker shapes of Vega."""
 DASHES: tuple[tuple[float, ...], ...] = (
     (1, 0),
     (7, 3),
@@ -21,7 +21,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (12, 4),
     (4, 2, 1, 2, 1, 2),
 )
-"""Lengths of dashes and gaps in pixels, which distinguish series in black and white."""
+"""Lengths of dashes and gaps in pixels; the patterns distinguish series in black and white."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +29,32 @@ class SeriesStyle:
     """The appearance of a series."""
 
     colour: int = 0
-    """Number of the colour, the same for all results of a target."""
+    """Number of the colour, which is the same for all results of a target."""
     order: int = 0
     """Index of the result on the page, which determines marker and dash."""
 
     @property
     def ink(self) -> str:
-        """The colour: a variable of `page.css`."""
+        """Colour of the series, as a variable of `page.css`."""
         return f"var(--s{self.colour % COLOURS})"
 
     @property
     def marker(self) -> str:
-        """The shape of the markers."""
+        """Shape of the markers."""
         return MARKERS[self.order % len(MARKERS)]
 
     @property
     def dash(self) -> Sequence[float]:
-        """The lengths of dashes and gaps."""
+        """Lengths of dashes and gaps."""
         return DASHES[self.order % len(DASHES)]
 
 
 def colours_of(targets: Iterable[str]) -> dict[str, int]:
-    """Return target -> colour, from its name, so that most pages agree; different if possible."""
+    """Return target -> colour.
+
+    A colour depends on the name of the target, so that pages usually agree. Colours differ if
+    possible.
+    """
     found: dict[str, int] = {}
     for target in sorted(set(targets)):
         wanted = zlib.crc32(target.encode()) % COLOURS

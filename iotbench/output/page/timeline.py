@@ -1,4 +1,4 @@
-"""The picture of the course of runs: values over time with marks, and phases below."""
+"""Draws the course of runs: values over time with marks, and phases below."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from iotbench.output.page.style import INK, PAPER, SeriesStyle
 _HEIGHT_PX = 120.0
 _TIMED = ("insert", "query")
 _TONES = (0.5, 0.22, 0.36, 0.64, 0.15, 0.43)
-"""Tones of the other phases, which are distinct in print."""
+"""Tones of the phases without timed work, which are distinct in print."""
 _WORK = ("triangle-down", "diamond", "triangle-up", "circle")
 _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
-"""Markers of the server's own work, and of failures."""
+"""Markers of failures; `_WORK` are the markers of the server's own work."""
 _MOST_WHOLE_MARKS = 30
 _STEP_PX = 3.0
-"""Minimum distance of values, about the width of a line."""
+"""Minimum distance between values, about the width of a line."""
 _BAND_OPACITY = 0.2
 _MARK_PX = 12.0
 """Height of a row of markers."""
@@ -64,9 +64,9 @@ def draw_course(
     phases: Mapping[str, Sequence[PhaseSpan]],
     marks: Sequence[TimelineMark] = (),
 ) -> str:
-    """Return values over time with marks, and rows of phases below.
+    """Return a picture of values over time with marks, and rows of phases below.
 
-    If there are more values than columns, a line shows means, and a band their range.
+    If the picture has more values than pixels, a line shows means, and a band the range of values.
     """
     left_px = max(min(max(map(len, phases)) * LETTER_PX, LONGEST_LABEL_PX) + 10, 44.0)
     width_px = WIDTH_PX - left_px - 18
@@ -91,7 +91,7 @@ def draw_course(
 def thin(
     points: Sequence[ChartPoint], domain: tuple[float, float], width_px: float
 ) -> list[ChartPoint]:
-    """Return the points or, if there are too many, the mean and range of each column."""
+    """Return the points; if the picture has too many, return the mean and range of each column."""
     if len(points) <= width_px:
         return [*points]
     start, end = domain
@@ -142,7 +142,7 @@ def _draw_marks(
 ) -> list[Spec]:
     """Return the layers of marks: a row of markers for each kind, and a line at each mark.
 
-    Lines of many marks are short, so that values remain visible.
+    If the picture has many marks, the lines are short, so that values remain visible.
     """
     if not marks:
         return []

@@ -1,1 +1,1 @@
-"""Bundles: results, with everything that others need to check and repeat them."""
+"""Bundles of results, with everything that other people need to check and repeat the results."""

@@ -1,4 +1,4 @@
-"""The files of a bundle."""
+"""Builds the files of a bundle."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ _VERSIONS = "versions.json"
 
 
 def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[str, bytes]:
-    """Return name -> content of the files of a bundle.
+    """Return name -> content for the files of a bundle.
 
-    `left`: result -> options that its command does not have in a bundle.
+    `left`: file of a result -> options of its command that are not available in a bundle.
     """
     targets = Targets(found.sweeps)
     known = _group_by_versions(found.sweeps)
@@ -41,7 +41,7 @@ def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[s
 
 
 def _render_page(found: BundledResults) -> str:
-    """Return the page, with names of files in the bundle."""
+    """Return the page, which refers to files by their names in the bundle."""
 
     def place_of(path: Path) -> Path:
         return Path(RESULTS) / path.name
@@ -59,7 +59,7 @@ def _render_page(found: BundledResults) -> str:
 
 
 def _group_by_versions(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
-    """Return versions and machines, each with its results."""
+    """Return each combination of versions and machine with the files of its results."""
     groups: dict[str, dict[str, Any]] = {}
     for path, result in sweeps:
         found = _describe(result)

@@ -1,4 +1,4 @@
-"""The configuration of a bundle: targets as measured, and the commands that use them."""
+"""The configuration of a bundle: the measured targets, and commands that use the targets."""
 
 import re
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 _REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace")
-"""Options of a command that the bundle's configuration or folder replaces."""
+"""Options of a command that the configuration or folder of the bundle replaces."""
 _FILES = ("data", "manifest")
 _START = ("start-time", "data")
-"""Options that set the start of the rows of an insert."""
+"""Options that determine the start of the rows of an insert."""
 
 
 class Targets:
-    """The targets of results, one for each set of options."""
+    """The targets of results, with one entry for each set of options."""
 
     def __init__(self, found: Sequence[tuple[Path, Result]]) -> None:
         self._entries: dict[str, dict[str, Any]] = {}
         self._names: dict[Path, str] = {}
         self.variables: dict[str, str] = {}
-        """Variable of the environment -> the option with its credential."""
+        """Environment variable -> description of the option that takes a credential from it."""
         for path, result in found:
             self._names[path] = self._add(result)
         spaces = {result.ran_on.get("namespace", "") for _, result in found} - {""}
@@ -62,7 +62,7 @@ class Targets:
         return yaml.safe_dump({**space, "targets": self._entries}, sort_keys=False, width=10_000)
 
     def command(self, path: Path, result: Result) -> list[str]:
-        """Return the words of the command that inserts the same rows with this configuration."""
+        """Return the words of the command that repeats a result with this configuration."""
         if not isinstance(result.command, GivenCommand):
             return []
         own = result.command.without(_REPLACED).options
@@ -76,5 +76,5 @@ class Targets:
 
 
 def left_out(left: GivenCommand) -> list[str]:
-    """Return the words of options that the bundle neither has nor replaces."""
+    """Return the words of options that are neither in the bundle nor replaced by it."""
     return [*left.without(_REPLACED).words[1:]]

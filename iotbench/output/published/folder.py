@@ -1,4 +1,4 @@
-"""Bundles on disk: writing and checking."""
+"""Writes bundles to folders, and checks bundles."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ def expect_empty(folder: Path) -> None:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files and their checksums to a folder, which appears once it is complete."""
+    """Write files and their checksums to a folder, which appears only when it is complete."""
     sums = "".join(
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
         for name, content in sorted(files.items())
@@ -58,7 +58,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def problems_of(folder: Path) -> Iterator[str]:
-    """Yield the problems of a bundle; ConfigError if the folder is not one."""
+    """Yield the problems of a bundle; ConfigError if the folder is not a bundle."""
     sums = folder / SUMS
     if not sums.is_file():
         raise ConfigError(f"--check: {folder}: has no file {SUMS}; expected a folder of `publish`")

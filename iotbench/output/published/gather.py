@@ -1,4 +1,4 @@
-"""The result files of a bundle, and reasons against publication."""
+"""The result files of a bundle, and the reasons against their publication."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,14 @@ class BundledResults:
     """The results of a bundle, each with its file."""
 
     sweeps: Sequence[tuple[Path, Result]]
-    """Sweeps in order of time."""
+    """Sweeps in chronological order."""
     records: Sequence[tuple[Path, Gathered, Any]]
-    """Records of plans, reproductions and capacities; `sweeps` includes their sweeps."""
+    """Records of plans, reproductions and capacities; `sweeps` includes the sweeps of these
+    records."""
 
     @property
     def paths(self) -> list[Path]:
-        """The files."""
+        """Paths of all files."""
         return [path for path, _ in self.sweeps] + [path for path, _, _ in self.records]
 
     @property
@@ -54,9 +55,9 @@ class BundledResults:
 
 
 def gather(folder: Path, names: Sequence[str]) -> BundledResults:
-    """Return the named results; ConfigError with the reasons against publication.
+    """Return the named results; a ConfigError lists the reasons against publication.
 
-    They include the inserts of queried rows, if the folder has them.
+    The results include the inserts of queried rows, if these are in the folder.
     """
     sweeps: dict[Path, Result] = {}
     records = []
@@ -79,7 +80,7 @@ def gather(folder: Path, names: Sequence[str]) -> BundledResults:
 
 
 def _find_insert(path: Path, result: Result) -> dict[Path, Result]:
-    """Return the insert of the queried rows, if the folder of the result has it."""
+    """Return the insert that wrote the queried rows, if it is in the folder of the result."""
     if not kind_of(result).needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):

@@ -21,9 +21,9 @@ from simulator.errors import counted
 
 FILE = "README.md"
 COMMANDS = "commands.sh"
-"""File with the commands of sweeps that belong to a record."""
+"""File with the commands of all sweeps that belong to a record."""
 _REPEATED = "../repeated"
-"""Output folder of the commands, outside the bundle."""
+"""Folder outside the bundle, to which the commands write."""
 _FILES = """\
 | File | Content |
 |---|---|
@@ -37,7 +37,7 @@ _FILES = """\
 
 _COMMANDS_FILE = f"| `{COMMANDS}` | the commands of results that plans or searches measured |"
 _WIDTH = 120
-"""Width of a table as text."""
+"""Width of a table in the README, in characters."""
 
 
 def format_readme(
@@ -51,7 +51,7 @@ def format_readme(
 
 
 def format_commands(found: BundledResults, targets: Targets) -> str:
-    """Return the commands of the results that belong to a record, one per line."""
+    """Return the commands of the results that belong to a record, one command per line."""
     lines = (
         "# in this folder; README.md says what they need",
         *_list_commands(found.parts, targets),
@@ -115,7 +115,7 @@ def _format_file(path: Path) -> str:
 def _describe_verdict(
     path: Path, kind: Gathered, record: Any, found: BundledResults
 ) -> Iterator[str]:
-    """Yield the verdict of a record, and each warning of its results."""
+    """Yield a line with the verdict of a record, and a line for each warning of its results."""
     outline, names = kind.outline(record), {*kind.files(record)}
     judged = describe_verdict(outline.verdict, outline.verify)
     own = [result for each, result in found.parts if each.name in names]

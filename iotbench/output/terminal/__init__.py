@@ -1,1 +1,1 @@
-"""Results as text in the terminal: progress, tables, notes."""
+"""Shows results as text in the terminal: progress, tables and notes."""

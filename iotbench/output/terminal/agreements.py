@@ -1,4 +1,4 @@
-"""The result of `validate`: a table, JSON or CSV, with answers side by side."""
+"""Shows the result of `validate`: a table, JSON or CSV, with answers side by side."""
 
 import json
 import sys
@@ -20,14 +20,14 @@ from simulator.protocol.events import ShownAnswer
 
 _EQUAL = "equal to the truth"
 _LISTED = 5
-"""Number of different answers to an own query that are printed."""
+"""Maximum number of different answers printed for a user-defined query."""
 _SHOWN_ROWS = 20
 
 
 def format_validated(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None], form: str
 ) -> str:
-    """Return a comparison in one of the formats of results."""
+    """Return a comparison of answers in one of the formats of results."""
     records = [_make_record(each, results) for each in found]
     if form == "json":
         return json.dumps(_make_content(results, records, files), indent=1) + "\n"
@@ -37,7 +37,7 @@ def format_validated(
 
 
 def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield (query, answer) of the shown answers in a result."""
+    """Yield (name of query, answer) for the answers that a result shows."""
     for query in result.queries:
         yield from ((query.name, answer) for answer in query.shown)
 
@@ -115,7 +115,10 @@ def _draw(table: Table) -> Iterator[str]:
 def _list_different(
     result: Result, agreed: Sequence[Agreement]
 ) -> Iterator[tuple[str, ShownAnswer]]:
-    """Yield (query, answer) of the first answers to own queries that differ between targets."""
+    """Yield (name of query, answer) for the first answers that differ between targets.
+
+    Only user-defined queries have such answers.
+    """
     wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
     for query in result.queries:
         for each in query.digests:
@@ -127,7 +130,7 @@ def _list_different(
 
 
 def _list_answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
-    """Yield the shown answers side by side, and the truth if an answer is wrong."""
+    """Yield lines that show answers side by side, with the truth if an answer is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
         for query, answer in (*_list_shown(result), *_list_different(result, agreed)):

@@ -1,4 +1,4 @@
-"""The course of a sweep, event by event, for terminal, metrics and live page."""
+"""The course of a sweep, event by event, for the terminal, metrics and the live page."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,25 +10,25 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent,
 
 @dataclass(frozen=True, slots=True)
 class SweepMoment:
-    """A sweep after an event of one of its runs."""
+    """The state of a sweep after an event of one of its runs."""
 
     planned: PlannedRun
     event: Event
     number: int
-    """Number of the run, from 1."""
+    """Number of the run, starting from 1."""
     of: int
     """Number of runs in the sweep."""
     phase: str = ""
     detail: str = ""
-    """The collector's description of the phase's progress."""
+    """The collector's description of the progress in this phase."""
     progress: ProgressEvent | None = None
-    """Latest progress of the phase; `sample` is its latest sample."""
+    """Latest progress in this phase; the latest sample is in `sample`."""
     sample: SampleEvent | None = None
     left_s: float | None = None
-    """Time until the timed part of the run ends, if known."""
+    """Time until the timed part of the run ends; None if unknown."""
     sweep_left_s: float | None = None
     fault: str = ""
-    """The fault in progress."""
+    """Name of the fault in progress; empty if there is none."""
 
     @property
     def workers(self) -> int:
@@ -37,7 +37,7 @@ class SweepMoment:
 
     @property
     def place(self) -> str:
-        """The current query and its number."""
+        """Name of the current query, and its number among the queries."""
         names = list(self.planned.spec.load.queries)
         query = self.sample.query if self.sample else ""
         return f"{query}, {names.index(query) + 1} of {len(names)}" if query in names else query
@@ -54,7 +54,7 @@ class Course:
         self._clock = clock
         self._last: SweepMoment | None = None
         self._began_s: dict[str, float] = {}
-        """Query of this run -> time of its first event."""
+        """Name of a query in this run -> time of its first event."""
         self._measured_s: float | None = None
         """Time of the first event in the measured part of this run."""
 
@@ -93,7 +93,7 @@ class Course:
         return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
 
     def _enter(self, now: SweepMoment, phase: str) -> SweepMoment:
-        """Return the moment without the values of an earlier phase."""
+        """Return the moment at the start of a phase, without the values of the previous phase."""
         if now.phase == phase:
             return now
         return replace(
@@ -104,7 +104,7 @@ class Course:
         return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
 
     def _estimate_queries_s(self, now: SweepMoment, sample: SampleEvent) -> float | None:
-        """Return the time until the last query of the run ends; None: unknown."""
+        """Return the time until the last query of the run ends; None if unknown."""
         load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
         names = list(load.queries)
         if load.ramp or sample.query not in names:
@@ -149,10 +149,10 @@ class Estimate:
         self._finished.append(_Finished(_count_workers(current), _count_rows(current), duration_s))
 
     def left_s(self, run_left_s: float | None, rows_per_s: float) -> float | None:
-        """Return the time until the sweep ends; None: unknown.
+        """Return the time until the sweep ends; None if unknown.
 
-        `run_left_s` and `rows_per_s` are the progress of the current run. Until a run has
-        finished, all other runs are assumed to have the same rate.
+        `run_left_s` and `rows_per_s` describe the progress of the current run. Until a run has
+        finished, the rate of this run is assumed for all other runs.
         """
         current, *others = self._planned[len(self._finished) :]
         if not others:
@@ -168,7 +168,7 @@ class Estimate:
         return left_s + sum(map(self._estimate_s, others))
 
     def _estimate_s(self, planned: PlannedRun) -> float:
-        """Return the duration of a run, from the finished runs with the nearest worker count."""
+        """Estimate the duration of a run from the finished runs with the nearest worker count."""
         distance = min(abs(done.workers - _count_workers(planned)) for done in self._finished)
         alike = [
             done
@@ -184,7 +184,7 @@ def _count_workers(planned: PlannedRun) -> int:
 
 
 def _count_rows(planned: PlannedRun) -> int:
-    """Return how many rows a run writes; 0 for a run with a duration."""
+    """Return the number of rows that a run writes; 0 for a run with a duration."""
     if planned.spec.clocking.duration_s:
         return 0
     return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))

@@ -29,17 +29,17 @@ _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
 }
-"""Precision -> note for the size of the tables."""
+"""Precision -> note on the size of the tables."""
 _MOST_TIMED_RUNS = 4
-"""Maximum number of runs with a list of seconds."""
+"""Maximum number of runs for which the times of occurrences are listed."""
 _DAY_S = 86_400
 _WARNING = "warning"
 _MOST_WRONG = 5
 _REACHING = ("target", "config", "runner", "extra-option")
-"""Options with which the next command reaches the same target."""
+"""Options that the next command needs to reach the same target."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 _PLAN_LINES = 20
-"""Maximum number of lines of a plan in a terminal."""
+"""Maximum number of lines of a query plan in a terminal."""
 _MORE = "and further statements, without plans"
 
 
@@ -58,7 +58,7 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
 def brief_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield at most five lines: verdict, durability, first warning, file, next command.
 
-    Failures, and facts that an option requested, precede them.
+    Before these lines, yield failures, and facts that the user requested with an option.
     """
     alerts = [*alerts_of(result)]
     wrong = [f"{name}: {text}" for name, text in alerts if name != _WARNING]
@@ -81,7 +81,7 @@ def brief_of(result: Result, path: Path | None) -> Iterator[str]:
 
 
 def _suggest_next(result: Result, path: Path) -> str:
-    """Return the next command, and the command that shows everything."""
+    """Return a line with the next command, and the command that shows the whole result."""
     where = [] if path.parent == DEFAULT_FOLDER else ["--output", str(path.parent)]
     everything = f"everything about it: `{command_line(['show', *where])}`"
     if result.status != "done" or not kind_of(result).is_measured:
@@ -137,7 +137,7 @@ def _describe_resources(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def background_of(result: Result) -> str:
-    """Return the server's background work in the timed parts; empty: not counted."""
+    """Return the server's background work in the timed parts; empty if none was counted."""
     total: Counter[str] = Counter()
     runs = [run.outcome.background for run in result.runs if run.outcome.background]
     for each in runs:
@@ -150,7 +150,7 @@ def background_of(result: Result) -> str:
 
 
 def _count_failures(result: Result) -> str:
-    """Return the failures in the timed parts of the runs; empty: none."""
+    """Return the failures in the timed parts of the runs; empty if there were none."""
     total: Counter[str] = Counter()
     for run in result.runs:
         for each in occurrences_of(run.outcome):
@@ -159,7 +159,7 @@ def _count_failures(result: Result) -> str:
 
 
 def _describe_times(result: Result, *, are_failures: bool) -> str:
-    """Return the seconds of occurrences in each run, in brackets."""
+    """Return the times of occurrences in each run, in parentheses."""
     found = [
         (run, [e for e in occurrences_of(run.outcome) if e.is_failure == are_failures])
         for run in result.runs
@@ -175,7 +175,7 @@ def _describe_times(result: Result, *, are_failures: bool) -> str:
 
 
 def _describe_compared(result: Result) -> str:
-    """Return how stored rows were compared, and which differences remain undetected."""
+    """Describe how stored rows were compared, and which differences remain undetected."""
     level = level_of(result.runs)
     if level is None:
         return ""
@@ -188,7 +188,7 @@ def _describe_compared(result: Result) -> str:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Return name in the plural -> count as text."""
+    """Return counts as text, each after its name in the plural."""
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
@@ -201,7 +201,7 @@ def _describe_size(on_disk: OnDisk, workload: str) -> str:
 
 
 def mismatches_of(result: Result) -> list[str]:
-    """Return the wrong, incomplete or unknown verdicts of the runs."""
+    """Return the reasons of all verdicts of runs that are wrong, incomplete or unknown."""
     return [
         f"{_describe_place(run)}{verdict.reason}" for run, verdict in _find_failed_verdicts(result)
     ]
@@ -244,7 +244,7 @@ def _describe_configuration(result: Result) -> str:
 
 
 def _format_options(options: Mapping[str, Any]) -> str:
-    """Return options as key=value words, in which commas separate lists."""
+    """Return options as key=value words, with commas between the items of a list."""
     lists = {
         key: ",".join(map(str, v)) for key, v in options.items() if isinstance(v, list | tuple)
     }
@@ -252,7 +252,7 @@ def _format_options(options: Mapping[str, Any]) -> str:
 
 
 def _describe_cluster(result: Result) -> str:
-    """Return the cluster, and the largest number of workers on each node."""
+    """Describe the cluster, and the largest number of workers on each node."""
     words = [f"{name} {value}" for name, value in result.ran_on.items()]
     most: Counter[str] = Counter()
     for run in result.runs:
@@ -262,7 +262,10 @@ def _describe_cluster(result: Result) -> str:
 
 
 def days_until_full(result: Result, disk_bytes: int) -> str:
-    """Return a line with the days at each rate; ConfigError if size or rate was not measured."""
+    """Return a line with the number of days until the disk is full, for each rate.
+
+    ConfigError if the size on disk or the rate was not measured.
+    """
     summary, on_disk = summary_of(result), on_disk_of(result)
     rows = () if kind_of(result).asks else summary.rows
     rates = {row.place: rate for row in rows if (rate := row.value("rows_per_s"))}
@@ -281,7 +284,7 @@ def _format_days(days: float) -> str:
 
 
 def answers_of(result: Result) -> Iterator[str]:
-    """Yield the lines of the shown answers of the first run that has any."""
+    """Yield lines with the answers of the first run that shows answers."""
     runs = [run for run in result.runs if any(query.shown for query in run.outcome.queries)]
     for query in runs[0].outcome.queries if runs else ():
         for each in query.shown:
@@ -305,7 +308,7 @@ def _format_answer(name: str, shown: ShownAnswer) -> Iterator[str]:
 
 
 def format_cells(row: Sequence[Scalar]) -> str:
-    """Return the values of a row of an answer."""
+    """Return the values of a row of an answer as text."""
     return " | ".join("NULL" if value is None else str(value) for value in row)
 
 
@@ -322,7 +325,7 @@ def plans_of(result: Result) -> Iterator[str]:
 
 
 def format_plans(plans: QueryPlans) -> str:
-    """Return the plans of a query; each of several plans follows its statement."""
+    """Return the plans of a query as text; each of several plans follows its statement."""
     if plans.problem:
         return f"none: {plans.problem}"
     if len(plans.statements) == 1 and not plans.more:

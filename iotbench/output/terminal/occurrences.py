@@ -1,4 +1,4 @@
-"""Events in the timed part of a run, other than batches."""
+"""Finds events in the timed part of a run, other than batches."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ _MOST_SECONDS = 6
 
 
 def occurrences_of(outcome: Outcome) -> list[Occurrence]:
-    """Return the server's own work and all failures in order of time.
+    """Return the server's own work and all failures in chronological order.
 
-    A failure in a worker's report gets the middle of its second.
+    A failure in the report of a worker is placed in the middle of its second.
     """
     failures: Counter[tuple[int, str]] = Counter()
     for worker in outcome.workers:
@@ -45,7 +45,7 @@ def marks_of(run: RunRecord) -> list[Occurrence]:
 
 
 def format_seconds(found: Sequence[Occurrence]) -> str:
-    """Return the seconds of occurrences, such as `at 3, 9 s`; of many, the first and last."""
+    """Return the times of occurrences, such as `at 3, 9 s`; of many, only the first and last."""
     seconds = [*dict.fromkeys(f"{each.at_s:.0f}" for each in found)]
     if len(seconds) <= _MOST_SECONDS:
         return f"at {', '.join(seconds)} s"

@@ -1,4 +1,4 @@
-"""The plan of a sweep, which `--dry-run` prints for the local runner."""
+"""The plan of a sweep, which `--dry-run` prints if the local runner is used."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

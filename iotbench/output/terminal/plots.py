@@ -1,4 +1,4 @@
-"""A picture of a summary for a terminal: bars of rates, or of waits of queries."""
+"""Draws a picture of a summary in a terminal: bars of rates, or bars of waits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ class _Bar:
     name: str
     value: float
     highest: float
-    """End of the lighter part."""
+    """Value at the end of the lighter part."""
     text: str
 
 
 def plot_of(summary: Summary, width: int) -> Iterator[str]:
-    """Yield the lines of a picture and an empty line; nothing without bars."""
+    """Yield the lines of a picture and an empty line; nothing if the picture has no bars."""
     title, bars = _list_bars(summary)
     most = max((bar.highest for bar in bars), default=0.0)
     if not most or len(bars) > _MOST_BARS:
@@ -42,7 +42,7 @@ def plot_of(summary: Summary, width: int) -> Iterator[str]:
 
 
 def _draw(value: float, highest: float) -> str:
-    """Return a bar of whole and eighth characters, and its lighter part."""
+    """Return a bar drawn with whole and eighth blocks, followed by its lighter part."""
     eighths = round(8 * value)
     solid = _SOLID * (eighths // 8) + _EIGHTHS[eighths % 8]
     return solid + _LIGHT * (round(highest) - len(solid))

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, lines elsewhere."""
+"""Shows progress on standard error: a bar on a terminal, lines elsewhere."""
 
 import os
 import sys
@@ -32,14 +32,14 @@ from simulator.protocol.spec import Work
 _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
 _BAR_STYLE = "cyan"
-"""Rich's default is red, like an error."""
+"""Style of the bar; Rich's default is red, like an error."""
 
 
 class ProgressDisplay:
     """Shows the progress of a sweep."""
 
     def __init__(self, *, quiet: bool, as_json: bool = False) -> None:
-        """Prepare the display; `as_json`: requested reports of queries are printed as JSON."""
+        """Prepare the display; `as_json` prints reports of queries as JSON."""
         self._quiet = quiet
         self._as_json = as_json
         width = width_of(sys.stderr) if "COLUMNS" in os.environ else None  # else the terminal's
@@ -55,7 +55,7 @@ class ProgressDisplay:
         self._number = 0
         self._shown_s = 0.0
         self._fault = ""
-        """The fault in the last line."""
+        """Name of the fault in the last line."""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
@@ -111,7 +111,7 @@ class ProgressDisplay:
             )
 
     def _redraw(self, bar: Progress, task: TaskID, moment: SweepMoment) -> None:
-        """Draw the line within the width of the terminal; the bar shrinks first."""
+        """Draw the line within the width of the terminal; the bar is shortened first."""
         description = f"{_format_head(moment)} {_format_phase(moment)}"
         room = self._console.width - len(description) - 2
         detail = _fit(moment, room - 2)
@@ -141,12 +141,12 @@ def _format_phase(moment: SweepMoment) -> str:
 
 
 def _has_news(moment: SweepMoment) -> bool:
-    """Return whether a line shows more than the phase."""
+    """Return whether a line about the moment shows more than the phase."""
     return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
 
 
 def _list_words(moment: SweepMoment) -> list[str]:
-    """Return the words of a line about a moment."""
+    """Return the words of the line about a moment."""
     done, sample = moment.progress, moment.sample
     if done:
         words = [f"{done.rows:,} of {counted(done.of, 'row')}", f"{done.rows_per_s:,.0f} rows/s"]
@@ -165,7 +165,7 @@ def _list_words(moment: SweepMoment) -> list[str]:
 
 
 def _fit(moment: SweepMoment, width: int) -> str:
-    """Return the text about a moment, without the least important words if it is too long."""
+    """Return the text about a moment; words of low importance are omitted if it is too long."""
     sample = moment.sample
     if not sample:
         return moment.detail

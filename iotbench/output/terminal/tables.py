@@ -1,4 +1,4 @@
-"""A result as text: a table with lines below it, JSON, or CSV."""
+"""Shows a result as text: a table with lines below it, JSON, or CSV."""
 
 import json
 import sys
@@ -32,13 +32,13 @@ from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
 _FLEXIBLE_WIDTH = 24
-"""Width to which verdicts are wrapped before a column is dropped."""
+"""Minimum width to which verdicts are wrapped before a column is dropped."""
 _NAME_WIDTH = 40
-"""Longest name of a query that is not wrapped."""
+"""Maximum length of the name of a query that is not wrapped."""
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
-"""Units of figures with lowest, highest and spread in the record of several runs."""
+"""Units of figures with minimum, maximum and spread in the record of several runs."""
 _REST = "start,\nend"
-"""Time outside all phases: start and end of processes or pods."""
+"""Title for the time outside all phases: start and end of processes or pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,13 @@ class TerminalColumn:
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """Rank at which a narrow table drops the column, together with equal ranks; 0: never."""
+    """Order in which a narrow table drops columns; equal ones are dropped together. 0 means
+    never."""
     text: bool = False
 
 
 def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
-    """Return the column of a figure or one of its facets."""
+    """Return the column of a figure, or of one of the facets of a figure."""
     unit = unit_of(name)
     assert unit
     write = partial(format_value, unit=unit)
@@ -63,23 +64,23 @@ def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
 _NAMES = ("Query", "Load", "Change")
-"""Titles of columns with names, which are wrapped only if they are long."""
+"""Titles of columns with names; these columns are wrapped only if the names are long."""
 _VERDICT = TerminalColumn("Verdict", lambda row: row.judged, text=True)
 _OF_CHECKS = (
     TerminalColumn("Expected", lambda row: row.expected, text=True),
     TerminalColumn("Found", lambda row: row.found, text=True),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
-"""Subject of rows with a number of workers -> rank at which that column is dropped."""
+"""Subject of a table that shows the number of workers -> `drop` of this column."""
 _DROP_SPREAD = {"workers": 4, "load": 6}
-"""Subject of rows with several runs -> rank at which the spread is dropped."""
+"""Subject of a table with several runs per row -> `drop` of the spread."""
 _RATE = "rows_per_s"
 _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
-"""Titles in the published benchmark."""
+"""(subject, figure) -> title of the column as in the published benchmark."""
 
 
 def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
-    """Yield the columns of a table with rows of a subject."""
+    """Yield the columns of a table with this subject."""
     name = subject.name
     yield TerminalColumn(subject.title, lambda row: row.place.name, text=subject.is_named)
     if name in _DROP_WORKERS:
@@ -119,8 +120,8 @@ def format_record(  # noqa: PLR0913
 ) -> str:
     """Return a result in one of FORMATS; a table fits the width of standard output.
 
-    `plotted` adds a picture below the table, and `timings` the time of each phase. `brief` keeps
-    only a few of the lines below.
+    `plotted` adds a picture below the table, and `timings` adds the duration of each phase. `brief`
+    keeps only a few of the lines below the table.
     """
     if form == "json":
         return _format_json(result, path)
@@ -133,7 +134,7 @@ def format_record(  # noqa: PLR0913
 
 
 def _count_step_rows(result: Result) -> int:
-    """Return how many rows a step inserts; for tables with an end, the first step."""
+    """Return the number of rows per step; for tables with an end, the number in the first step."""
     if "num_inserts" in result.configuration:
         each, workers = result.configuration["num_inserts"], result.configuration["workers"]
         return int(each) * int(workers[0])
@@ -160,7 +161,7 @@ def _list_parts(
 
 
 def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:
-    """Return the columns that fit a width, and the dropped columns."""
+    """Return the columns that fit a width, and the columns that were dropped."""
     every = [*columns_of(summary.subject)]
     needless: list[str] = []
     if summary.subject.name == "query":
@@ -220,7 +221,7 @@ def _draw_timings(result: Result) -> Table | None:
 
 
 def _list_seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
-    """Yield the times of a run: outside the phases, of each phase, and in total."""
+    """Yield the durations in a run: outside the phases, of each phase, and in total."""
     phases, took_s = run.outcome.phases_s, run.took_s or 0.0
     yield max(took_s - sum(phases.values()), 0.0)
     yield from (phases.get(name) for name in names)
@@ -237,12 +238,15 @@ def records_of(result: Result) -> list[dict[str, Any]]:
 
 
 def totals_of(result: Result) -> list[dict[str, Any]]:
-    """Return a record of all queries together for each run with several queries."""
+    """Return a record of all queries together, for each run with several queries."""
     return [*map(_make_record, summary_of(result).totals)]
 
 
 def _make_record(row: Row) -> dict[str, Any]:
-    """Return dimensions and figures; rates of several runs also have min, max and spread."""
+    """Return dimensions and figures of a row.
+
+    Rates over several runs also have minimum, maximum and spread.
+    """
     record: dict[str, Any] = {**row.place.dimensions}
     record |= {} if row.place.check else {"runs": row.runs}
     for name, found in row.figures.items():
