@@ -1,1 +1,4 @@
-"""The commands, one file each; thin: they check the input, call the pieces and print."""
+"""The commands, one per file.
+
+A command checks its input, calls other rooms and prints the outcome.
+"""

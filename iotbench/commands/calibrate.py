@@ -33,7 +33,7 @@ from iotbench.results.result_files import now_utc
 from simulator.errors import ConfigError, Interrupted, RunError
 
 _RUNS = 3
-"""Runs of a sweep."""
+"""Number of runs of a sweep."""
 _EXAMPLES = """\b
 Examples:
   python run.py calibrate --targets sqlite

@@ -112,7 +112,7 @@ class _Options(
         return self._like(QueryOptions, workers=(self.workers,), seed=None)
 
     def _like(self, model: type[_Model], **own: Any) -> _Model:
-        """Return options of another command: `own`, and the values that both commands have."""
+        """Return the options of another command: `own`, and the values of shared options."""
         shared = ({*model.model_fields} & {*type(self).model_fields}) - {*own, "dataset"}
         return model(**{name: getattr(self, name) for name in shared}, **own)
 
@@ -188,7 +188,7 @@ def _problems(options: _Options) -> list[str]:
 def _draw(
     options: InsertOptions, target: Target | None, run: TargetRun, problems: list[str]
 ) -> DrawnRows | None:
-    """Return the rows of the inserts; add their problems to `problems`."""
+    """Return the rows of the inserts; add problems with the options to `problems`."""
     if target:
         problems += target_problems(options, target, force=run.force)
     try:

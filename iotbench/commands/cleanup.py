@@ -78,13 +78,13 @@ def cleanup(  # noqa: PLR0913
 
 
 def _report(text: str) -> None:
-    """Print a line; the program reports at its end if the output cannot be written."""
+    """Print a line; an output that cannot be written is reported only when the program ends."""
     with suppress(OutputError):
         say(text)
 
 
 def _clean_machine(output: Path) -> list[str]:
-    """Remove the remains of ended commands; return a sentence for each that stays."""
+    """Remove the remains of ended commands; return a sentence for each failed removal."""
     removed, problems = 0, []
     left = find_left_folders()
     for folder in left.abandoned:
@@ -117,7 +117,7 @@ def _clean_machine(output: Path) -> list[str]:
 
 
 def _list_tables(output: Path) -> None:
-    """List the tables that inserts left, newest first; whether they still exist is not checked."""
+    """List the tables that inserts left, newest first, without checking that they still exist."""
     left = result_files.find_tables_left(output, writing_kinds())
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"

@@ -1,4 +1,4 @@
-"""`compare`: results against each other, with intervals over their runs."""
+"""`compare`: compare results with each other, with an interval for each difference."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def compare(  # noqa: PLR0913
 
 
 def _scope(comparisons: Sequence[Comparison]) -> Scope:
-    """Return the compared rows, which thresholds may name."""
+    """Return the compared rows, as the scope of thresholds."""
     places = [row.place for each in comparisons for row in each.rows]
     names = dict.fromkeys(each.name for each in places if each.query or each.load)
     workers = {each.workers for each in places if each.workers is not None}
@@ -120,7 +120,7 @@ def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator
 
 
 def _names(words: tuple[str, ...]) -> list[list[str]]:
-    """Return the names of each side's results; a file may have a comma in its name."""
+    """Return the names of the results of each side; the name of a file may contain commas."""
     found = [[word] if Path(word).is_file() else word.split(",") for word in words]
     empty = [word for word, names in zip(words, found, strict=True) if not all(names)]
     if empty:

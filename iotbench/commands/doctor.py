@@ -58,7 +58,7 @@ def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[
 
 
 def _target_findings(choice: Choice) -> Iterator[Finding]:
-    """Yield the facts that `check` shows about a target, and its problem last."""
+    """Yield the facts that `check` shows about a target, and at the end the target's problem."""
     try:
         target = choice.expect()
         if target.runner == "kubernetes":
@@ -74,7 +74,7 @@ def _target_findings(choice: Choice) -> Iterator[Finding]:
 
 
 def _elsewhere(choice: Choice) -> str:
-    """Return a remedy without a cluster; empty if the target needs no cluster."""
+    """Return a remedy that needs no cluster; empty if there is none."""
     try:
         loaded, (name,) = load_for([choice.target], choice.reach.config)
         module, runner = loaded.module_of(name), choice.reach.runner or loaded.runner_of(name)

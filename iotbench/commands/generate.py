@@ -74,7 +74,7 @@ class _File(Options):
 
     @property
     def earlier_manifest(self) -> Path | None:
-        """The manifest of the file that this one replaces."""
+        """Path of the manifest, which an earlier command may have written; None: no manifest."""
         return self.manifest or (beside(self.output) if self.output else None)
 
 
@@ -87,7 +87,7 @@ class _Options(RowOptions, _File):
     """Rows of the group, if the workload has no end.  [default: 10000]"""
 
     def insert(self) -> InsertOptions:
-        """Return the options of an insert of the same rows; its checks apply here too."""
+        """Return the options of an insert of the same rows; the checks of inserts apply to them."""
         same = {field: getattr(self, field) for field in RowOptions.model_fields}
         found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
         return found.decide(None, result_files.now_ms(), primary_key=PrimaryKey.NONE)
@@ -142,7 +142,7 @@ def generate(*, options: _Options) -> None:
 
 
 def _find_obstacles(options: _File) -> list[str]:
-    """Return why an existing file is kept: an earlier `generate` did not write it."""
+    """Return a problem for an existing file that `generate` did not write and must not replace."""
     known, output, manifest, wrong = options.earlier_manifest, options.output, None, ""
     if known and known.is_file():
         try:

@@ -24,7 +24,7 @@ _OWN = (
     "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
     "cleanup", "completion",
 )  # fmt: skip
-"""Commands with a file of the same name in iotbench/commands/; a kind needs no file."""
+"""Names of commands with a file in iotbench/commands/; the command of a kind needs no file."""
 _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
 _EPILOG = """\b
 Exit codes:
@@ -39,10 +39,10 @@ Exit codes:
 
 
 class _Commands(UserDict[str, click.Command]):
-    """The commands by name. Importing all takes long, so each is imported on first use."""
+    """The commands by name. Each is imported on first use, since importing all takes long."""
 
     shows_help = False
-    """True if the user asks only for help, which needs no import."""
+    """True if the user only asks for help, which is shown without importing the command."""
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Return the command's exit code; errors are printed as text."""
+    """Run the command and return the exit code; errors are printed as text."""
     try:
         _check_arguments(sys.argv)
         _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
@@ -130,7 +130,7 @@ def _run() -> int:
 
 
 def _call() -> int:
-    """Call the command; ConfigError if a package or the command's name is missing."""
+    """Call the command; ConfigError if a package or the name of the command is missing."""
     try:
         return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
     except ModuleNotFoundError as error:
@@ -149,7 +149,7 @@ def _call() -> int:
 
 
 def _check_arguments(arguments: Sequence[str]) -> None:
-    """Refuse arguments that are not valid UTF-8: no result file or database could hold them."""
+    """Raise ConfigError for arguments in invalid UTF-8, which no result or database can hold."""
     for number, word in enumerate(arguments):
         try:
             word.encode()

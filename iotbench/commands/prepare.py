@@ -71,7 +71,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
 
 
 def _name_beside(request: FilesRequest) -> Path:
-    """Return a folder next to a single file; otherwise a folder here, named after the rows."""
+    """Return the default folder: FILE.rows for a single file, otherwise TABLE.rows."""
     first, *others = request.named
     if not others and uri_of(first):
         return Path(f"{first.name}.rows")

@@ -79,7 +79,7 @@ def publish(
 
 
 def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, GivenCommand]:
-    """Remove options that `repeat` never takes from a file from the commands; return them."""
+    """Remove options that `repeat` ignores from the commands; return the removed options."""
     left: dict[Path, GivenCommand] = {}
     for path, result in found:
         if result.command:

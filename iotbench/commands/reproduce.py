@@ -92,7 +92,7 @@ def reproduce(
 def reproduce_document(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: ItemMeasuring
 ) -> tuple[Reproduction, ResultFile]:
-    """Measure the items without a complete result; return the record of all items, and its file."""
+    """Measure all incomplete items; return the record of all items, and the file of the record."""
 
     def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
         return Experiment(document, roster.candidates, refused, found).find_unsettled()

@@ -105,7 +105,7 @@ def list_results(  # noqa: PLR0913
 
 
 def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
-    """Return whether a result was created in a period; True if only its file has the time."""
+    """Return whether a result was created in a period; True if `created` is unknown."""
     if created is None:
         return True
     return (since is None or created >= since) and (until is None or created < until)
@@ -180,7 +180,7 @@ def export_results(  # noqa: PLR0913
 
 
 def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, GatheredSweep]]:
-    """Return the results in these files with their ids, and id -> the plan that it is a part of."""
+    """Return the results in these files with their IDs, and ID -> sweep of a plan."""
     found: dict[Path, tuple[str, Result]] = {}
     parts: dict[str, GatheredSweep] = {}
     problems = []

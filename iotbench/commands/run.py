@@ -114,7 +114,7 @@ def run(
 
 
 def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:
-    """Return the installations of the targets that can be measured, for display."""
+    """Return the installations of the targets that can be measured, without credentials."""
     targets = {name: [p.target for p in roster.pairs if p.target.name == name]
                for name in installations}  # fmt: skip
     return {name: installations[name].redact(own) for name, own in targets.items() if own}
@@ -123,7 +123,7 @@ def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[s
 def _describe(
     plan: Plan, installations: Mapping[str, Installation], roster: Roster
 ) -> dict[str, Any]:
-    """Return the plan for its record; it shows only the commands that are not secret."""
+    """Return the plan for its record, without the credentials in commands."""
     record = plan.model_dump(mode="json", by_alias=True)
     for setting in record["settings"]:
         for each in filter(None, (setting["insert"], setting["query"])):

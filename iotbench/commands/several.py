@@ -53,7 +53,7 @@ def insert_into_several(
 ) -> None:
     """Insert the same rows into the targets in turns, print them side by side, write the page.
 
-    `others`: given options that are for one target only.
+    `others` are the given options that apply to a single target only.
     """
     values = {each: getattr(options, each) for each in Insert.model_fields}
     if "workers" not in options.model_fields_set:
@@ -109,7 +109,7 @@ def ask_several(
 
 
 class _Turns:
-    """The measurement of one setting on several targets, every other time in reverse order."""
+    """Measurement of a setting on several targets, in reverse order every other time."""
 
     def __init__(
         self, choice: Choice, run: TargetRun, gates: Gates, plan: Plan, remedy: str
@@ -128,7 +128,7 @@ class _Turns:
         replace_tables: tuple[str, ...] = (),
         stored: Mapping[str, StoredBefore] = MappingProxyType({}),
     ) -> None:
-        """Measure, print, write the page, and exit with the exit code of the worst item."""
+        """Measure and print all items, write the page, and exit with the worst item's exit code."""
         plan, run, roster = self._plan, self._run, self.roster
         with catch_interrupts() as interrupts:
             measuring = ItemMeasuring(run, self._reach, interrupts, replace_tables, stored=stored)
@@ -157,9 +157,9 @@ class _Turns:
 def _expect_possible(
     choice: Choice, run: TargetRun, others: Sequence[str], problems: Sequence[str]
 ) -> None:
-    """Raise ConfigError with `problems`, and with the options that targets cannot share.
+    """Raise ConfigError with `problems`, and for options that several targets cannot share.
 
-    `others`: further options that are for one target only.
+    `others` are further options that apply to a single target only.
     """
     given = {
         "--extra-option": choice.extra,
@@ -179,7 +179,7 @@ def _expect_possible(
 
 
 def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Plan:
-    """Return the plan of a setting on all targets; with None it repeats as often as needed."""
+    """Return the plan of a setting on all targets; `repeats` None: as many as needed."""
     return Plan(
         name=f"{setting.name}-{now_utc():%Y%m%dt%H%M%S}",
         targets=tuple(PlanTarget(name=each) for each in choice.targets),
@@ -190,13 +190,13 @@ def _plan_of(choice: Choice, setting: Setting, repeats: int | None = None) -> Pl
 
 
 def _find_unsettled(found: Found, _refused: Refused) -> set[tuple[str, str]]:
-    """Return all items while any difference from the first target is unknown, otherwise none."""
+    """Return all items if any difference from the first target is undecided, and none otherwise."""
     is_known = are_known(_compare(found))
     return set() if is_known else {(item.setting.name, item.target.name) for item, _ in found}
 
 
 def _compare(found: Found, looks: int = LOOKS) -> list[Comparison]:
-    """Return the comparisons with the first target; none if there is nothing to compare."""
+    """Return the comparisons with the first target; empty if nothing can be compared."""
     sides: dict[str, Side] = {}
     for item, each in sorted(found, key=lambda entry: entry[0].repeat):
         own = sides.get(item.target.name, Side((), item.target.name))
@@ -210,7 +210,7 @@ def _compare(found: Found, looks: int = LOOKS) -> list[Comparison]:
 
 
 def _write_page(path: Path) -> Path:
-    """Write the page of a plan's file next to it."""
+    """Write the page of a plan next to the file of the plan."""
     from iotbench.output.page.build import OWN, page_of, render  # noqa: PLC0415 - slow to load
     from iotbench.output.page.measured import find_sources  # noqa: PLC0415
 

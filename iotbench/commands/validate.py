@@ -43,7 +43,7 @@ Examples:
 
 
 class _Options(AnswerOptions, OwnQueries, Types):
-    """The queries to ask, and how often."""
+    """The queries to ask, and the number of times."""
 
     GROUP: ClassVar[str] = "Queries"
 

@@ -1,4 +1,7 @@
-"""The measurements, a folder each: `kind.py` defines KIND; results/kinds.py lists the names."""
+"""The measurements, one folder per kind.
+
+`kind.py` in a folder defines KIND; results/kinds.py lists the names of all kinds.
+"""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Warnings, a closed list: each has an observation, its consequence, and a remedy."""
+"""All warnings about a result; each states an observation, its consequence, and a remedy."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _ONE = re.compile(r"1 worker( share)?s?\b")
 
 
 def merge_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return warnings; if only numbers differ, the texts of several worker counts are merged."""
+    """Return warnings; texts about several worker counts are merged if only numbers differ."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(warnings):
         is_of_workers = re.match(r"[\d,]+ worker", text)

@@ -1,4 +1,4 @@
-"""The search for the capacity of a target: the next rate, and the record with its text.
+"""The search for the capacity of a target: the choice of the next rate, and the record.
 
 The search measures the rates of the curve first, then bisects above the highest rate that holds.
 """
@@ -21,16 +21,16 @@ from iotbench.results.result import FileBeside
 from simulator.frozen import Frozen
 
 CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Rates that are measured first, as shares of the rate without a schedule."""
+"""Rates to measure first, as shares of the rate without a schedule."""
 KEPT_UP = 0.97
-"""Share of the rate that a repeat must reach to have kept the schedule."""
+"""Minimum share of the rate that a repeat must reach to keep the schedule."""
 _STEP_UP, _STEPS_UP = 1.25, 4
 _STEP_DOWN = 0.25
 _KNEE = 2.0
 
 
 class Bound(StrEnum):
-    """The bound that a rate reached first if the rate does not hold."""
+    """The bound that a failing rate reached first."""
 
     DATABASE = "database"
     """Batches waited for the database, so the schedule was not kept."""
@@ -53,7 +53,7 @@ class Trial:
     """True if the objective was met."""
     sends: int = 0
     unsent: int = 0
-    """Batches or queries that were due but did not begin before the end."""
+    """Number of batches or queries that were due but did not begin before the end."""
 
 
 class RateRecord(Frozen):
@@ -63,7 +63,7 @@ class RateRecord(Frozen):
     holds: bool
     """True if most repeats held."""
     held: int
-    """Repeats that kept the schedule and met the objective."""
+    """Number of repeats that kept the schedule and met the objective."""
     repeats: int
     reached: Bound | None
     """Bound that most of the failing repeats reached; None if the rate holds."""
@@ -73,14 +73,15 @@ class RateRecord(Frozen):
     p99_ms: tuple[float, ...]
     client_share: tuple[float, ...]
     sends: int
-    """Batches of the shortest repeat."""
+    """Number of batches in the shortest repeat."""
     unsent: tuple[int, ...] = ()
-    """Batches or queries of each repeat that were due but did not begin before its end; empty in
-    older results."""
+    """Number of batches or queries in each repeat that were due but did not begin before the end;
+    empty in older results.
+    """
 
     @property
     def mean_p99_ms(self) -> float:
-        """Mean of the repeats."""
+        """Mean p99 of the repeats, in ms."""
         return fmean(self.p99_ms)
 
 
@@ -120,7 +121,7 @@ class Bracket:
 
 
 def bracket_of(rates: Sequence[RateRecord]) -> Bracket:
-    """Return the bracket; a rate that fails below a rate that holds failed by chance."""
+    """Return the bracket; failures below the highest rate that holds count as chance."""
     holding = [rate for rate in rates if rate.holds]
     best = max(holding, key=lambda rate: rate.rate_per_s, default=None)
     least = best.rate_per_s if best else 0.0
@@ -135,9 +136,9 @@ class Bounds:
     ceiling_per_s: float
     """Rate reached without a schedule."""
     lowest_per_s: float
-    """Lowest rate with enough batches for a percentile."""
+    """Minimum rate with enough batches for a percentile."""
     tolerance: float
-    """Width of the bracket over its upper end, 0..1."""
+    """Maximum width of the bracket as a share of its upper end, from 0 to 1."""
 
 
 def next_rate(bounds: Bounds, rates: Sequence[RateRecord]) -> float | None:
@@ -198,7 +199,7 @@ class Capacity(Frozen):
     format_version: Literal[2] = 2
     program_version: str
     sweep_id: str
-    """Beginning of the ids of its sweeps."""
+    """Beginning of the IDs of the sweeps."""
     created: datetime
     status: Literal["done", "failed", "interrupted"]
     cause: str = ""
@@ -206,25 +207,25 @@ class Capacity(Frozen):
     module: str
     of: Of = Of.INSERTS
     objective: tuple[str, ...]
-    """Conditions that a rate must meet, all of them."""
+    """Conditions, all of which a rate must meet."""
     configuration: dict[str, Any]
     command: GivenCommand | tuple[str, ...] = ()
-    """Command, as in the result of a sweep."""
+    """Command, in the form that results of sweeps have."""
     machine: Machine
     unscheduled_per_s: tuple[float, ...] = ()
     """Rate without a schedule, of each repeat."""
     rates: tuple[RateRecord, ...] = ()
     """Rates in the order of their measurement."""
     holds_per_s: float | None = None
-    """The capacity: the highest rate that holds; None: none does."""
+    """The capacity, which is the highest rate that holds; None: no rate holds."""
     fails_per_s: float | None = None
-    """The lowest rate above it that does not hold; None: no rate was too high."""
+    """Lowest rate above the capacity that does not hold; None: no rate was too high."""
     knee_per_s: float | None = None
     """Highest rate with a p99 of at most twice the p99 at the lowest rate."""
     bound: Bound | None = None
     """Bound that the rate above the capacity reached."""
     verdict: str = ""
-    """The worst of all runs."""
+    """Worst verdict of all runs."""
     files: tuple[FileBeside, ...] = ()
     """The result files of the rates."""
     exit_code: int

@@ -20,11 +20,11 @@ _COUNTS = ("repeats", "measured")
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The expected rows, time and size of an item of a pair."""
+    """The expected rows, time and size of each item of a pair."""
 
     pair: Pair
     rows: int | None
-    """Rows; None: the item inserts for a set duration."""
+    """Number of rows; None: the item inserts for a set duration."""
     seconds: float | None
     """Time; None: no duration is set, and no earlier result has this workload and batch size."""
     size_bytes: float | None
@@ -32,11 +32,11 @@ class Forecast:
     measured: int = 0
     """Number of repeats with complete results."""
     is_least: bool = False
-    """True if `seconds` is only the set duration, which the item exceeds."""
+    """True if `seconds` is only the set duration, so that the item takes longer."""
 
     @property
     def left_s(self) -> float | None:
-        """Time for the remaining items."""
+        """Expected duration of the remaining items; None: unknown."""
         return None if self.seconds is None else (self.repeats - self.measured) * self.seconds
 
 
@@ -47,7 +47,7 @@ def forecast(
     repeats: int = 1,
     measured: int = 0,
 ) -> Forecast:
-    """Return the forecast for a pair; `earlier`: results of its target."""
+    """Return the forecast for a pair; `earlier` has results of the same target."""
     rows = sum(rows_of(each.spec) for each in planned)
     seconds = size = None
     last = _find_most_alike(pair, earlier)
@@ -68,7 +68,7 @@ def forecast(
 
 
 def _find_most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
-    """Return the newest insert with this workload and batch, preferably with the same options."""
+    """Return the newest insert with this workload and batch size, preferably with these options."""
     insert, options = pair.setting.inserting, pair.target.options.public()
     alike = [
         result

@@ -1,4 +1,4 @@
-"""Thresholds that make a correct command fail (`--fail-if`), and its outcome as JUnit XML."""
+"""Thresholds that make a correct command fail (`--fail-if`), and the outcome as JUnit XML."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -58,7 +58,7 @@ class Gates(Options):
         return thresholds
 
     def conclude(self, result: Result, thresholds: Sequence[Threshold]) -> int:
-        """Report the outcome of a sweep; return the exit code of failed thresholds, or else 0."""
+        """Report the outcome of a sweep; return the exit code, as `report` does."""
         suite = f"{result.kind}.{result.target}"
         is_done = result.status == "done"
         checks = tuple(checks_of(thresholds, summary_of(result))) if is_done else ()
@@ -100,7 +100,10 @@ class Gates(Options):
     def report(
         self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]
     ) -> int:
-        """Print the failed thresholds and write the file; return 99 if any threshold failed."""
+        """Print the failed thresholds and write the file; return 99 if any threshold failed.
+
+        Return 1 if the file cannot be written.
+        """
         failed = list_failures(checks)
         for line in failed:
             say(line, err=True)

@@ -17,9 +17,9 @@ _FOLDER = "dbinstall"
 _PROGRAMS = ("helm", "kubectl", "openssl")
 """Programs that a README's commands may call unattended."""
 _ATTENDED = re.compile(r"--accept-| & ")
-"""Parts of a command that agree to a licence, or leave a process running."""
+"""Pattern of commands that accept a licence or leave a process running."""
 _OF_SHELL = re.compile(r"[;&|<>$`()]")
-"""Characters of a command that is more than one program with its arguments."""
+"""Characters that make a command more than one program with arguments."""
 _OF_DELETION = (
     "--wait",
     "--timeout",
@@ -29,7 +29,7 @@ _OF_DELETION = (
     "--now",
     "--ignore-",
 )
-"""Options of `kubectl delete` and `helm uninstall` that name no object."""
+"""Options of `kubectl delete` and `helm uninstall` that do not name an object."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 _REMOVE = re.compile(r"^.*\bRemove\b")
 
@@ -46,7 +46,7 @@ class Installation:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Commands that list what `remove` would remove, as far as this is known."""
+        """Commands that list the objects of a removal, where such commands are known."""
         return tuple(filter(None, map(_build_look, self.remove)))
 
     def redact(self, targets: Iterable[Target]) -> "Installation":
@@ -62,7 +62,7 @@ class Installation:
 
 
 def _build_look(command: str) -> str:
-    """Return a command that lists what `command` would remove; empty: not known."""
+    """Return a command that lists the objects of a removal; empty if unknown."""
     if _OF_SHELL.search(command):
         return ""
     words = [word for word in shlex.split(command) if not word.startswith(_OF_DELETION)]
@@ -104,7 +104,7 @@ def _build_installation(target: PlanTarget) -> Installation:
 
 
 def _read_readme(target: str, name: str) -> Installation:
-    """Return the commands of a README; the name is FOLDER or FOLDER/SECTION."""
+    """Return the commands of a README; `name` is FOLDER or FOLDER/SECTION."""
     folder, _, section = name.partition("/")
     known = sorted(path.parent.name for path in find_shipped(_FOLDER).glob("*/README.md"))
     if folder not in known:
@@ -130,7 +130,7 @@ def _read_readme(target: str, name: str) -> Installation:
 
 
 def _split_sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
-    """Yield title, installing and removing commands of each section that has both."""
+    """Yield the title and the commands of each section that both installs and removes."""
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, content = part.partition("\n")
         found: tuple[list[str], list[str]] = ([], [])

@@ -1,4 +1,4 @@
-"""The items of a plan: their order, ids, results and verdicts.
+"""The items of a plan: their order, IDs, results and verdicts.
 
 An item is one repeat of a setting on a target.
 """
@@ -31,11 +31,11 @@ class Candidate:
     name: str
     module: str
     options: Mapping[str, Any]
-    """Options of its entry in the configuration, and the defaults of its module."""
+    """Options of the target in the configuration, and defaults of the target's module."""
     node_size: str = ""
-    """Size of each node of the database, from the configuration; empty: not named."""
+    """Size of each node of the database, from the configuration; empty: not given."""
     not_had: str = ""
-    """Reason why it cannot be measured at all; empty: it answers."""
+    """Reason why the target cannot be measured; empty: the target answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Pair:
     """Target with the options of the setting."""
 
     def with_number(self, number: int) -> "Pair":
-        """Return the pair with a number of its setting's search."""
+        """Return the pair with a number from the search of the setting."""
         return Pair(self.setting.with_number(number), self.target)
 
 
@@ -56,7 +56,7 @@ class Item:
     """One measurement of a pair."""
 
     id: str
-    """Id of its sweeps; the same plan gives the same target the same id."""
+    """ID of the sweeps; the same plan, target, setting and repeat have the same ID."""
     setting: Setting
     target: Target
     repeat: int
@@ -64,7 +64,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """Name in messages."""
+        """Name of the item in messages."""
         of = ""
         if self.setting.search:
             of = f" with {self.setting.format_number(self.setting.number)}"
@@ -72,9 +72,10 @@ class Item:
 
 
 def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
-    """Return the items in order: every other repeat backwards, so that drift affects all alike.
+    """Return the items in order; every other repeat is reversed, so that drift affects all alike.
 
-    The first repeat follows `after`; the last is `until`, or else the number of setting or plan.
+    The repeats begin after number `after`. They end with number `until`, or else with the number of
+    repeats of the setting or the plan.
     """
     lasts = [(pair, until or pair.setting.repeats or plan.repeats) for pair in pairs]
     return [
@@ -92,7 +93,7 @@ def digest_of(plan: Plan, pairs: Sequence[Pair]) -> str:
 
 
 def _make_id(plan: Plan, pair: Pair, repeat: int) -> str:
-    """Return the id of an item: valid in a Kubernetes name, and different if results may differ."""
+    """Return the ID of an item, valid in Kubernetes names and different if results may differ."""
     target, setting = pair.target, pair.setting
     content = [
         __version__,
@@ -107,7 +108,7 @@ def _make_id(plan: Plan, pair: Pair, repeat: int) -> str:
 
 
 def _list_dependencies(setting: Setting) -> dict[str, Any]:
-    """Return everything that results depend on; the user's files as content, not as path."""
+    """Return everything that affects results, with the content of the user's files."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= {name for name in ("mixed", "change") if name not in setting.asked}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
@@ -129,23 +130,23 @@ class MeasuredItem:
 
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
-    """Reason why a sweep could not start; the results of failed sweeps have their own."""
+    """Reason why a sweep could not start; results of failed sweeps have separate reasons."""
     is_gone: bool = False
     """True if the database no longer answered after an earlier item failed."""
 
     @property
     def is_complete(self) -> bool:
-        """True if every sweep of the item has been done."""
+        """True if all sweeps of the item are done."""
         return not self.cause and all(result.status == "done" for _, result in self.results)
 
     @property
     def is_interrupted(self) -> bool:
-        """True if the user stopped one of its sweeps."""
+        """True if the user interrupted a sweep of the item."""
         return any(result.status == "interrupted" for _, result in self.results)
 
     @property
     def failure(self) -> str:
-        """Reason why it is not complete; empty if it is."""
+        """Reason why the item is not complete; empty if the item is complete."""
         causes = (result.cause or result.status for _, result in self.results
                   if result.status != "done")  # fmt: skip
         return self.cause or next(causes, "")
@@ -158,7 +159,7 @@ Found: TypeAlias = Sequence[tuple[Item, MeasuredItem]]
 def measure_items(
     items: Sequence[Item], folder: Path, measure: Callable[[Item], MeasuredItem]
 ) -> Iterator[tuple[Item, MeasuredItem, bool]]:
-    """Yield each item with its results, and whether they were measured just now."""
+    """Yield each item with its results, and whether the results were measured just now."""
     for item in items:
         earlier = complete_results(folder, item)
         yield (item, earlier, False) if earlier else (item, measure(item), True)
@@ -167,7 +168,8 @@ def measure_items(
 def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
     """Return the earlier results of an item if they are complete; None otherwise.
 
-    Sweeps after an insert count only together with it, because the next item replaces its rows.
+    Sweeps after an insert count only together with the insert, because the next item replaces the
+    rows of the insert.
     """
     kinds = item.setting.sweeps
     found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]
@@ -202,6 +204,6 @@ def worst_of(items: Iterable[MeasuredItem]) -> str:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of these verdicts."""
+    """Return the worst of the verdicts."""
     found = {*verdicts}
     return next((str(each) for each in _WORST_FIRST if each in found), Status.VERIFIED.value)

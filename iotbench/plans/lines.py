@@ -70,7 +70,7 @@ def hardware_of(*found: MeasuredItem) -> dict[str, int]:
 
 
 def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Iterator[str]:
-    """Yield a warning of different hardware, and warnings of targets that other work disturbed."""
+    """Yield a warning about different hardware, and one for each target disturbed by other work."""
     if len(hardware) > 1:
         where = "; ".join(f"{name} ({counted(n, 'result')})" for name, n in hardware.items())
         yield (
@@ -92,7 +92,7 @@ RATE = "rows_per_s"
 
 
 def find_imprecise(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
-    """Return the pairs of a group with a mean rate that is less precise than the plan asks.
+    """Return the pairs of a group that have a mean rate less precise than the plan requires.
 
     Pairs with a failed last repeat, or without any measurement, are left out.
     """

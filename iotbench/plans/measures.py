@@ -38,13 +38,13 @@ Cores are the mean, and memory is the maximum, in the timed phase of an item wit
 """
 _MIXED, _CHANGE, _STEP = "mixed_", "change_", "step_"
 _NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
-"""Prefix of measures that name a row other than a query -> the rows."""
+"""Prefix of measures about rows other than queries -> kind of rows."""
 _ADDED = ("rows", "timed_s", "stored_s")
-"""Figures that are sums over the steps of a fill-level test; the others are means."""
+"""Figures that are sums over the steps of a fill-level test; all other figures are means."""
 
 
 def is_measure(name: str) -> bool:
-    """Return whether a measure of this name exists."""
+    """Return whether a measure with this name exists."""
     kind, _, row = name.partition(" ")
     if kind.startswith(_STEP):
         return kind.removeprefix(_STEP) in LEVEL.figures and step_of(name) is not None

@@ -21,7 +21,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class PlanRun(RunOptions):
-    """How a plan runs, and where its results go."""
+    """Options for running a plan."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -36,7 +36,7 @@ class PlanRun(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """The options of a command that apply to a whole plan, and how its targets are reached."""
+    """Options for a whole plan, and for reaching the targets of the plan."""
 
     targets: tuple[str, ...] | None
     reach: Reach

@@ -40,11 +40,11 @@ class PlanTarget(Record):
     """A target of a plan, optionally with the commands that install and remove its database."""
 
     name: str
-    """Name in the configuration."""
+    """Name of the target in the configuration."""
     install: str | tuple[str, ...] | None = None
     """Folder of dbinstall/, with a section of its README if there are several; or commands."""
     remove: tuple[str, ...] | None = None
-    """Commands that remove what `install` made."""
+    """Commands that remove everything that `install` created."""
 
 
 _Target = Annotated[
@@ -58,18 +58,19 @@ _Target = Annotated[
 
 
 class Plan(Record):
-    """Settings, each measured on every target, a number of times."""
+    """Settings, each of which is measured on every target several times."""
 
     name: Name
     targets: tuple[_Target, ...] = ()
-    """Names in the configuration, or mappings with `install`; empty: those that answer."""
+    """Names in the configuration, or mappings with `install`; empty: all targets that answer."""
     repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
     until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
-    """Maximum repeats of the settings that an undecided claim compares; None: no extra repeats."""
+    """Maximum number of repeats of settings that an undecided claim compares; None: no extra."""
     until_within: Share | None = None
     """Repeat a setting on a target until its mean rate of inserts has this precision, such as 10%:
-    half of the 95 % interval over the mean. It does not apply to searches and to settings with
-    `repeats`."""
+    half of the 95 % interval over the mean. This precision does not apply to searches or to
+    settings with `repeats`.
+    """
     most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
     """Maximum number of repeats with `until_within`."""
     settings: tuple[Setting, ...]
@@ -83,7 +84,7 @@ class Plan(Record):
 
     @property
     def scope(self) -> Scope:
-        """The rows that its results will have; without an insert, any query is accepted."""
+        """The rows of the plan's results; without an insert, any query is accepted."""
         queries: dict[str, None] = {}
         for each in self.settings:
             asked = each.query or each.mixed
@@ -127,7 +128,7 @@ class Plan(Record):
         return self.model_copy(update={"settings": settings})
 
     def setting(self, name: str) -> Setting | None:
-        """Return the setting of this name."""
+        """Return the setting with this name; None if there is none."""
         return next((each for each in self.settings if each.name == name), None)
 
 
@@ -170,7 +171,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def _check_source(plan: Plan, setting: Setting) -> str:
-    """Return why a setting cannot use the batch of the setting that it names; empty: it can."""
+    """Return why a setting cannot use the batch of another setting; empty if it can."""
     searching = {each.name: each.batches for each in plan.settings if each.batches}
     if setting.batch_of not in searching:
         known = ", ".join(searching) or "none has `batches`"
@@ -236,7 +237,7 @@ def _list_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
 
 
 def expect_trust(path: Path, plan: Plan) -> None:
-    """Raise ConfigError if a plan needs trust; the error names all contents that need it."""
+    """Raise ConfigError if a plan needs trust; the error names every part that needs trust."""
     if found := list_risks(plan):
         raise ConfigError(
             [
@@ -249,8 +250,8 @@ def expect_trust(path: Path, plan: Plan) -> None:
 def list_risks(plan: Plan) -> list[str]:
     """Return the parts of a plan with which a stranger could do harm.
 
-    These are commands, addresses, options of targets, statements, files and faults. `repeat` does
-    not take them from a result, either.
+    The parts are commands, addresses, options of targets, statements, files and faults. `repeat`
+    does not take such parts from a result, either.
     """
     found: list[str] = []
     for target in plan.targets:

@@ -25,7 +25,7 @@ Status: TypeAlias = Literal["done", "interrupted"]
 
 
 class ItemRecord(Frozen):
-    """One setting on one target, once."""
+    """One measurement of a setting on a target."""
 
     id: str
     target: str
@@ -36,12 +36,12 @@ class ItemRecord(Frozen):
     """Extent of the comparison of stored rows; None: unknown."""
     cause: str = ""
     exit_code: int = 0
-    """Exit code of its last sweep."""
+    """Exit code of the last sweep."""
     files: tuple[FileBeside, ...] = ()
     """Result files of the item."""
     other_work: OtherWork | None = None
-    """Highest other work during one of its runs; None: less than a tenth of the cores, or not
-    measured.
+    """Highest amount of other work during a run of the item; None: less than a tenth of the cores,
+    or not measured.
     """
 
 
@@ -50,7 +50,7 @@ class CurvePoint(Frozen):
 
     number: int
     values: tuple[float, ...]
-    """Rows/s of the repeats."""
+    """Rows/s of each repeat."""
     verdict: str
 
 
@@ -71,17 +71,17 @@ class PlanLine(Frozen):
     setting: str
     target: str
     repeats: int
-    """Number of repeats that were measured to their end."""
+    """Number of complete repeats."""
     measures: dict[str, tuple[float, ...]]
     """Name -> the value of each repeat; a name may include a query: `avg_ms groupby`."""
     verdict: str
-    """The worst of the repeats."""
+    """Worst verdict of the repeats."""
     verify: VerifyMode | None = None
     """Smallest extent of the comparison of stored rows; None: unknown."""
 
     @property
     def judged(self) -> str:
-        """The verdict for display: `verified` with what was compared."""
+        """Verdict for display; `verified` is followed by the extent of the comparison."""
         return describe_verdict(self.verdict, self.verify)
 
 
@@ -91,13 +91,13 @@ class InstallRecord(Frozen):
     target: str
     install: tuple[str, ...]
     remove: tuple[str, ...]
-    """Commands that removed it."""
+    """Commands that removed the database."""
     log: FileBeside
-    """File with their output, next to the record."""
+    """File with the output of the commands, next to the record."""
     seconds: float
-    """Time until it answered, or the installation failed."""
+    """Time until the database answered or the installation failed."""
     cause: str = ""
-    """Reason why it could not be used; its items have the same cause."""
+    """Reason why the database could not be used; all items of the target have the same cause."""
     left: str = ""
     """Commands of the removal that failed."""
 
@@ -117,7 +117,7 @@ class PlanRecord(Frozen):
     """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
-    """Start of the oldest of its results."""
+    """Start of the oldest result."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
     lines: tuple[PlanLine, ...]
@@ -131,13 +131,13 @@ class PlanRecord(Frozen):
 
     @property
     def exit_code(self) -> int:
-        """Worst exit code of the items, or else a failure's if a database may remain."""
+        """Worst exit code of the items, or the code of a failure if a database may remain."""
         code = exit_code_of(self.status, self.items)
         return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
 
 
 def exit_code_of(status: Status, items: Collection[ItemRecord]) -> int:
-    """Return the exit code of all items: the worst, or a refusal's if one refused them all."""
+    """Return the worst exit code of all items, or the code of a refusal of all items."""
     verdicts = {item.verdict for item in items}
     failures = {item.exit_code for item in items if item.verdict == FAILED}
     if status == "interrupted":

@@ -49,7 +49,7 @@ def next_pairs(
     refusal_of: Callable[[Setting, Target], str],
     refused: dict[tuple[str, str], str],
 ) -> list[Pair]:
-    """Return the searches that continue, and the settings that use the results of finished ones.
+    """Return the searches that continue, and the settings that use finished searches.
 
     Settings that the target cannot take are added to `refused`.
     """
@@ -86,7 +86,7 @@ def next_pairs(
 
 
 def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
-    """Return the items without the numbers of searches that are not the best."""
+    """Return the items; of each search, keep only the items with the best number."""
     best = {key: best_number(rates) for key, rates in _group_rates(found).items()}
     return [
         (item, measured)

@@ -27,7 +27,7 @@ Rates = Mapping[int, Sequence[float]]
 
 
 class Sought(StrEnum):
-    """The object of the search."""
+    """The number that a search looks for."""
 
     SHARDS = "shards"
     BATCH = "batch"
@@ -64,7 +64,7 @@ class Search:
 
 
 def best_number(rates: Rates) -> int:
-    """Return the number with the highest mean rate; the least if rates are equal or missing."""
+    """Return the number with the highest mean rate; the smallest if rates are equal or missing."""
     return max(sorted(rates), key=lambda number: fmean(rates[number] or (0.0,)))
 
 
@@ -115,7 +115,7 @@ class Setting(Record):
 
     @property
     def inserting(self) -> Insert:
-        """The insert of a setting that has one."""
+        """The insert; the setting must have one."""
         assert self.insert
         return self.insert
 
@@ -165,7 +165,7 @@ class Setting(Record):
         return self.model_copy(update=changes)
 
     def concerns(self, module: str) -> bool:
-        """Return whether targets with this module are measured."""
+        """Return whether targets with this module are measured with the setting."""
         return not self.only or module in self.only
 
 

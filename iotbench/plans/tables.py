@@ -52,7 +52,7 @@ def _draw_inserts(lines: Sequence[PlanLine]) -> Table:
 
 
 def _name_rows(line: PlanLine, prefix: str = "", figures: Sequence[str] = _QUERIES) -> list[str]:
-    """Return the names of the queries, loads or changes with figures in a line."""
+    """Return the names of the queries, loads or changes that have figures in a line."""
     kinds = {f"{prefix}{name}" for name in figures}
     measures = (name.partition(" ") for name in line.measures)
     return [*dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)]
@@ -68,7 +68,7 @@ def _draw_rows(
 ) -> Table:
     """Return a table with a line for each query, load or change on each target.
 
-    The spread belongs to the first figure; `judged`: add the verdict of the target.
+    The spread is of the first figure. `judged`: add a column with the verdict.
     """
     titles = (title, "Target", "Repeats", *_list_titles(figures), "Spread")
     table = _new_table(lines, *titles, *["Verdict"] * judged)
@@ -92,7 +92,7 @@ def _draw_rows(
 
 
 def _has_settings(lines: Sequence[PlanLine]) -> bool:
-    """Return whether a column has to name the settings."""
+    """Return whether there are several settings, which a column must then name."""
     return len({line.setting for line in lines}) > 1
 
 

@@ -15,7 +15,7 @@ from simulator.protocol.records import FileManifest, RecordFormat
 
 Reading = TypeVar("Reading", bound=ReadingOptions)
 _READ = frozenset({"csv", "tsv", "parquet", "influx"})
-"""Formats that are read into columns, for any target; other files are sent unchanged."""
+"""Formats that are read into columns, for any target; files in other formats are sent unchanged."""
 
 
 def as_generated(file: FileRows) -> FileRows:
@@ -29,7 +29,7 @@ def as_generated(file: FileRows) -> FileRows:
 
 
 def as_prepared(reading: Reading, files: Sequence[Path]) -> Reading:
-    """Return the options of `prepare`, completed from the manifest next to its one file.
+    """Return the options of `prepare`, completed from the manifest next to a single file.
 
     ConfigError if the file has no columns.
     """
@@ -45,13 +45,13 @@ def as_prepared(reading: Reading, files: Sequence[Path]) -> Reading:
 
 
 def as_promised(request: FilesRequest) -> FilesRequest:
-    """Return the request with the digest from the manifest next to its one file."""
+    """Return the request with the digest from the manifest next to a single file."""
     manifest = _read_manifest(request.named)
     return replace(request, content_sha256=manifest.sha256) if manifest else request
 
 
 def _read_manifest(files: Sequence[Path]) -> FileManifest | None:
-    """Return the manifest next to the one file; None if `generate` did not write one."""
+    """Return the manifest next to a single file; None if `generate` wrote no manifest."""
     if len(files) != 1 or in_volume(files[0]) or problem_of(files[0]):
         return None
     try:

@@ -41,17 +41,17 @@ from simulator.records.prepared import is_prepared
 Scan: TypeAlias = Callable[[Target, RunSpec, str], Scanned | None]
 """Scans a file in a pod, since only pods mount volume claims; returns None after a dry run.
 
-The text is the file's name in messages.
+The last argument is the name of the file in messages.
 """
 
 
 @dataclass
 class Source(ABC):
-    """The rows that the options name; `check` comes before `open`."""
+    """The source of the rows that the options select; `check` is called before `open`."""
 
     file: FileRows
     given: Mapping[str, Any]
-    """Options as the user gave them, by name."""
+    """Options that the user gave: name -> value."""
     run: TargetRun
     scan: Scan
     workload: ClassVar[str | None] = None
@@ -85,7 +85,7 @@ class Source(ABC):
 
 @dataclass
 class Generated(Source):
-    """Rows of a workload of this program, or of one that a YAML file declares."""
+    """Rows of a built-in workload, or of a workload that a YAML file declares."""
 
     _params: Params | None = None
 
@@ -159,7 +159,7 @@ class PreparedInVolume(PreparedRows):
 
 
 def source_of(file: FileRows, given: Mapping[str, Any], run: TargetRun, scan: Scan) -> Source:
-    """Return the source that the options name; a manifest next to a file completes them."""
+    """Return the source that the options select, completed from a manifest next to the file."""
     file = as_generated(file)
     kind: type[Source] = OwnFile
     if file.data_format:

@@ -1,4 +1,4 @@
-"""Figures of changes: rows for corrections, for deletions, and for inserts during them."""
+"""Figures of changes: a row each for corrections, deletions, and inserts during the changes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from simulator.protocol.messages import DELETION
 
 
 def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield a row for the inserts of each run, if it has any, and for each change."""
+    """Yield a row for each change of each run, and for inserts during the changes."""
     for run in runs:
         verdict, reports = worst([run]).value, run.outcome.workers
         if writers := sum(not report.changes for report in reports):

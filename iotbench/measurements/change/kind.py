@@ -23,7 +23,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 
 class ChangeKind(Kind[ChangeOptions]):
-    """Stored rows are corrected, retagged or deleted, optionally while others are inserted."""
+    """Stored rows are corrected, retagged or deleted, optionally while new rows are inserted."""
 
     name = "change"
     work = Work.CHANGE

@@ -79,7 +79,7 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
 
     @property
     def level(self) -> VerifyMode:
-        """Verification level of the stored rows. Sums would not show that a change is missing."""
+        """Verification level of the stored rows. Sums would not reveal a missing change."""
         return VerifyMode.FULL
 
     def configuration(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""The run that changes stored rows: workers that correct and delete, others that insert. Pure.
+"""The run that changes stored rows: some workers correct and delete, others insert. Pure.
 
-A deletion leaves all corrected rows, and inserted rows are later than all others. So the rows that
-are left at the end do not depend on the order of the changes.
+Deletions spare all corrected rows, and inserted rows are later than all stored rows. The remaining
+rows therefore do not depend on the order of the changes.
 """
 
 from collections.abc import Iterator
@@ -136,7 +136,7 @@ def _correction_problems(
 
 
 def _find_end_ms(stored: Dataset, options: ChangeOptions, database: Database) -> int:
-    """Return the time before which rows are deleted; ConfigError if no row is before it."""
+    """Return the time before which rows are deleted; ConfigError if no row is that old."""
     begin_ms, end_ms = _find_span_ms(stored)
     wanted_ms = options.delete_before_ms
     if wanted_ms is None:
@@ -183,7 +183,7 @@ def _plan_writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, 
 def _plan_changes(
     stored: Dataset, left: Dataset, until_ms: int | None, options: ChangeOptions, database: Database
 ) -> tuple[ChangeTask, ...]:
-    """Return the tasks of the workers: the first one deletes and retags; all share corrections."""
+    """Return the tasks of the workers: the first worker deletes and retags, all workers correct."""
     rows = portion(left.ranges, options.correct) if options.correct else []
     workers = options.correct_workers if rows else 1
     sizes = share(sum(map(len, rows)), workers)

@@ -28,7 +28,7 @@ from simulator.modules.contract import IMPORT, explain_unrelayed
 SHORTEST_STEADY_S = 15.0
 """Shortest time in which a rate can be recognised as steady."""
 MOST_STARTS = 100_000
-"""Maximum number of workers that all runs of a sweep start together."""
+"""Maximum number of workers that the runs of a sweep start in total."""
 
 
 def option_problems(options: InsertOptions) -> list[str]:
@@ -158,7 +158,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
 
 
 def failing_problems(options: Faults, target: Target) -> Iterator[str]:
-    """Yield why the database cannot be made to fail."""
+    """Yield why the fault cannot be caused on this target."""
     if not options.fault:
         return
     fault, can = options.fault, target.open().capabilities
@@ -193,7 +193,7 @@ def worker_problems(  # noqa: PLR0913
 ) -> list[str]:
     """Return why the database or, for the local runner, this machine cannot take the workers.
 
-    `option` sets their number.
+    `option` is the name of the option with the number of workers.
     """
     most = target.open().capabilities.max_workers
     if most is not None and workers > most:
@@ -250,7 +250,7 @@ def _read_declared_params(options: InsertOptions) -> Params:
 
 
 def _describe_problem(field: str, sentence: str, options: InsertOptions) -> str:
-    """Return a problem with its option; without a field it concerns all parameters together."""
+    """Return a problem with the option in front; an empty field means all parameters together."""
     if not field:
         return f"--workload {options.workload}: {sentence}"
     if is_end(field):

@@ -19,7 +19,7 @@ def rows_by_workers(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def rows_by_level(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield a row for each step, which is a run."""
+    """Yield a row for each step; each run is one step."""
     for run in runs:
         yield _row(Place(level=run.level, workers=run.workers), [run])
 
@@ -30,7 +30,7 @@ def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
 
 
 def list_timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
-    """Return the timed parts of the runs that inserted."""
+    """Return the timed parts of the runs that inserted rows."""
     return [Timed(run.metrics, merge(run.outcome.workers)) for run in runs if run.metrics]
 
 

@@ -37,11 +37,11 @@ _NOT_SHOWN = {
 
 
 class Rows(ABC):
-    """Rows to insert: how they are verified, checked and described."""
+    """Rows to insert, and methods that check, verify and describe them."""
 
     @property
     def recorded(self) -> Recorded | None:
-        """Records that the workers send; None: they draw and encode rows."""
+        """Records that the workers send; None: the workers draw and encode rows."""
         return None
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Rows(ABC):
 
     @abstractmethod
     def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
-        """Return the options for the result; `spec` is of the first run."""
+        """Return the options for the result; `spec` is the specification of the first run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class InsertKind(Kind[InsertOptions]):
     pictures = (Form.GROWTH, Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
-        """Return the subject of the rows: worker counts, unless there are steps or stages."""
+        """Return the subject of the result's rows: worker counts, steps or stages."""
         if configuration.get("steps"):
             return LEVEL
         return STAGE if configuration.get("stages") else WORKERS
@@ -138,7 +138,7 @@ class InsertKind(Kind[InsertOptions]):
         return Showing(f"Inserts {self.subject(result.configuration).over}", self.pictures)
 
     def remarks(self, result: Result) -> Iterator[str]:
-        """Yield the rates by the formula of the published benchmark that this tool reproduces."""
+        """Yield the rates according to the formula of the published benchmark."""
         rows = self.summary(result).rows
         rates = ((row.place, row.value("rows_per_s_reference")) for row in rows)
         found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
@@ -163,7 +163,7 @@ class InsertKind(Kind[InsertOptions]):
         yield from fault_facts(result)
 
     def _list_evenness(self, result: Result) -> Iterator[str]:
-        """Yield the share of time in which all workers were sending, and how even they were."""
+        """Yield the share of time in which all workers sent rows, and the evenness of the rates."""
         for row in self.summary(result).rows:
             if "overlap" in row.figures and "evenness" in row.figures:
                 overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
@@ -175,7 +175,7 @@ class InsertKind(Kind[InsertOptions]):
 
 
 def _describe_warmups(result: Result, most_s: float) -> Iterator[str]:
-    """Yield the time until the rate was steady."""
+    """Yield the time until the rate was steady, and the number of runs without a steady rate."""
     runs = [run for run in result.runs if run.metrics]
     rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
     steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]

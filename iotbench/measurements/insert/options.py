@@ -42,26 +42,30 @@ from simulator.data.workloads import GENERATORS
 from simulator.modules.contract import OWN, Capabilities
 
 TABLES = {"single": 1, "multiple": 4}
-"""Names of numbers of tables."""
+"""Name -> number of tables."""
 MOST_TABLES = 256
-"""A query reads all tables at once, and databases limit the operands of a union."""
+"""Maximum number of tables. A query reads all tables at once, and databases limit the operands of a
+union.
+"""
 DEFAULT_RUNS = 5
-"""Enough for `compare` to find a rate that is 10 % lower; three would often miss it, see
-docs/statistics.md.
+"""Default number of runs. With five runs, `compare` finds a rate that is 10 % lower; with three, it
+often misses such a difference (docs/statistics.md).
 """
 DEFAULT_ROWS = 10_000
 WORKERS_ON_CLUSTER = (1, 4, 8, 12, 16)
-"""Worker counts of document 1."""
+"""Default worker counts on a cluster, taken from document 1."""
 BARE_S = 1.0
-"""Time of each run without options about the load; the sweep takes half a minute on two cores."""
+"""Duration of each run if no option determines the load; the sweep then takes half a minute on two
+cores.
+"""
 FASTEST_ROWS_PER_S = 50_000_000
-"""More rows/s than one worker can draw."""
+"""Rows/s that a single worker cannot reach."""
 _MOST_LATE = 0.5
-"""Largest share of late rows: beyond it, most rows would be late."""
+"""Maximum share of late rows; with a larger share, most rows would be late."""
 
 
 def default_workers(cores: int | None) -> tuple[int, ...]:
-    """Return the worker counts to try: powers of two up to the cores; None: on a cluster."""
+    """Return the worker counts to try: powers of two up to `cores`; None: on a cluster."""
     if cores is None:
         return WORKERS_ON_CLUSTER
     return tuple(2**n for n in range(5) if 2**n <= max(cores, 1))
@@ -76,7 +80,7 @@ def _parse_tables(text: str) -> int:
 
 
 def format_tables(number: int) -> str | int:
-    """Return a number of tables, by its name if it has one."""
+    """Return a number of tables, or the name of the number if it has one."""
     return next((name for name, count in TABLES.items() if count == number), number)
 
 
@@ -108,7 +112,7 @@ def parse_late(text: str) -> Late:
 
 
 def format_late(late: Late) -> str:
-    """Return the text of rows out of order."""
+    """Return a share of late rows and their longest delay as text."""
     return f"{100 * late.rows / late.of:.6g}%:{late.by_ms / 1000:.15g}s"
 
 
@@ -140,7 +144,7 @@ class RowOptions(Options):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Options that were given, including the workload's: name -> value."""
+        """Given options, including the options of the workload: name -> value."""
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
     def list_stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
@@ -247,12 +251,12 @@ class LoadOptions(Options):
 
     @property
     def active(self) -> tuple[int, ...]:
-        """Numbers of active workers in the rows of the result."""
+        """Worker counts that appear in the rows of the result."""
         return tuple(stage.workers for stage in self.stages) or self.workers
 
     @property
     def most_workers(self) -> int:
-        """Number of workers to start."""
+        """Maximum number of workers that a run starts."""
         return max(counts_of(self.stages, self.workers))
 
 
@@ -335,12 +339,12 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def begin_ms(self) -> int:
-        """The time of the first row, once it is decided."""
+        """Time of the first row; 0 before the time is decided."""
         return self.start_ms or 0
 
     @property
     def repeats(self) -> int:
-        """Runs of each number of workers; of a fill-level test, its steps."""
+        """Number of runs for each worker count, or number of steps of a fill-level test."""
         return self.steps or self.runs or (1 if self.stages else DEFAULT_RUNS)
 
     @property
@@ -350,7 +354,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def rows_each(self) -> int:
-        """Timed rows of each worker, if the workload has no end."""
+        """Number of timed rows of each worker, if the workload has no end."""
         if self.num_inserts is not None:
             return self.num_inserts
         if self.timed_s:
@@ -360,12 +364,12 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
     @property
     def least_rows_each(self) -> int:
-        """Rows that each worker must have; a run with a duration takes the rows that there are."""
+        """Minimum number of rows for each worker; with a duration, one timed row is enough."""
         timed = 1 if self.timed_s else self.rows_each
         return self.prefill + timed * max(self.steps, 1)
 
     def describe(self, *, has_end: bool) -> dict[str, Any]:
-        """Return the options for the result, with None for those that do not apply."""
+        """Return the options for the result; an option that does not apply is None."""
         found = self.configuration()
         imports = found.pop("imports")
         return {
@@ -381,7 +385,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
 
 
 def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
-    """Return the workload's primary key, or the target's if the target has no such key."""
+    """Return the workload's primary key, or the default of a target that does not support it."""
     wanted = class_of(workload).default_key
     if capabilities is None:
         return wanted or PrimaryKey.DB

@@ -1,4 +1,4 @@
-"""Plans of inserts: the runs of a sweep from its options, also after an earlier insert. Pure."""
+"""Plans of inserts: the runs of a sweep, also as the continuation of an earlier insert. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -23,13 +23,13 @@ from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 
 _IMPORTED_ROWS = 10_000
-"""Rows that the workers of an import take in turn, like the threads of a loader."""
+"""Number of rows that each worker of an import takes in turn, like a thread of a loader."""
 _CHECKED_ROWS = 1000
-"""Rows of each table that are checked before a sweep starts."""
+"""Number of rows of each table that are checked before a sweep starts."""
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
-    """Return the dataset of an insert without any rows; ConfigError if rows cannot be late."""
+    """Return the dataset of an insert, still without rows; ConfigError if rows cannot be late."""
     cls = class_of(options.workload)
     found = Dataset(
         workload=cls.name,
@@ -60,7 +60,7 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
 
 
 def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool | None:
-    """Return whether a batch has rows of several tables; None: there is one table, or no batch."""
+    """Return whether a batch has rows of several tables; None with one table or without batches."""
     if len(reader.tables) == 1 or database.insert_mode(mode) != BATCH:
         return None
     return database.capabilities.mixes_tables and reader.one_group
@@ -132,7 +132,7 @@ def _draw_shares(
 
 
 def expect_rows(planned: Sequence[PlannedRun]) -> None:
-    """Raise ConfigError if a run has no row to insert, or more than the workload has."""
+    """Raise ConfigError if a run has no row to insert, or more rows than the workload."""
     last = planned[-1].spec.after
     reader, most = DatasetReader(last), max(last.ends().values(), default=0)
     if reader.sizes is None and most > reader.lane_rows:
@@ -187,7 +187,7 @@ def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) ->
 
 
 def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
-    """Raise ConfigError if the target's module knows that it cannot store the first rows.
+    """Raise ConfigError if the module of the target cannot store the first rows.
 
     `to_end`: check the last rows as well, because rows sent without encoding are not checked later.
     """
@@ -247,13 +247,13 @@ _COMPARED: tuple[tuple[str, str, Callable[[Any], object]], ...] = (
     ("--tables-by", "parts_by", str),
     ("--out-of-order", "late", lambda late: format_late(late) if late else "none"),
 )
-"""Option, its field of a dataset, and how users write the value."""
+"""Option, field of a dataset, and conversion of the field's value to the user's notation."""
 
 
 def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
     """Return the stored dataset to continue; ConfigError names every option that differs.
 
-    `starts`: the user gave the time of the first row; if not, the stored one applies.
+    `starts` is True if the user gave the time of the first row; otherwise the stored time applies.
     """
     if not starts:
         wanted = wanted.model_copy(update={"start_ms": found.start_ms})

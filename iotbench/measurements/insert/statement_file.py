@@ -25,12 +25,12 @@ class ReadStatements(Record):
 
     @property
     def digest(self) -> str:
-        """Digest that distinguishes files of the same name in results."""
+        """Digest that distinguishes files with the same name in results."""
         return hashlib.sha256("\n".join(self.statements).encode()).hexdigest()[:12]
 
 
 def read_statements(path: str) -> ReadStatements:
-    """Return the statements in a file; ConfigError if there is none, or it cannot be read.
+    """Return the statements in a file; ConfigError if the file has none or cannot be read.
 
     A statement ends with a semicolon at the end of a line, except within $$.
     """

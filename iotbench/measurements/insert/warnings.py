@@ -18,9 +18,9 @@ WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
-"""Shortest run with a warning: the workers of shorter ones start at too different times."""
+"""Minimum duration of a run for a warning; workers of shorter runs start at too different times."""
 REACHED = 0.95
-"""Share of a requested rate or time above which it counts as reached."""
+"""Share of a requested rate or duration that counts as reached."""
 
 
 def writing_warnings(result: Result) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _warn_of_spread(result: Result, at: str, runs: Sequence[InsertMetrics]) -> I
 
 
 def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield a warning if a requested rate was not reached, in the run or in one of its stages."""
+    """Yield a warning if a requested rate was not reached, in a run or in a stage."""
     names = ("insert_rate", "rate")
     name = next((each for each in names if each in result.configuration), "")
     rate, option = float(result.configuration.get(name, 0)), f"--{name.replace('_', '-')}"
@@ -132,7 +132,7 @@ def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) ->
 
 
 def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:
-    """Yield a warning if some batches or queries of a schedule did not begin before the end."""
+    """Yield a warning if batches or queries were due but did not begin before the end."""
     if unsent:
         yield (
             f"{counted(unsent, what)} fell due and did not begin before the end; percentiles count"
@@ -163,9 +163,9 @@ def _warn_of_warmups(result: Result, at: str, runs: Sequence[RunRecord]) -> Iter
 
 
 def _warn_of_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield warnings about batches that failed at first, or with an unknown outcome.
+    """Yield warnings about batches that were repeated or have an unknown outcome.
 
-    Runs with faults are excluded: faults have separate lines.
+    Runs with faults are excluded, because separate lines describe faults.
     """
     reports = [report for run in runs for report in run.outcome.workers]
     retried = sum(report.retried for report in reports)

@@ -35,7 +35,7 @@ _Part = Annotated[Share, Field(ge=0.001)]
 
 
 class _Skewed(Record):
-    """A choice among numbered values: even, or by one of these laws."""
+    """A choice among numbered values: uniform, or skewed by one law."""
 
     zipf: _Exponent | None = Field(
         None, description="value number r is as frequent as 1 / r to this power, such as 0.99"
@@ -55,13 +55,13 @@ class _Skewed(Record):
 
     @property
     def laws(self) -> list[str]:
-        """The laws that are given."""
+        """Names of the given laws."""
         laws = {"zipf": self.zipf, "hotspot": self.hotspot, "latest": self.latest}
         return [name for name, value in laws.items() if value is not None]
 
     @property
     def skew(self) -> Skew | None:
-        """The law as workers draw it."""
+        """The given law in the form that workers use; None: the choice is uniform."""
         if self.hotspot:
             hot, rows = self.hotspot
             return Skew(law="hotspot", hot=hot, rows=rows)
@@ -92,7 +92,7 @@ class _Column(_Skewed):
 
 
 class Tag(_Column):
-    """A text that each series keeps. Without any key, each series has a different text."""
+    """A text that each series keeps. If no key is given, each series has a different text."""
 
     count: Annotated[Count, Field(ge=1, le=MOST_VALUES)] | None = Field(
         None, description="how many different names the series share"
@@ -114,7 +114,7 @@ class Tag(_Column):
         return self
 
     def declare(self, name: str) -> DrawnColumn:
-        """Return how the column is drawn."""
+        """Return the declaration from which workers draw the column."""
         how: Literal["values", "numbered", "series"] = (
             "values" if self.values else "numbered" if self.count else "series"
         )
@@ -205,7 +205,7 @@ class FieldOf(_Column):
         return both or (self.exponential or self.true_share or 0.0, 0.0)
 
     def declare(self, name: str) -> DrawnColumn:
-        """Return how the column is drawn."""
+        """Return the declaration from which workers draw the column."""
         names = ("values", "uniform", "normal", "exponential")
         how = next((each for each in names if self._has(each)), "")
         low, high = self._ends
@@ -238,7 +238,7 @@ class TableOf(_Skewed):
     fields: dict[str, FieldOf] = Field(description="name -> a measured value")
 
     def declare(self, name: str) -> DeclaredTable:
-        """Return the table as workers draw it."""
+        """Return the declaration from which workers draw the table."""
         tags = (tag.declare(column) for column, tag in self.tags.items())
         fields = (each.declare(column) for column, each in self.fields.items())
         return DeclaredTable(
@@ -248,7 +248,7 @@ class TableOf(_Skewed):
 
 
 class WorkloadFile(Record):
-    """A workload of the user's own."""
+    """A workload that the user declares."""
 
     duration: Annotated[Seconds, Field(ge=0.001)] = Field(
         description="how long the data lasts from --start-time on, such as 24h"
@@ -262,7 +262,7 @@ def is_file(workload: str) -> bool:
 
 
 def class_of(workload: str) -> type[Workload]:
-    """Return a workload's class by its name, or by the path of a file."""
+    """Return the class of a workload, given by its name or by the path of a workload file."""
     return Declared if is_file(workload) else workload_class(workload)
 
 
@@ -276,7 +276,7 @@ def read_workload(path: str) -> DeclaredParams:
 
 
 class _Chosen(Notation):
-    """The name of a workload, or the path of a file, relative to the file that names it."""
+    """The name of a workload, or the path of a file relative to the file with this path."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):
@@ -340,7 +340,7 @@ def _is_whole(value: _Value) -> bool:
 
 
 def contents_of(workload: str) -> Mapping[str, Any] | None:
-    """Return the content of a workload file; None if a name is given."""
+    """Return the content of a workload file; None if `workload` is a name."""
     if not is_file(workload):
         return None
     return read_workload(workload).model_dump(mode="json", exclude_none=True)

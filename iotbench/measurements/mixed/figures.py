@@ -1,4 +1,4 @@
-"""Figures of mixed loads: a row for the inserts, and one for each query during them."""
+"""Figures of mixed loads: a row for the inserts, and a row for each query during the inserts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -47,7 +47,7 @@ def _make_query_row(name: str, runs: Sequence[RunRecord]) -> Row:
 
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield the row of all queries of mixed runs together, if there are several."""
+    """Yield a row for all queries of mixed runs together, if there are several queries."""
     timed = [
         {name: times for name, times in times_of(run).items() if _is_timed(times)} for run in runs
     ]
@@ -69,7 +69,7 @@ def _is_timed(times: Sequence[QueryTimes]) -> bool:
 
 
 def _list_askers(run: RunRecord) -> list[WorkerReport]:
-    """Return the reports of the workers of a mixed run that asked queries."""
+    """Return the reports of the workers that asked queries in a mixed run."""
     return [worker for worker in run.outcome.workers if worker.queries]
 
 

@@ -1,4 +1,4 @@
-"""`mixed`: inserts and queries at the same time on one target, both timed, both verified."""
+"""`mixed`: inserts and queries at the same time on one target; both are timed and verified."""
 
 from collections.abc import Iterator, Sequence
 
@@ -150,7 +150,7 @@ class MixedKind(Kind[MixedOptions]):
 
 
 def _warn_of_load(result: Result) -> Iterator[str]:
-    """Yield warnings if the inserts and queries of a run were not the requested load."""
+    """Yield warnings about runs that did not reach the requested load."""
     options = result.configuration
     wanted, duration_s = (float(options.get(name, 0)) for name in ("query_rate", "duration_s"))
     rows_per_s = float(options.get("insert_rate", 0))
@@ -184,7 +184,7 @@ def _warn_of_load(result: Result) -> Iterator[str]:
 
 
 def _warn_of_unseen_rows(result: Result) -> Iterator[str]:
-    """Yield the number of rows that were not seen, and lower bounds of unknown freshness."""
+    """Yield warnings about rows that no answer contained, with lower bounds of the freshness."""
     for each in (each for run in result.runs for each in run.outcome.freshness):
         all_rows = each.rows + each.unseen_rows
         unknown = [n for n in _PERCENTILES if freshness_ms(each, n / 100) is None]

@@ -1,8 +1,10 @@
 """The run of a mixed load: some workers write rows while others ask queries. Pure.
 
-The queries ask about rows stored before, so their answers are known exactly: new rows come later in
-time, and every query ends before them. With `--fresh` the queries ask about the new rows. An answer
-then has every row that was acknowledged before it began, and no row that was sent after it ended.
+The queries ask about rows stored before the run. Their answers are known exactly, because new rows
+are later than the time range of every query.
+
+With `--fresh` the queries ask about the new rows. An answer must then contain every row
+acknowledged before the query began, and no row sent after the query ended.
 """
 
 from dataclasses import replace
@@ -34,7 +36,7 @@ from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 
 _SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
-"""Maximum number of timed instances of a type: all are rendered before the clock starts."""
+"""Maximum number of timed instances of a query type; all are rendered before the clock starts."""
 
 
 def option_problems(options: MixedOptions) -> list[str]:
@@ -64,7 +66,7 @@ def option_problems(options: MixedOptions) -> list[str]:
 
 
 def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
-    """Return the earliest time of the rows of the tasks; ConfigError if it is unknown."""
+    """Return the earliest time of the rows that tasks insert; ConfigError if it is unknown."""
     found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
     if found is None:
         raise ConfigError(
@@ -76,7 +78,7 @@ def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
 
 
 def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
-    """Return the query types: about rows before a time or, with --fresh, about rows after it."""
+    """Return query types about rows before `until_ms` or, with --fresh, about rows after it."""
     reader = DatasetReader(stored)
     if not options.fresh_s:
         return reader.query_types(aligned=options.aligned, until_ms=until_ms)
@@ -87,8 +89,8 @@ def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> d
 def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     """Return the runs of a mixed load; ConfigError names everything that is wrong.
 
-    Each run continues the rows of the run before it. The number of these rows is known only at its
-    end, so each run but the first is planned `again` then.
+    Each run continues after the rows of the previous run. The number of these rows is known only
+    when the previous run has ended, so every later run is then planned `again`.
     """
     options = wanted.options
     if problems := _target_problems(wanted.target, options, force=wanted.force):

@@ -1,4 +1,4 @@
-"""Figures of queries: a row for each query, also by stage, and one for all of a run together."""
+"""Figures of queries: a row for each query, each stage of a query, and all queries together."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ def times_of(run: RunRecord) -> dict[str, list[QueryTimes]]:
 
 
 def rows_by_query(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield a row for each query of each run; in stages, also for each stage of a query."""
+    """Yield a row for each query of each run, and for each stage of a query."""
     for run in runs:
         times, let_in = times_of(run), {ramp.query: ramp.workers for ramp in run.outcome.ramps}
         connects = connects_of(run.outcome.workers)
@@ -41,7 +41,7 @@ def rows_by_query(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
-    """Yield the row of all queries of a run together, for each run that asked several."""
+    """Yield a row for all queries together, for each run with several queries."""
     for run in runs:
         times = times_of(run)
         if len(times) > 1:

@@ -27,16 +27,16 @@ from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp
 from simulator.protocol.verdict import VerifyMode
 
 FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
-"""The default: at least 3 runs, and within a second up to 100, enough for a 99th percentile."""
+"""Default number of runs: at least 3, and up to 100 within a second, enough for a p99."""
 MOST_QUERIES = 10_000_000
 """Maximum number of queries of one type, by all workers."""
 MOST_SHOWN = 1000
 RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
-"""The pattern of all types."""
+"""Pattern that matches all types."""
 _SHORTEST_MIXED_S = 0.1
 SHORTEST_RAMP_S = 1.0
-"""Shortest interval of a ramp: workers report their progress twice a second."""
+"""Minimum interval of a ramp, because workers report progress only twice a second."""
 _RampSeconds = Annotated[Seconds | None, Opt(least=SHORTEST_RAMP_S, kept=False)]
 _WEIGHT_DIGITS = len(str(MOST_WEIGHT))
 
@@ -65,7 +65,7 @@ class Types(Options):
 
     @property
     def weights(self) -> dict[str, int]:
-        """Name or pattern of the types -> their weight; 0: the given weight is invalid."""
+        """Name or pattern of types -> weight; 0: the given weight is invalid."""
         return dict(map(_parse_weights, self.types))
 
     @property
@@ -74,7 +74,7 @@ class Types(Options):
         return tuple(self.weights)
 
     def problems(self) -> list[str]:
-        """Return a sentence for each value, and each weight of a type, outside its limits."""
+        """Return a sentence for each value and each weight that is outside its limits."""
         return super().problems() + [
             f"--types: expected a weight from 1 to {MOST_WEIGHT:,} after {name}, such as {name}:3"
             for name, weight in self.weights.items()
@@ -187,12 +187,12 @@ class AskingOptions(Options):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Numbers of workers to start, a run for each."""
+        """Worker counts; each run starts one of these numbers of workers."""
         return counts_of(self.stages, self.workers)
 
     @property
     def active(self) -> tuple[int, ...]:
-        """Numbers of active workers in the rows of the result, except in a ramp."""
+        """Worker counts that appear in the rows of the result, except in a ramp."""
         return tuple(stage.workers for stage in self.stages) or self.workers
 
 
@@ -220,19 +220,19 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
 
     @property
     def is_bare(self) -> bool:
-        """True if no option determines how often or how long is asked."""
+        """True if no option determines the number or the duration of runs."""
         by_other = self.count or self.duration_s or self.ramp or self.stages
         return not (self.runs or by_other)
 
     @property
     def fewest(self) -> int:
-        """Minimum runs of each connection, even after BARE_S; 0: no limit of time applies."""
+        """Minimum number of runs of each connection, even after BARE_S; 0: no time limit."""
         is_uneven = self.rate or any(weight != 1 for weight in self.weights.values())
         return FEWEST_RUNS if self.is_bare and not is_uneven else 0
 
     @property
     def runs_each(self) -> int:
-        """Maximum runs of each connection; 0: another option determines them."""
+        """Maximum number of runs of each connection; 0: another option determines the number."""
         bare = ENOUGH_RUNS if self.fewest else FEWEST_RUNS
         return bare if self.is_bare else self.runs or 0
 
@@ -302,17 +302,17 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
 
     @property
     def rows_per_s(self) -> float:
-        """The rate of the rows: an operation is a batch."""
+        """Requested rows/s; with --mix, an insert is a batch."""
         return self.rate * self.mix.insert * self.batch_rows if self.mix else self.insert_rate
 
     @property
     def queries_per_s(self) -> float:
-        """The rate of the queries."""
+        """Requested queries/s."""
         return self.rate * self.mix.query if self.mix else self.query_rate
 
     @property
     def workers(self) -> int:
-        """All workers."""
+        """Number of all workers."""
         return self.insert_workers + self.query_workers
 
     def configuration(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The user's own queries from a file, checked against a target and the rows that they read."""
+"""The user's own queries from a file, checked against a target and the rows to be read."""
 
 import hashlib
 import math
@@ -31,17 +31,17 @@ from simulator.modules.contract import Database, Unsupported
 
 OPTION = "--queries"
 LANGUAGES = ("sql", "influxql", "flux")
-"""Languages of a text, as an alternative to a module."""
+"""Keys of query texts that name a language; all other keys name a module."""
 QUERY_NAME = r"[a-z][a-z0-9_-]{0,59}"
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = GIVEN | {START, END}
 _MOST_QUERIES = 100
 _MOST_CHARACTERS = 200_000
-"""Maximum length of all texts, which are part of each run's specification."""
+"""Maximum number of characters of all query texts, which are part of each run's specification."""
 
 
 def _check_listed(value: Any) -> Any:
-    """Return a value of a list; ValueError if it is neither a text nor a number."""
+    """Return an element of a list; ValueError unless the value is a string or a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("expected a text or a number")  # noqa: TRY004 - pydantic names its place
     if isinstance(value, float) and not math.isfinite(value):
@@ -70,7 +70,7 @@ class Parameter(Record):
 
 
 class OwnQueryEntry(Record):
-    """A query of the user's own."""
+    """A query that the user wrote."""
 
     table: str = Field("", description="the table whose rows it reads; required if there are more")
     window: Annotated[Seconds, Field(ge=0.001)] | None = Field(
@@ -99,13 +99,13 @@ class OwnQueryEntry(Record):
 
 
 class QueryFile(Record):
-    """A file of own queries."""
+    """A file with the user's queries."""
 
     queries: dict[str, OwnQueryEntry]
 
 
 class ReadQueries(Record):
-    """A file of own queries that another file names, with its content."""
+    """The path of a file with the user's queries, and its content."""
 
     path: str
     """Path as given on the command line."""
@@ -151,7 +151,7 @@ def _query_problems(each: OwnQueryEntry) -> Iterator[str]:
 
 
 def _usage_problems(key: str, text: str, wanted: frozenset[str]) -> Iterator[str]:
-    """Yield why a text cannot be asked: it must use the parameters `wanted`."""
+    """Yield why a query text cannot be asked; the text must use exactly the parameters `wanted`."""
     if key not in LANGUAGES and key not in MODULES:
         yield f"is no module or language ({nearest(key, [*LANGUAGES, *MODULES])})"
     used = placeholders(text)
@@ -163,7 +163,7 @@ def _usage_problems(key: str, text: str, wanted: frozenset[str]) -> Iterator[str
 
 
 def digest_of(own: Mapping[str, OwnQuery]) -> str:
-    """Return a digest that distinguishes queries of the same name in results."""
+    """Return a digest that distinguishes queries with the same name in results."""
     written = "\n".join(f"{name} {query.model_dump_json()}" for name, query in own.items())
     return hashlib.sha256(written.encode()).hexdigest()[:12]
 

@@ -35,28 +35,28 @@ def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
 
 
 def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
-    """Return type -> why it cannot be asked, of the types that patterns match."""
+    """Return type -> why it cannot be asked, for the types that only patterns select."""
     by_pattern = [name for word in words for name in matches_of(word, types)]
     found = dict.fromkeys(name for name in by_pattern if name not in words)
     return {name: types[name].problem for name in found if types[name].problem}
 
 
 def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
-    """Return the types that match a pattern; none if it has no wildcard."""
+    """Return the types that match a pattern; empty for a pattern without wildcards."""
     if _PATTERN.isdisjoint(pattern):
         return []
     return [name for name in types if fnmatchcase(name, pattern)]
 
 
 def choose_types(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
-    """Return the types that names and patterns select and that can be asked, each once."""
+    """Return the selected types, each once; patterns select only types that can be asked."""
     possible = askable(types)
     named = [name for word in words for name in (word, *matches_of(word, possible))]
     return list(dict.fromkeys(name for name in named if name in types))
 
 
 def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
-    """Return the weights other than 1. Names override patterns, later patterns earlier ones."""
+    """Return all weights except 1. Names override patterns, and later patterns earlier ones."""
     found: dict[str, int] = {}
     for word, weight in options.weights.items():
         found |= dict.fromkeys(matches_of(word, types), weight)

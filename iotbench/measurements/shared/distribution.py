@@ -1,4 +1,4 @@
-"""The rows of each worker: its own lane, or a share of tables that have an end. Pure."""
+"""The rows of each worker: a lane of the worker, or a share of tables with an end. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ YEAR_10000_MS = 253_402_300_800_000
 
 
 class Split(StrEnum):
-    """How the rows of tables with an end are distributed to workers (`--split`)."""
+    """Distribution of the rows of tables with an end to workers (`--split`)."""
 
     BATCH = "batch"
-    """Workers take batches in turn, so that all write about the same time."""
+    """Workers take batches in turn, so that all workers write rows of about the same time."""
     SERIES = "series"
     """Each worker writes its own series."""
 
@@ -27,17 +27,17 @@ class RunLoad:
 
     workers: int
     prefill: int
-    """Rows of all workers together before the timed part."""
+    """Number of rows that all workers together insert before the timed part."""
     rows_each: int
-    """Timed rows of each worker, if lanes have no end."""
+    """Number of timed rows of each worker, if lanes have no end."""
     limit: int | None
-    """Timed rows of all workers together; None: no limit."""
+    """Maximum number of timed rows of all workers together; None: no limit."""
     batch_rows: int
     split: Split
     after_all: bool = False
     """True if new rows come after the stored rows of all lanes."""
     steps_left: int = 1
-    """Runs that share the remaining rows, if tables have an end."""
+    """Number of runs that share the remaining rows, if tables have an end."""
 
 
 def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
@@ -69,12 +69,12 @@ def _plan_lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
 
 
 def lane_rows_left(reader: DatasetReader, before: Dataset) -> int:
-    """Return how many rows each endless lane has left, up to the year 9999."""
+    """Return the number of rows left in each endless lane, up to the year 9999."""
     return max(reader.rows_before(YEAR_10000_MS) - max(before.ends().values(), default=0), 0)
 
 
 def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
-    """Return how many rows each table, which has an end, has left."""
+    """Return the number of rows left in each table; all tables have an end."""
     assert reader.sizes is not None
     ends = before.ends()
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
@@ -83,7 +83,7 @@ def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
 def _distribute(
     reader: DatasetReader, before: Dataset, load: RunLoad, rows: int
 ) -> list[tuple[RowRange, ...]]:
-    """Distribute the next rows of all tables, in proportion to the rows that each has left."""
+    """Distribute the next rows of all tables, in proportion to the rows left in each table."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
     ends, left = before.ends(), rows_left(reader, before)
     for place, count in enumerate(_divide(left, min(rows, sum(left)))):
@@ -98,7 +98,7 @@ def _distribute(
 
 
 def _divide(left: Sequence[int], rows: int) -> list[int]:
-    """Divide `rows` in proportion to the rows that each table has left."""
+    """Divide `rows` in proportion to the rows left in each table."""
     counts = [here * rows // max(sum(left), 1) for here in left]
     for place, here in enumerate(left):
         if sum(counts) < rows and counts[place] < here:
@@ -107,7 +107,7 @@ def _divide(left: Sequence[int], rows: int) -> list[int]:
 
 
 def _count_turns(parts: int, load: RunLoad, series: int, count: int) -> Sequence[int]:
-    """Return how many rows each worker takes in its turn: whole rounds of the table's parts."""
+    """Return the number of rows of each worker's turn, a multiple of the number of parts."""
     if load.split is Split.SERIES:
         units = share(-(-series // parts), load.workers)
         return [unit * parts for unit in units]

@@ -18,7 +18,7 @@ from simulator.protocol.verdict import Accounts
 RETRY_FOR_S = 300.0
 """Time for which workers of a run with faults retry, unless --retry-for sets it."""
 COMMANDS = ("crash_with", "restart_with")
-"""Options with commands that run at faults and after them."""
+"""Names of the options with commands that run at a fault or after a fault."""
 
 
 class Fault(StrEnum):
@@ -35,7 +35,7 @@ class Fault(StrEnum):
 
     @property
     def is_here(self) -> bool:
-        """True if the server has to run on this machine."""
+        """True if the fault requires the server on this machine."""
         return self in (Fault.PAUSE, Fault.KILL, Fault.FILL)
 
     @property
@@ -46,13 +46,13 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FaultMoment:
-    """A moment in the measured part: seconds after its beginning, or a share of it."""
+    """A moment in the measured part: seconds after the beginning, or a share of the duration."""
 
     after_s: float = 0.0
     share: float = 0.0
 
     def within_s(self, duration_s: float) -> float:
-        """Return the seconds from the beginning of a part of this length."""
+        """Return the moment in seconds after the beginning of a part with this duration."""
         return self.after_s + self.share * duration_s
 
 
@@ -118,12 +118,12 @@ class Faults(Options):
 
     @property
     def commands(self) -> dict[str, str]:
-        """Option -> its command, which runs at faults or after them."""
+        """Option -> command that runs at a fault or after a fault."""
         return {name: command for name in COMMANDS if (command := getattr(self, name))}
 
     @property
     def lasts_s(self) -> float:
-        """Shortest duration of the fault."""
+        """Minimum duration of the fault."""
         return 0.0 if self.fault is Fault.RESTART else self.for_s
 
     def instants_s(self, duration_s: float) -> list[float]:
@@ -136,7 +136,7 @@ class Faults(Options):
         return found
 
     def plan_fault(self, duration_s: float) -> PlannedFault | None:
-        """Return the planned faults of a measured part of this length."""
+        """Return the planned faults of a measured part with this duration."""
         if not self.fault:
             return None
         weather = {
@@ -162,7 +162,7 @@ class Faults(Options):
             yield f"after each fault: {self.restart_with}"
 
     def fault_problems(self, duration_s: float) -> list[str]:
-        """Return problems of the options; `duration_s` is of the measured part, 0 if unlimited."""
+        """Return problems with the options; `duration_s`: of the measured part, 0 if unlimited."""
         if not self.fault:
             return [
                 f"{each.names[0]}: applies to --fault only; add --fault, or leave it out"
@@ -228,7 +228,7 @@ _ONLY_FOR = {
 
 
 def fault_facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield a line for each fault, and one for the rows of each run: name and text."""
+    """Yield (name, text) for each fault, and for the rows of each run."""
     for run in result.runs:
         at = f"{counted(run.workers, 'worker')}, run {run.run}: " if len(result.runs) > 1 else ""
         for each in run.outages:

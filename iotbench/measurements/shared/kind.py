@@ -27,50 +27,50 @@ class Planned:
     runs: list[PlannedRun]
     configuration: Mapping[str, Any]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Query that is not asked -> why."""
+    """Query that is left out -> reason."""
 
 
 class Kind(ABC, Generic[_Options]):
     """The measurement, output and warnings of a command. Each kind has its own folder."""
 
     name: ClassVar[str]
-    """Name of the command; results carry it too."""
+    """Name of the command, and of the kind in results."""
     work: ClassVar[Work]
-    """Work of its runs."""
+    """Work of the runs."""
     subjects: ClassVar[tuple[Subject, ...]]
-    """Possible subjects of the rows of its results."""
+    """Possible subjects of the rows of a result."""
     options: type[_Options]
     """Options of the command."""
     help: ClassVar[str] = ""
     """Help of the command."""
     examples: ClassVar[tuple[str, ...]] = ()
-    """Command lines, without the program."""
+    """Example command lines, without the name of the program."""
     title: ClassVar[str] = ""
-    """Title of its section on a page."""
+    """Title of the section on a page."""
     pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
-    """Pictures of the section."""
+    """Pictures of the section on a page."""
 
     has_worker_counts: ClassVar[bool] = True
-    """False if rows of results are named otherwise than by numbers of workers."""
+    """True if rows of results are named by numbers of workers."""
 
     @property
     def writes(self) -> bool:
-        """True if it leaves rows in the tables."""
+        """True if the measurement leaves rows in the tables."""
         return self.work.writes
 
     @property
     def asks(self) -> bool:
-        """True if it times queries."""
+        """True if the measurement times queries."""
         return self.work.asks
 
     @property
     def needs_rows(self) -> bool:
-        """True if it needs rows that an earlier insert stored."""
+        """True if the measurement needs rows that an earlier insert stored."""
         return self.work.needs_rows
 
     @property
     def is_measured(self) -> bool:
-        """True if its results have figures."""
+        """True if results have figures."""
         return any(subject.figures for subject in self.subjects)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
@@ -78,7 +78,7 @@ class Kind(ABC, Generic[_Options]):
         return self.subjects[0]
 
     def summary(self, result: Result) -> Summary:
-        """Return the summary of one of its results."""
+        """Return the summary of a result of this kind."""
         return summarise(self.subject(result.configuration), result.runs)
 
     def problems(self, options: _Options) -> list[str]:
@@ -86,7 +86,7 @@ class Kind(ABC, Generic[_Options]):
         return options.problems()
 
     def active(self, options: _Options) -> Collection[int] | None:
-        """Return the worker counts by which rows will be named; None: only the plan knows."""
+        """Return the worker counts that will name rows; None: only the plan determines them."""
         return None if self.has_worker_counts else ()
 
     def expect(self, options: _Options, target: Target) -> None:
@@ -101,14 +101,14 @@ class Kind(ABC, Generic[_Options]):
         """Yield lines about a plan; `last` is an earlier insert of the target."""
 
     def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
-        """Return the worker counts by which rows of the result can be named."""
+        """Return the worker counts that can name rows of the result."""
         if not self.has_worker_counts:
             return ()
         stages = {stage.workers for stage in planned[0].spec.clocking.stages}
         return stages | {len(each.spec.workers) for each in planned}
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
-        """Yield the names of the result's rows that are not named by numbers alone."""
+        """Yield the names of the result's rows, except names that are only numbers."""
         asked, stages = tuple(first.load.queries), first.clocking.stages
         yield from asked
         yield from [ALL_QUERIES] * (len(asked) > 1)
@@ -134,7 +134,7 @@ class Kind(ABC, Generic[_Options]):
         yield from self.answers(result)
 
     def answers(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield (name, text) of the facts that an option requests."""
+        """Yield (name, text) of the facts that options request."""
         yield from ()
 
     def warmup_text(self, rows: int, runs: int) -> str:
@@ -143,7 +143,7 @@ class Kind(ABC, Generic[_Options]):
         return f"before each run are in no figure above: {' and '.join(found)}"
 
     def showing(self, result: Result) -> Showing:
-        """Return the section of a page that shows results like this one side by side."""
+        """Return the section of a page that shows such results side by side."""
         return Showing(self.title, self.pictures)
 
     def describe_measured(self, result: Result) -> Iterator[str]:
@@ -169,7 +169,7 @@ def list_entries(counts: object) -> str:
 
 
 def _list_connection_facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield the number of connections and the time to open one, if workers have several."""
+    """Yield the number of connections and the time to connect, if workers have several."""
     found = [each for run in result.runs if (each := connects_of(run.outcome.workers))]
     shared = ""
     if pool := result.configuration.get("pool"):

@@ -14,9 +14,9 @@ from simulator.protocol.verdict import VerifyMode
 
 MOST_WORKERS = 10_000
 MOST_CONNECTIONS = 10_000
-"""Connections of one worker."""
+"""Maximum number of connections of one worker."""
 MOST_RUNS = 10_000
-"""Runs of one sweep; the result file holds each of them."""
+"""Maximum number of runs of one sweep; the result file holds every run."""
 LARGEST_BATCH_ROWS = 10_000_000
 
 Workers = Annotated[Counts, Opt("-w", least=1, most=MOST_WORKERS)]
@@ -24,7 +24,7 @@ Flag = Annotated[bool, Opt(kept=False)]
 
 
 class Sending(Options):
-    """How a worker sends rows."""
+    """Options for sending rows."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -38,17 +38,17 @@ class Sending(Options):
 
     @property
     def mode(self) -> str:
-        """SINGLE or BATCH; the target's options may refine it."""
+        """Insert mode: SINGLE or BATCH; options of the target may refine it."""
         return BATCH if self.batch else SINGLE
 
     @property
     def batch_rows(self) -> int:
-        """Rows that are sent and acknowledged together, at least one."""
+        """Number of rows that are sent and acknowledged together, at least one."""
         return max(self.batch, 1)
 
 
 class Connecting(Options):
-    """How a worker connects."""
+    """Options for connecting to the database."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -78,7 +78,7 @@ class Connecting(Options):
 
 
 class MachineOptions(Options):
-    """How this machine is prepared before each run."""
+    """Preparation of this machine before each run."""
 
     GROUP: ClassVar[str] = "Machine"
 

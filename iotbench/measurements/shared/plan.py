@@ -28,7 +28,7 @@ class StoredBefore:
 
     dataset: Dataset
     complete: bool
-    """False if the insert did not end, or some of its rows are not stored."""
+    """True if the insert ended and all of its rows are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class PlannedRun:
     run: int
     level: int
     again: "Callable[[StoredBefore], PlannedRun] | None" = None
-    """Plans the run for the rows that the run before it left; ConfigError if no row is left to
-    insert. None: the plan is final.
+    """Function that plans the run again, after the rows of the previous run; ConfigError if no row
+    is left to insert. None: the plan is final.
     """
 
 
@@ -52,16 +52,16 @@ class Recorded:
     share: Callable[[int], tuple[InsertTask, ...]]
     """Number of workers -> the records of each worker."""
     clean: bool
-    """False: the first run refuses tables that exist."""
+    """True if the first run may replace existing tables; otherwise existing tables are refused."""
 
 
 def spec_of(
     work: Work, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
 ) -> RunSpec:
-    """Return the specification of a run; `run` is its sweep and the end of the run's id.
+    """Return the specification of a run; `run` holds the sweep ID and the end of the run ID.
 
-    It has no credentials of the target. `task`: the fields that only some runs have. ConfigError if
-    the runner cannot read the rows.
+    The specification contains no credentials of the target. `task` has the fields that only some
+    runs have. ConfigError if the runner cannot read the rows.
     """
     if dataset.volume_claim and target.runner == "local":
         raise ConfigError(
@@ -102,7 +102,7 @@ class Wanted(Generic[_Options]):
     def spec(self, work: Work, run: str, dataset: Dataset, **task: Any) -> RunSpec:
         """Return the specification of a run after the rows of a dataset.
 
-        Connections and sends follow from the options, unless `task` has them.
+        The connections, and the settings for batches, come from the options unless `task` has them.
         """
         options = self.options
         same: dict[str, Any] = {
@@ -120,7 +120,7 @@ class Wanted(Generic[_Options]):
         return spec_of(work, (self.sweep_id, run), self.target, dataset, **{**same, **task})
 
     def clocking(self, **more: Any) -> Clocking:
-        """Return the clocking of the runs from options of the same names, and `more`."""
+        """Return the clocking of the runs, from options with the same names and from `more`."""
         names = (name for name in Clocking.model_fields if hasattr(self.options, name))
         return Clocking(**{**{name: getattr(self.options, name) for name in names}, **more})
 
@@ -149,7 +149,7 @@ def expect_stored(target: Target, mode: str) -> None:
 
 
 def estimate_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:
-    """Return the duration of runs at the speed of an earlier result; None if it has no runs."""
+    """Return the duration of runs at the speed of an earlier result; None without earlier runs."""
     done = [run for run in last.runs if run.metrics and run.metrics.rows] if last else []
     if not done:
         return None
@@ -172,15 +172,15 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
 
 
 def rows_of(spec: RunSpec) -> int:
-    """Return how many rows a run inserts; if it has a duration, the maximum."""
+    """Return the number of rows that a run inserts; for a run with a duration, the maximum."""
     return count_prefilled(spec) + count_timed(spec)
 
 
 def count_prefilled(spec: RunSpec) -> int:
-    """Return how many rows a run inserts before its timed part."""
+    """Return the number of rows that a run inserts before its timed part."""
     return sum(len(rows) for task in spec.inserts for rows in task.prefill)
 
 
 def count_timed(spec: RunSpec) -> int:
-    """Return how many rows a run inserts in its timed part; if it has a duration, the maximum."""
+    """Return the number of rows in the timed part of a run; with a duration, the maximum."""
     return sum(len(rows) for task in spec.inserts for rows in task.timed)

@@ -64,7 +64,7 @@ def duration_of(stages: Sequence[LoadStage]) -> float:
 
 
 def are_scheduled(stages: Sequence[LoadStage], rate: float) -> bool:
-    """Return whether every stage has a rate, or without stages the run."""
+    """Return whether every stage has a rate; without stages, whether the run has one."""
     return bool(rate) or (bool(stages) and all(stage.rate_per_s for stage in stages))
 
 
@@ -74,7 +74,7 @@ def most_workers(stages: Sequence[LoadStage]) -> int:
 
 
 def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) -> Iterator[str]:
-    """Yield why stages cannot be measured: too many workers, too long, or excluded options.
+    """Yield why stages cannot be measured: number of workers, duration, or other options.
 
     `others`: excluded option -> whether it is given.
     """
@@ -90,20 +90,20 @@ def stage_problems(stages: Sequence[LoadStage], others: Mapping[str, object]) ->
 
 
 def stage_conflicts(stages: Sequence[LoadStage], given: Collection[str]) -> list[str]:
-    """Return why given options exclude stages: only options that `stage_problems` cannot find.
+    """Return conflicts of given options with stages that `stage_problems` cannot find.
 
-    It sees values, which do not show whether an option was given.
+    `stage_problems` sees values, which do not show whether an option was given.
     """
     return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
 def counts_of(stages: Sequence[LoadStage], workers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the numbers of workers to start: of stages the largest one, otherwise --workers."""
+    """Return the worker counts to start: of the largest stage, or --workers without stages."""
     return (most_workers(stages),) if stages else workers
 
 
 def rate_problems(rates: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each rate outside the limits; keys are names of options."""
+    """Yield a sentence for each rate outside the limits; `rates`: name of the option -> rate."""
     for name, rate in rates.items():
         if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE:
             yield (

@@ -2,10 +2,10 @@
 
 Repeats decide: a relation is seen if it holds between all repeats of one side and all of the other,
 not seen if the opposite holds, and within the spread otherwise. By chance alone, three repeats of
-each side fall into a given order one time in twenty. With more repeats some may overlap, as long as
-such an order is less likely by chance: one time in forty for six repeats, one in eighty for twelve.
-So a claim that is examined after three, six and twelve repeats is seen by chance less than one time
-in ten.
+each side fall into a given order one time in twenty. With more repeats, the two sides may overlap,
+but the order must be less likely by chance: one time in forty for six repeats, one in eighty for
+twelve. So a claim that is examined after three, six and twelve repeats is seen by chance less than
+one time in ten.
 """
 
 import math
@@ -16,9 +16,9 @@ from itertools import pairwise
 from iotbench.plans.published.documents import DocumentClaim, Term
 
 _CHANCE = 0.15
-"""Limit, divided by the number of repeats, of the chance that orders two sides like this."""
+"""Maximum probability that chance orders two sides, multiplied by the number of repeats."""
 _EXACT_REPEATS = 20
-"""Largest sample for the exact test; above it, the normal approximation is used."""
+"""Maximum number of repeats for the exact test; above it, the normal approximation is used."""
 Values = Sequence[float]
 """Values of the repeats, in order."""
 
@@ -30,7 +30,7 @@ class Seen(StrEnum):
     NOT_SEEN = "not seen"
     WITHIN_SPREAD = "within the spread"
     NOT_HAD = "not measured"
-    """One of the measures of the claim is missing."""
+    """A measure of the claim is missing."""
 
 
 def judge(claim: DocumentClaim, values: Mapping[Term, Values]) -> Seen:
@@ -49,7 +49,7 @@ def judge(claim: DocumentClaim, values: Mapping[Term, Values]) -> Seen:
 
 
 def _compare(ones: Values, others: Values) -> Seen:
-    """Return whether the first side is larger; a single repeat has no spread to compare with."""
+    """Return whether the first side is larger; WITHIN_SPREAD if a side has a single repeat."""
     if min(len(ones), len(others)) < 2:
         return Seen.WITHIN_SPREAD
     if _is_larger(ones, others):

@@ -30,7 +30,7 @@ class ExperimentSize(StrEnum):
     """The size of an experiment."""
 
     DEMO = "demo"
-    """Minutes on one machine."""
+    """A size that takes minutes on one machine."""
     DOCUMENT = "document"
     """The size that the document describes."""
 
@@ -49,11 +49,11 @@ class System(Record):
 
 
 class PublishedNumber(Record):
-    """A number of the document, in its own unit, and its place there."""
+    """A number of the document, in the document's unit, with the quotation around the number."""
 
     value: float
     quote: str
-    """The quotation around it from the document's text."""
+    """Quotation from the document that contains the number."""
 
 
 def _parse_published(text: Any) -> Any:
@@ -72,20 +72,20 @@ def _parse_published(text: Any) -> Any:
 
 
 class PublishedFigure(Record):
-    """A figure of the document, and how it is measured here."""
+    """A figure of the document, with the setting and the measure that reproduce it."""
 
     row: str
-    """Name of the statement, which figures and claims about it share; it is not printed."""
+    """Name of the statement, shared by all figures and claims about the statement; not printed."""
     title: str
     setting: str
     settings: dict[str, str] = Field({})
-    """System -> its setting instead of `setting`, if the document measured it in another way."""
+    """System -> setting instead of `setting`, if the document measured the system differently."""
     measure: str
     lower_is_better: bool = False
     unit: str = ""
-    """Unit of the published numbers; empty: the measure's unit."""
+    """Unit of the published numbers; empty: the unit of the measure."""
     percent_of: str = ""
-    """The system that is 100 % for the document's numbers; empty: they are no percentages."""
+    """System that is 100 % for the published numbers; empty: the numbers are not percentages."""
     published: dict[str, Annotated[PublishedNumber, BeforeValidator(_parse_published)]] = Field({})
     """System -> a quotation with the number in brackets."""
 
@@ -102,7 +102,7 @@ class PublishedFigure(Record):
     def value_of(self, system: str) -> float | None:
         """Return the published value in the unit of the measure; None: there is none.
 
-        It is rounded to remove digits that only a conversion adds.
+        The value is rounded to remove digits that only the conversion of units adds.
         """
         found = self.published.get(system)
         if found is None or self.percent_of:
@@ -116,7 +116,7 @@ class PublishedFigure(Record):
         return found.value if found and self.percent_of else None
 
     def quote_of(self, system: str) -> str:
-        """Return the place of the value in the document; empty if it has none."""
+        """Return the quotation with the value; empty if the document has no value."""
         found = self.published.get(system)
         return found.quote if found else ""
 
@@ -126,10 +126,12 @@ class Term(Record):
 
     setting: str
     over: str = ""
-    """Another setting: the term is the ratio to it, repeat by repeat; empty: no ratio."""
+    """Setting of the divisor, if the term is a ratio of two settings, repeat by repeat; empty: no
+    ratio.
+    """
     measure: str
     system: str = ""
-    """System to measure; empty: the target that is examined."""
+    """System to measure; empty: the examined target."""
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -138,7 +140,7 @@ class Term(Record):
 
 
 class Within(Record):
-    """A measure, or its ratio to another one, that should lie between two bounds."""
+    """A measure, or a ratio of two measures, that should lie between two bounds."""
 
     term: Term
     over: Term | None = None
@@ -150,7 +152,7 @@ class Gain(Record):
     """The speedup of a larger cluster, with a lower and an upper bound."""
 
     nodes: tuple[int, int] | None = None
-    """Two numbers of nodes of the same size; None: from one size to the next larger one."""
+    """Two numbers of nodes of the same size; None: from one node size to the next larger size."""
     least: Number
     most: Number
 
@@ -176,9 +178,9 @@ class Unexamined(Record):
     row: str
     text: str
     quote: str = ""
-    """Place of a number of the text in the document."""
+    """Quotation from the document with a number of the statement."""
     question: bool = False
-    """True if the document asks this as a question."""
+    """True if the statement is a question in the document."""
     reason: str
 
 
@@ -188,10 +190,11 @@ class DocumentClaim(Record):
     row: str
     text: str
     quote: str = ""
-    """Place of a number of the text in the document; empty: it has none, or follows from the
-    published figures."""
+    """Quotation from the document with a number of the statement; empty: the statement has no
+    number, or follows from the published figures.
+    """
     question: bool = False
-    """True if the document asks this as a question."""
+    """True if the statement is a question in the document."""
     of: tuple[str, ...] = ()
     """Systems that the statement is about; empty: all."""
     elsewhere: bool = True
@@ -258,7 +261,7 @@ def keep_measured(document: Document, plan: Plan) -> Document:
 
 
 def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
-    """Return whether a plan has a setting of a figure with enough steps."""
+    """Return whether a plan has a setting that measures a figure, with enough steps."""
     found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
     step = step_of(figure.measure) or 0
     return any(each and step <= each.inserting.steps for each in found) if step else any(found)

@@ -33,7 +33,7 @@ from simulator.errors import counted
 
 @dataclass(frozen=True)
 class Experiment:
-    """A document, the targets and their results; yields the parts of a reproduction's record."""
+    """The evaluation of a document: figures, claims and matrix from the results of the targets."""
 
     document: Document
     candidates: Sequence[Candidate]
@@ -139,7 +139,7 @@ class Experiment:
     def _measure(
         self, figure: PublishedFigure, system: str, target: str = "", reason: str = ""
     ) -> FigureLine:
-        """Return the figure of a system on a target; `reason`: why the system has no target."""
+        """Return the figure of a system on a target; `reason`: why there is no target."""
         setting = figure.setting_of(system)
         values = self._measurements.values(target, setting, figure.measure)
         if target and not values:
@@ -239,7 +239,7 @@ class Experiment:
 
 
 def _record(claim: DocumentClaim | Unexamined, **found: Any) -> ClaimRecord:
-    """Return the record of a claim with what was found about it."""
+    """Return the record of a claim with the findings."""
     shared = {name: getattr(claim, name) for name in ("row", "text", "quote", "question")}
     return ClaimRecord(**shared, **found)
 
@@ -249,14 +249,14 @@ _ALONE = "no other target has the same module on another number of nodes, or of 
 
 @dataclass(frozen=True, slots=True)
 class ScalingStep:
-    """A cluster, and the next larger one in one direction of the matrix."""
+    """A cluster, and the next larger cluster in one direction of the matrix."""
 
     smaller: Cell
     larger: Cell
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """Rate of the larger cluster divided by the smaller one's, repeat by repeat."""
+        """Ratios of the larger cluster's rate to the smaller cluster's rate, repeat by repeat."""
         pairs = zip(self.larger.values, self.smaller.values, strict=False)
         return tuple(larger / smaller for larger, smaller in pairs if smaller)
 
@@ -275,7 +275,7 @@ class ScalingStep:
 
 
 def steps(cells: Sequence[Cell]) -> list[ScalingStep]:
-    """Return the steps of the matrix: to more nodes of a size, then to the next size of nodes.
+    """Return the steps of the matrix: to more nodes of the same size, then to the next node size.
 
     Sizes follow each other in the order of the cells.
     """

@@ -21,7 +21,7 @@ class Systems:
     candidates: Sequence[Candidate]
 
     def candidates_of(self, system: str) -> list[Candidate]:
-        """Return the targets that are a system, also if they cannot be measured."""
+        """Return all targets that are a system, including targets that cannot be measured."""
         return [target for target in self.candidates if self.systems[system].has(target)]
 
     def targets_of(self, system: str) -> list[str]:
@@ -29,7 +29,7 @@ class Systems:
         return [target.name for target in self.candidates_of(system) if not target.not_had]
 
     def system_of(self, target: str) -> str:
-        """Return the system that a target is; empty if it is none of the document's."""
+        """Return the system of a target; empty if the target is no system of the document."""
         return next((name for name in self.systems if target in self.targets_of(name)), "")
 
     def of_module(self, module: str) -> list[str]:
@@ -44,7 +44,7 @@ class Systems:
         return [target for target in self.candidates if target.name not in systems]
 
     def absence(self, system: str) -> str:
-        """Return why no target that is a system can be measured."""
+        """Return why no target of a system can be measured."""
         tried = [f"{target.name}: {target.not_had}" for target in self.candidates_of(system)]
         modules = " or ".join(self.systems[system].modules)
         return "; ".join(tried) or f"no target with module {modules} is among the targets"
@@ -52,7 +52,7 @@ class Systems:
 
 @dataclass(frozen=True)
 class Measurements:
-    """The results of all items, and why some were never tried."""
+    """The results of all items, and the reasons why some items were not measured."""
 
     measured: Sequence[tuple[Item, MeasuredItem]]
     refused: Mapping[tuple[str, str], str]
@@ -64,7 +64,7 @@ class Measurements:
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
     def compare(self, target: str, term: Term) -> tuple[float, ...]:
-        """Return the values of a term: measured values, or their ratios to another setting's."""
+        """Return the values of a term: measured values, or ratios to values of another setting."""
         ones, *others = (self.values(target, setting, term.measure) for setting in term.settings)
         if not others:
             return ones

@@ -12,7 +12,7 @@ from iotbench.plans.record import Curve, ItemRecord, Status, exit_code_of
 from simulator.frozen import Frozen
 
 OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":')
-"""First bytes of a reproduction's file; a sweep's file names no document there."""
+"""Pattern of the first bytes of a reproduction's file; no other file names a document there."""
 
 
 class FigureLine(Frozen):
@@ -24,23 +24,23 @@ class FigureLine(Frozen):
     measure: str
     unit: str
     system: str = ""
-    """Empty: the document does not have it."""
+    """Name of the system; empty: the target is no system of the document."""
     target: str = ""
-    """Empty: none of the system was measured."""
+    """Name of the target; empty: no target of the system was measured."""
     published: float | None = None
-    """Published value in our unit."""
+    """Published value in the unit of the measure."""
     published_percent: float | None = None
-    """Percentage of the value of the system `percent_of`."""
+    """Published percentage of the value of the system `percent_of`."""
     percent_of: str = ""
-    """The base of the document's percentages; empty: the document has none."""
+    """Base system of the published percentages; empty: the document has no percentages."""
     quote: str = ""
-    """Place of the published number in the document's text."""
+    """Quotation from the document with the published number."""
     values: tuple[float, ...] = ()
     """Values of the repeats."""
     mean: float | None = None
     spread: float | None = None
     percent_of_best: float | None = None
-    """Our mean as a percentage of the best target's."""
+    """Mean of the values as a percentage of the mean of the best target."""
     verdict: str = ""
     not_had: str = ""
     """Reason why there is no value."""
@@ -51,7 +51,7 @@ class ClaimSide(Frozen):
 
     setting: str
     over: str = ""
-    """Another setting: the values are ratios to it; empty: they are no ratios."""
+    """Setting of the divisor, if the values are ratios; empty: the values are no ratios."""
     measure: str
     system: str
     target: str
@@ -65,15 +65,15 @@ class ClaimRecord(Frozen):
     row: str
     text: str
     quote: str = ""
-    """Place of a number of the text in the document."""
+    """Quotation from the document with a number of the statement."""
     question: bool = False
-    """True if the document asks this as a question."""
+    """True if the statement is a question in the document."""
     target: str = ""
     system: str = ""
     seen: Seen
     sides: tuple[ClaimSide, ...] = ()
     reason: str = ""
-    """Reason why it could not be examined."""
+    """Reason why the claim could not be examined."""
 
 
 class Cell(Frozen):
@@ -83,7 +83,7 @@ class Cell(Frozen):
     system: str
     module: str
     node_size: str
-    """Size from the configuration; empty: not named."""
+    """Size of a node, from the configuration; empty: not given."""
     nodes: int
     """Number of nodes that the server reports."""
     setting: str = ""
@@ -93,15 +93,15 @@ class Cell(Frozen):
 
 
 class GainRecord(Frozen):
-    """The speedup from one cell of the matrix to another one."""
+    """The speedup from one cell of the matrix to another cell."""
 
     smaller: str
     larger: str
-    """Targets."""
+    """Names of the targets."""
     label: str
-    """Difference between them."""
+    """Difference between the two cells."""
     percents: tuple[float, ...]
-    """Values of the repeats, in order."""
+    """Gain of each repeat in percent, in order."""
 
 
 class Matrix(Frozen):
@@ -130,7 +130,7 @@ class Reproduction(Frozen):
     """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
-    """Start of the oldest of its results."""
+    """Start of the oldest result."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
     lines: tuple[FigureLine, ...]
@@ -142,7 +142,7 @@ class Reproduction(Frozen):
     in_memory: dict[str, str] = Field({})
     """Target -> its data and the memory that holds it, where the document compares disks."""
     caches: dict[str, int] = Field({})
-    """Outcome for the system's file caches before an insert -> number of items."""
+    """State of the system's file caches before an insert -> number of items."""
     refused: dict[str, str]
     """Target and setting -> why the target was not measured with this setting."""
 

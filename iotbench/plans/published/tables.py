@@ -85,13 +85,13 @@ def _draw_figures(lines: Sequence[FigureLine]) -> Table:
 
 
 def system_name(system: str, target: str) -> str:
-    """Return a system and its target, or only one of them if both have the same name."""
+    """Return the names of a system and its target, or a single name if both are the same."""
     is_same = target == system.lower().replace(" ", "_")
     return f"{system} ({target})" if system and target and not is_same else system or target
 
 
 def find_published(line: FigureLine) -> str:
-    """Return the document's figure as text; `base` is the base of its percentages."""
+    """Return the document's figure as text; `base` stands for the base of percentages."""
     if line.percent_of and line.percent_of == line.system:
         return "base"
     if line.published_percent is not None:
@@ -133,13 +133,13 @@ def claim_title(claim: ClaimRecord) -> str:
 
 
 def find_outcome(claim: ClaimRecord) -> str:
-    """Return whether a claim is seen, or the answer to a question."""
+    """Return whether a claim is seen or, for a question, the answer."""
     answers = {Seen.SEEN: "yes", Seen.NOT_SEEN: "no"} if claim.question else {}
     return answers.get(claim.seen, claim.seen.value)
 
 
 def claim_evidence(claim: ClaimRecord) -> str:
-    """Return the values that decide a claim, or why it could not be examined."""
+    """Return the values that decide a claim, or why the claim could not be examined."""
     if claim.reason:
         return claim.reason
     values = [f"{_name_side(side, claim)} {_format_range(side.values)}" for side in claim.sides]
@@ -152,7 +152,7 @@ def claim_evidence(claim: ClaimRecord) -> str:
 
 
 def _name_side(side: ClaimSide, claim: ClaimRecord) -> str:
-    """Return the words that distinguish one side of a claim from the others."""
+    """Return the words that distinguish one side of a claim from the other sides."""
     words = (
         (system_name(side.system, side.target), {each.system for each in claim.sides}),
         (side.setting, {each.setting for each in claim.sides}),
@@ -165,7 +165,7 @@ def _name_side(side: ClaimSide, claim: ClaimRecord) -> str:
 
 
 def _format_range(values: Sequence[float]) -> str:
-    """Return the smallest and largest of the repeats, and their number."""
+    """Return the smallest and the largest value, and the number of repeats."""
     low, high = significant(min(values)), significant(max(values))
     return f"{low if low == high else f'{low} to {high}'} ({len(values)})"
 
@@ -191,7 +191,7 @@ def _draw_clusters(matrix: Matrix) -> Table:
 
 
 def _format_cells(cells: Sequence[Cell], *, named: bool) -> str:
-    """Return the rates of clusters that differ only in their name, with a line for each."""
+    """Return the rates of clusters that differ only in their name, with a line for each cluster."""
     texts = [_format_cell(cell, named=named) for cell in cells]
     if len(cells) > 1:
         texts = [f"{cell.target}: {text}" for cell, text in zip(cells, texts, strict=True)]
@@ -199,7 +199,7 @@ def _format_cells(cells: Sequence[Cell], *, named: bool) -> str:
 
 
 def _format_cell(cell: Cell, *, named: bool) -> str:
-    """Return the rate of a cluster; `named`: with its setting."""
+    """Return the rate of a cluster; `named`: include the setting."""
     mean, spread = sum(cell.values) / len(cell.values), spread_of(cell.values)
     verdict = "" if cell.verdict == Status.VERIFIED else f" {cell.verdict}"
     around = "" if spread is None else f", spread {spread:.0%}"

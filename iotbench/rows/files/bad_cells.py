@@ -19,7 +19,7 @@ _MAX_SHOWN = 40
 
 
 class Retyped(Exception):
-    """A column needs another type than its first cells suggest."""
+    """A column needs a type other than the type of its first cells."""
 
     def __init__(self, index: int, cell_type: CellType) -> None:
         super().__init__(index)
@@ -28,7 +28,7 @@ class Retyped(Exception):
 
 
 class Checker:
-    """Parses portions one after the other, and treats bad cells as the user chose."""
+    """Parses portions one after the other, and treats bad cells as the user requested."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Checker:
         types: Sequence[CellType],
         places: Sequence[int],
     ) -> None:
-        """Store the parts; `places`: for each column, the index of its cells in a portion."""
+        """Store the arguments; `places` has the index of each column's cells in a portion."""
         self._request = request
         self._source = source
         self._columns = columns
@@ -47,7 +47,7 @@ class Checker:
         self._tallies: dict[int, Tally] = {}
 
     def check(self, portion: Portion) -> Portion:
-        """Return a portion's typed values; Retyped or ConfigError if bad cells require it."""
+        """Return a portion with typed values; bad cells may raise Retyped or ConfigError."""
         arrays, kept = [], np.ones(len(portion.rows), np.bool_)
         problems = []
         for index, place in enumerate(self._places):

@@ -29,13 +29,13 @@ class CellType(ABC):
     shown: str
     """Name of the type in the preview."""
     type: Type | None
-    """The type that stores it; None if none does."""
+    """Type that stores the values; None if no type does."""
     expected: str = ""
     """Expected form of a cell: the end of the sentence "this cell is not ..."."""
 
     @abstractmethod
     def parse(self, cells: Any) -> Parsed:
-        """Return the values of an Arrow array of cells, and which cells are bad."""
+        """Return the values of an Arrow array of cells, and the mask of the bad cells."""
 
     def why(self, cell: Any) -> str:
         """Return the expected form of a bad cell; `cell` is an array with only this cell."""
@@ -56,7 +56,7 @@ class TextCells(CellType):
 
 
 class TextInstead(TextCells):
-    """Text instead of another type because of bad cells, which are still reported."""
+    """Text in place of another type; cells without that type are still reported as bad."""
 
     def __init__(self, wanted: CellType) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class TextInstead(TextCells):
         self.expected = wanted.expected
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the cells as text, and which of them are bad."""
+        """Return the cells as text, and the mask of the bad cells."""
         return cells, self._wanted.parse(cells)[1]
 
 
@@ -77,7 +77,7 @@ class Empty(TextCells):
         super().__init__("no value")
 
     def parse(self, cells: Any) -> Parsed:
-        """Return NULLs, and which cells have a value."""
+        """Return NULLs, and the mask of the cells with a value."""
         return pa.nulls(len(cells), pa.string()), present(trim(cells))
 
 
@@ -85,7 +85,7 @@ class WrittenCells(CellType):
     """Numbers and booleans as text."""
 
     def __init__(self, kind: Type, expected: str, pattern: str, arrow_type: Any) -> None:
-        """Store the type; `pattern` matches every cell that Arrow can cast, and a few more."""
+        """Store the type; `pattern` matches all cells that Arrow can cast, and some other cells."""
         self.type = kind
         self.expected = expected
         self.pattern = pattern
@@ -112,7 +112,7 @@ class WrittenCells(CellType):
             return good.cast(self._arrow_type), bad | failed
 
     def _mask_bad(self, cells: Any) -> Array:
-        """Return the mask of the cells that cannot be cast, found by halving."""
+        """Return the mask of the cells that cannot be cast, found by bisection."""
         try:
             cells.cast(self._arrow_type)
         except pa.ArrowInvalid:
@@ -175,7 +175,7 @@ class WrittenFloat(WrittenCells):
         return mask
 
     def why(self, cell: Any) -> str:
-        """Return the expected form of a cell; for an integer that no float represents, another."""
+        """Return the expected form of a cell, or of an integer that no float represents."""
         points = pc.replace_substring(trim(cell), ",", ".") if self._decimal_comma else cell
         values, bad = WrittenCells(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
         if not bad[0] and self._mask_inexact(cell, values)[0]:
@@ -208,7 +208,7 @@ _FIRST_ZEROS = ("0", "-0", "+0", " ")
 
 
 def leading_zeros(cells: Any) -> Array:
-    """Return the mask of the integers with leading zeros, which a number would lose."""
+    """Return the mask of the integers with leading zeros, which a number cannot keep."""
     begins = [mask_of(pc.starts_with(cells, each)) for each in _FIRST_ZEROS]
     mask: Array = np.logical_or.reduce(begins)
     rows = np.flatnonzero(mask)
@@ -234,7 +234,7 @@ class DeclaredCells(CellType):
 
 
 class StoredDecimal(CellType):
-    """Decimals, stored as integers if they have no fraction, otherwise as floats without loss."""
+    """Decimals, stored as integers if they have no fraction, and otherwise as exact floats."""
 
     expected = "a decimal that a 64-bit float keeps"
 
@@ -244,7 +244,7 @@ class StoredDecimal(CellType):
         self.type = Type.INT64 if is_integer else Type.FLOAT64
 
     def parse(self, cells: Any) -> Parsed:
-        """Return the numbers, and which of them have more digits than a float keeps."""
+        """Return the numbers, and the mask of the numbers with more digits than a float keeps."""
         if self.type is Type.INT64:
             return cells.cast(pa.int64()), none_of(cells)
         values = cells.cast(pa.float64())

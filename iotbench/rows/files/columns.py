@@ -24,7 +24,7 @@ from simulator.records.arrays import (
 )
 
 MAX_LEVELS = 1 << 16
-"""Text columns with at most this many distinct values are stored as codes."""
+"""Maximum number of distinct values of a text column that is stored as codes."""
 
 
 class ColumnWriter(ABC):
@@ -33,7 +33,7 @@ class ColumnWriter(ABC):
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
     ) -> None:
-        """Store the column, its index in the folder, and the names of file and rows for errors."""
+        """Store the column and its index; `where` and `place` name the file and a row in errors."""
         self._where = where
         self._place = place
         self._folder = folder
@@ -45,7 +45,7 @@ class ColumnWriter(ABC):
         """The first and the last value of a column of times."""
 
     def add(self, array: Any, rows: Array) -> None:
-        """Write a portion; `rows` are the numbers of its rows in the file."""
+        """Write a portion; `rows` has the number of each row in the file."""
         nulls = array.is_null().to_numpy(zero_copy_only=False)
         if nulls.any():
             if not self.nulls:
@@ -75,7 +75,7 @@ class ColumnWriter(ABC):
             ) from error
 
     def _refuse(self, wrong: Array, rows: Array, reason: str) -> None:
-        """Raise the reason for the first wrong row, if there is one."""
+        """Raise ConfigError with the reason for the first wrong row, if there is one."""
         if wrong.any():
             place, name = self._place(int(rows[wrong.argmax()])), self.column.name
             can_drop = self.column.role is not Role.TIME
@@ -127,7 +127,7 @@ class NumberWriter(ColumnWriter):
 
 
 class TextWriter(ColumnWriter):
-    """Text, written in full and, while there are few distinct values, as codes."""
+    """Text, written in full, and also as codes while there are few distinct values."""
 
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column

@@ -40,7 +40,7 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
-    """Yield the decompressed content of a file; ConfigError if it cannot be text."""
+    """Yield the decompressed content of a file; ConfigError if the content cannot be text."""
     compression = compression_in(path)
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open("rb"))
@@ -116,7 +116,7 @@ def _find_only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
 
 
 def head_of(content: IO[bytes], size_bytes: int) -> bytes:
-    """Return the first `size_bytes` bytes of the content, fewer only at its end."""
+    """Return the first `size_bytes` bytes of the content, or all bytes of shorter content."""
     pieces, rest = [], size_bytes
     while rest and (piece := content.read(rest)):
         pieces.append(piece)

@@ -37,7 +37,7 @@ class ParquetPart(FilePart):
     unit = "row"
 
     def __init__(self, path: Path, name: str) -> None:
-        """Read the schema; `name`: the file as the user names it."""
+        """Read the schema; `name` is the user's name of the file."""
         self._path, self.name = path, name
         with pa.OSFile(str(path)) as file:
             schema = parquet.ParquetFile(file).schema_arrow
@@ -63,7 +63,7 @@ class ParquetPart(FilePart):
 
 
 def _plain(column: Any) -> Any:
-    """Return a column in the type that is stored; bytes, for example, become text."""
+    """Return a column in a type that can be stored; for example, bytes become text."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
@@ -160,7 +160,7 @@ def _open(request: FilesRequest, file: Path, copy: Path) -> FilePart:
 
 
 def _choose_types(request: FilesRequest, source: FileSource) -> tuple[str, list[CellType]]:
-    """Return the column with the time, if it is known, and the types of all columns."""
+    """Return the name of the time column, empty if unknown, and the types of all columns."""
     types, reading, time = list(source.types), request.reading, source.time
     if reading.time_format and not time:
         time = source.names[_find_time_column(request, source)]
@@ -182,7 +182,7 @@ def _choose_types(request: FilesRequest, source: FileSource) -> tuple[str, list[
 
 
 def _find_time_column(request: FilesRequest, source: FileSource) -> int:
-    """Return the only column with times in the given format; ConfigError if there is none."""
+    """Return the index of the only column with times in the given format; ConfigError otherwise."""
     given = request.reading.time_format
     is_count = given in EPOCHS
     kind = EpochTime(given, recognised=True) if is_count else FormattedTime(given)
@@ -205,7 +205,7 @@ def _find_time_column(request: FilesRequest, source: FileSource) -> int:
 
 
 def _choose_stored_type(cell_type: CellType, column: Column) -> CellType:
-    """Return the type as the column stores it: a number that is a tag is text."""
+    """Return the type in which the column is stored; a numeric tag is stored as text."""
     as_text = column.role is Role.TAG and cell_type.type is not Type.TEXT
     return TextCells(cell_type.shown) if as_text else cell_type
 

@@ -20,7 +20,7 @@ from simulator.data.workloads.file import FileReading
 from simulator.errors import ConfigError, counted
 
 BLOCK_BYTES = 4 << 20
-"""Size of the beginning of a file from which types are inferred."""
+"""Number of bytes at the beginning of a file from which types are inferred."""
 _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 20
 _DELIMITERS = ",;\t|"
@@ -29,11 +29,11 @@ _NO_HEADING = (
     "looks like data ({}); add a line with the names of the columns above it, or use --no-heading"
 )
 _SEPARATOR = b"sep="
-"""Excel's line above the heading, such as "sep=;"."""
+"""Line that Excel writes above the heading, such as "sep=;"."""
 
 
 class DelimitedPart(FilePart):
-    """A text file, with a heading or without."""
+    """A file of delimited text, with or without a heading."""
 
     unit = "line"
 
@@ -143,9 +143,9 @@ class DelimitedPart(FilePart):
 def _detect_delimiter(head: str, *, whole: bool) -> str:
     """Return the delimiter that splits the first records into the most columns.
 
-    A delimiter that splits all records into equally many columns is preferred: a decimal comma is
-    in the rows but not in the heading. `whole`: `head` is the whole file; otherwise its last record
-    may be cut.
+    A delimiter that gives all records the same number of columns is preferred, because decimal
+    commas occur in the rows but not in the heading. `whole` is True if `head` is the whole file;
+    otherwise the last record may be incomplete.
     """
 
     def count_columns(delimiter: str) -> tuple[bool, int]:

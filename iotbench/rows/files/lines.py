@@ -47,7 +47,7 @@ _POINT = re.compile(
     _BEGIN + re.sub(rb"\?P<\w+>", rb"?:", _FIELD) + rb")(?: +(?P<time>-?\d+))? *", re.DOTALL
 )
 _OPEN = re.compile(_BEGIN + _KEY + rb"=" + _TEXT + rb")", re.DOTALL)
-"""A point with a last text that continues in the next line."""
+"""Beginning of a point with a text that continues on the next line."""
 _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _BOOLS = {
     **dict.fromkeys((b"t", b"T", b"true", b"True", b"TRUE"), True),
@@ -90,7 +90,7 @@ class LinesPart(FilePart):
     well_formed = "the form of line protocol"
 
     def __init__(self, path: Path, name: str, measurement: str) -> None:
-        """Read the names and types of the columns; ConfigError without one measurement."""
+        """Read the names and types of the columns; ConfigError unless there is one measurement."""
         self._path, self.name = path, name
         found = self._find_measurements()
         self._measurement = self._choose(found, measurement.encode())
@@ -146,7 +146,7 @@ class LinesPart(FilePart):
         return pa.array(values, kind)
 
     def _parse_point(self, line: bytes) -> Point:
-        """Return the point of a line; ValueError if there is none, or a value has another type."""
+        """Return the point of a line; ValueError if it is no point or a field changes its type."""
         point = _parse(line)
         if point[0] == self._measurement:
             for key, (kind, _) in point[2].items():
@@ -203,7 +203,7 @@ class LinesPart(FilePart):
 
 
 def _split_lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number and the text of each line; None instead of the text if it has no point.
+    """Yield the number and the text of each line; the text of a line without a point is None.
 
     A text in quotes may have line breaks, but none of its lines may look like a point. A DDL
     section comes before all points, and ends with the first point.
@@ -237,7 +237,7 @@ def _split_lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _parse(line: bytes) -> Point:
-    """Return the point of a line; ValueError with the reason if there is none."""
+    """Return the point of a line; ValueError with the reason if the line is no point."""
     match = _POINT.fullmatch(line)
     if match is None:
         closes = " (a quote is not closed)" if _OPEN.fullmatch(line) else ""

@@ -45,5 +45,5 @@ def column_names(heading: Sequence[str]) -> tuple[str, ...]:
 
 
 def split_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the column, or the columns separated by commas, that a text names."""
+    """Split a comma-separated list of columns, unless the whole text is the name of a column."""
     return (text,) if not text or text in names else tuple(text.split(","))

@@ -23,25 +23,25 @@ _MOST_SHOWN = 300
 
 
 def uri_of(path: Path) -> str:
-    """Return the URI of an object that was parsed as a path; empty for a file of this machine."""
+    """Return the URI of an object that was parsed as a path; empty for a local file."""
     uri = url_of(path)
     return uri if uri.startswith(f"{_SCHEME}:") and not uri.endswith("//") else ""
 
 
 def url_of(path: Path) -> str:
-    """Return the URL that was parsed as a path, with the slash that a path drops; empty: none."""
+    """Return the URL that was parsed as a path, with both slashes again; empty if there is none."""
     found = _URL.match(path.as_posix())
     return f"{found[1]}//{found[2]}" if found else ""
 
 
 def name_of(path: Path) -> str:
-    """Return a file as the user names it."""
+    """Return the user's name of a file."""
     return url_of(path) or str(path)
 
 
 @contextmanager
 def here(path: Path) -> Iterator[Path]:
-    """Yield the path of a file, or of a copy of an object, which is removed at the end.
+    """Yield the path of a local file, or of a temporary copy of an object.
 
     ConfigError if the object cannot be read.
     """

@@ -31,7 +31,7 @@ _SHOWN_DIGITS = 12
 def prepare_file(request: FilesRequest, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context only.
 
-    ConfigError if a digest is given and the file has another one.
+    ConfigError if a digest is given and the file has a different digest.
     """
     with scratch_folder("data") as folder:
         params = convert_file(request, folder, quiet=quiet, sha256=sha256)
@@ -99,7 +99,7 @@ def _read_state(path: Path) -> tuple[int, int]:
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """Return the digest of a file; for several, the digest of their digests."""
+    """Return the digest of a file; for several files, the digest of their digests."""
     digests = []
     for path in paths:
         try:
@@ -129,7 +129,7 @@ def convert_file(
 ) -> FileParams:
     """Write the rows of a file into a folder, and show a preview unless `quiet`.
 
-    ConfigError if a digest is given and the file has another one.
+    ConfigError if a digest is given and the file has a different digest.
     """
     from iotbench.rows.files.convert import (  # noqa: PLC0415 - pyarrow is loaded only for a file
         convert,
@@ -172,14 +172,14 @@ def convert_file(
 
 
 def with_key(params: FileParams) -> FileParams:
-    """Return the parameters; `unique` is set if the rows have a key and can be searched for it."""
+    """Return the parameters, with `unique` set if the rows have a searchable key."""
     return params.model_copy(update={"unique": True}) if has_key(params) else params
 
 
 def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
-    """Raise ConfigError if the primary key needs a natural key, and the rows have none.
+    """Raise ConfigError if the primary key requires a natural key and the rows have none.
 
-    On this machine, the concatenated parts of the key must be different too.
+    For rows on this machine, the concatenated parts of the key must be distinct too.
     """
     if primary_key is not PrimaryKey.CLIENT:
         return

@@ -1,8 +1,8 @@
 """Boundaries of records in delimited text, and malformed records.
 
 Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and quotes in it
-are doubled. pyarrow fills the columns; it gets only well-formed records, and must find as many as
-are counted here. docs/performance.md compares pyarrow with other readers.
+are doubled. pyarrow fills the columns. It receives only well-formed records, and must find the
+number of records that is counted here. docs/performance.md compares pyarrow with other readers.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from iotbench.rows.files.content import head_of
 from simulator.data.block import Array
 
 MOST_CELL_BYTES = 1 << 16
-"""Longest quoted cell; a longer cell counts as an unclosed quote."""
+"""Maximum size of a quoted cell; a longer cell counts as an unclosed quote."""
 _MOST_RECORD_BYTES = 16 << 20
 _LEAST_WINDOW_BYTES = 4 * MOST_CELL_BYTES
 _SHOWN_BYTES = 60
@@ -32,13 +32,13 @@ class Malformed:
     """A malformed record."""
 
     line: int
-    """Line of its beginning."""
+    """Number of the first line of the record."""
     reason: str
-    """Empty: it has a wrong number of cells."""
+    """Reason; empty: the number of cells is wrong."""
     text: str
     cells: int
     height: int = 1
-    """Number of its lines."""
+    """Number of lines of the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Records:
     content: bytes
     """Well-formed records, and blank lines."""
     lines: Array
-    """First line of each well-formed record."""
+    """Number of the first line of each well-formed record."""
     malformed: tuple[Malformed, ...]
 
 
@@ -61,7 +61,7 @@ class Scanner:
         self._comment = ord(comment) if comment else -1
         self._line = line
         self.width = 0
-        """Number of cells that each record must have, as in the first one."""
+        """Number of cells that each record must have; the first record determines the number."""
 
     def records(self, content: IO[bytes], block_bytes: int) -> Iterator[Records]:
         """Yield the records of the content."""
@@ -143,7 +143,7 @@ class Scanner:
     def _count_cells(
         self, letters: Array, quotes: Array, starts: Array, ends: Array
     ) -> tuple[Array, Array]:
-        """Return how many cells each record has, and how many delimiters, in quotes or not."""
+        """Return the numbers of cells and of delimiters, quoted or not, in each record."""
         found = np.flatnonzero(letters == self._delimiter)
         each = self.width - 1
         if each > 0 and not len(quotes) and len(found) == each * len(ends):
@@ -160,10 +160,10 @@ class Scanner:
     def _find_quotes(
         self, letters: Array, breaks: Array, *, at_end: bool
     ) -> tuple[Array, int, int]:
-        """Return the quotes of whole records, the first malformed record, and the bytes of both.
+        """Return the quotes of whole records, the first malformed record, and the length of both.
 
-        Quotes open and close cells in turn. The malformed record is the index of its first byte,
-        and the last record of the bytes; -1: no record is malformed.
+        Quotes open and close cells in turn. The malformed record is given by the index of its first
+        byte; -1: no record is malformed. The length in bytes includes the malformed record.
         """
         quotes = np.flatnonzero(letters == _QUOTE)
         before = np.append(np.uint8(_NEWLINE), letters[:-1])[quotes[0::2]]

@@ -43,7 +43,7 @@ NOT_WITH_DATA = {
     "--out-of-order": "rows are sent in the order of the file",
     **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
-"""Option of `insert` that does not apply to a file -> why."""
+"""Option of `insert` that does not apply to a file -> reason."""
 STANDARD_INPUT = "-"
 
 
@@ -55,7 +55,7 @@ class Decimal(StrEnum):
 
 
 class ReadingOptions(Options):
-    """How a user's own file is read."""
+    """Options for reading the user's file."""
 
     GROUP: ClassVar[str] = "Rows from a file"
 
@@ -143,7 +143,7 @@ class FileRows(ReadingOptions):
 
     @property
     def place(self) -> Path | None:
-        """The file or folder, if one is named."""
+        """Path of the file or folder, if exactly one is named."""
         return self.data[0] if len(self.data) == 1 else None
 
 
@@ -152,20 +152,20 @@ class FilesRequest:
     """Files of one table to insert."""
 
     named: tuple[Path, ...]
-    """Files, folders of them, and patterns."""
+    """Paths of files and folders, and patterns."""
     reading: FileReading
     primary_key: PrimaryKey
     content_sha256: str = ""
-    """Digest of the one file's uncompressed content, if a manifest has it."""
+    """Digest of the uncompressed content of a single file, from its manifest; empty: unknown."""
 
     @property
     def name(self) -> str:
-        """The files as the user names them."""
+        """Names of the files as the user gave them."""
         return ", ".join(map(name_of, self.named))
 
     @property
     def table(self) -> str:
-        """The table's name."""
+        """Name of the table."""
         return table_name(self.named)
 
     def files(self) -> tuple[Path, ...]:
@@ -230,7 +230,7 @@ def _find_files(named: Path, problems: list[str]) -> list[Path]:
 
 
 def _match_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that match a pattern, in order, and at most one too many."""
+    """Return the files that match a pattern, in order; at most one more than the maximum."""
     try:
         return sorted(
             islice((each for each in folder.glob(pattern) if not each.is_dir()), _MOST_FILES + 1)
@@ -278,7 +278,7 @@ def _time_format_problems(given: str) -> list[str]:
 def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     """Return a message for each conflict among the given options (name -> value).
 
-    `prepared`: --data is a folder of `prepare`.
+    `prepared` is True if --data is a folder that `prepare` wrote.
     """
     if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]

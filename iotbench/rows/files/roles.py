@@ -86,7 +86,7 @@ def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
 
 
 def _find_dates(source: FileSource, types: Mapping[str, Type], wanted: str) -> dict[str, str]:
-    """Return the text columns that look like dates -> how to read them."""
+    """Return text column that looks like dates -> advice on how to read it."""
     found = {}
     for name, column in zip(source.names, source.first.columns, strict=True):
         if types.get(name) is not Type.TEXT:
@@ -110,7 +110,7 @@ def _advise(formats: Sequence[str]) -> str:
 
 
 def _name_misfit(texts: Sequence[str], rows: Array, source: FileSource, column: str) -> str:
-    """Return the cell that differs in form from the others, and the fix."""
+    """Return a text with the cell that differs in form from the other cells, and the fix."""
     first = _WRITTEN.fullmatch(texts[0])
     masks = {each: _find_misfits(texts, each) for each in _list_formats(first)} if first else {}
     likely = min(masks, key=lambda each: int(masks[each].sum()))
@@ -132,7 +132,7 @@ def _find_time(  # noqa: PLR0913, PLR0917
     counts: Sequence[str],
     problems: list[str],
 ) -> str | None:
-    """Return the column with the row's time: the named one, or the only timestamp."""
+    """Return the column with the row's time: the named column, or the only timestamp."""
     instants = [name for name, kind in types.items() if kind is Type.TIMESTAMP]
     integers = [name for name, kind in types.items() if kind in INTEGERS]
     if wanted is None and len(instants) == 1:
@@ -184,7 +184,7 @@ def _check_tags(
 
 
 def _candidates(names: Sequence[str], types: Mapping[str, Type]) -> str:
-    """Return text with the usable columns, or that there is none."""
+    """Return the names of the usable columns, or a text with the types of all columns."""
     others = ", ".join(f"{name} is {kind}" for name, kind in types.items())
     return ", ".join(names) or f"the file has none ({others})"
 

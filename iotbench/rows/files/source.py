@@ -47,12 +47,12 @@ class Portion:
     columns: list[Any]
     """An Arrow array for each column."""
     rows: Array
-    """The rows' numbers; `Source.place` describes them."""
+    """Number of each row; `FileSource.place` describes the number."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Bad cells of a column, or malformed records, of one kind."""
+    """Bad cells of one column, or malformed records with one reason."""
 
     expected: str
     action: OnError = OnError.SKIP
@@ -61,10 +61,10 @@ class Tally:
     lines: int = 0
     """Number of lines of the records."""
     first: list[str] = field(default_factory=list)
-    """Place and content of the first few."""
+    """Place and content of the first few cells or records."""
 
     def bad_cells(self) -> BadCells:
-        """Return the tally as results store it."""
+        """Return the tally in the form that results store."""
         kept = {each: getattr(self, each) for each in BadCells.model_fields}
         return BadCells(**{**kept, "first": tuple(self.first)})
 
@@ -73,13 +73,13 @@ class FilePart(ABC):
     """One file."""
 
     name: str
-    """Name that the user gave it."""
+    """Name of the file as the user gave it."""
     unit: str
-    """Unit of row numbers: lines or rows."""
+    """Unit of row numbers: line or row."""
     names: tuple[str, ...]
     """Names of all columns."""
     types: tuple[Any, ...] = ()
-    """The Arrow types that it declares; empty: cells are text."""
+    """Arrow types that the file declares; empty: cells are text."""
     time = ""
     """Time column, if the file names it."""
     tags: tuple[str, ...] = ()
@@ -87,19 +87,19 @@ class FilePart(ABC):
     table = ""
     """Table, if the file names it."""
     well_formed = "quotes that open and close a cell"
-    """The form that a malformed record lacks, in messages."""
+    """Description of well-formed records, for messages."""
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
-        """Yield these columns of the rows in order, and the malformed records among them."""
+        """Yield the rows in order, with these columns, and each portion's malformed records."""
 
     @abstractmethod
     def no_rows(self) -> str:
-        """Return why there is no row."""
+        """Return why the file has no rows."""
 
     @property
     def where(self) -> str:
-        """Prefix of errors."""
+        """Prefix of error messages."""
         return f"--data: {self.name}"
 
 
@@ -112,7 +112,7 @@ class FileSource:
     """The first rows, for inspection; `portions` yields them again."""
 
     def __init__(self, request: FilesRequest, parts: Sequence[FilePart]) -> None:
-        """Inspect the first rows; ConfigError if there are none."""
+        """Inspect the first rows; ConfigError if there are no rows."""
         self._reading, self._name, self._parts = request.reading, request.name, parts
         self._rejects: dict[str, Tally] = {}
         self._places = [_match_columns(part, parts[0]) for part in parts]
@@ -121,7 +121,7 @@ class FileSource:
         self.names = tuple(name for name, _ in self.columns)
         times = split_names(request.reading.time_column, parts[0].names)
         self.time = "_".join(times)
-        """The column with the time, if the user names it."""
+        """Name of the time column, if the user gave one."""
         first = next(self.portions(), None)
         if first is None:
             raise ConfigError(self._explain_empty())
@@ -140,11 +140,11 @@ class FileSource:
 
     @property
     def table(self) -> str:
-        """The table that the first file names."""
+        """Name of the table, as given in the first file."""
         return self._parts[0].table
 
     def portions(self) -> Iterator[Portion]:
-        """Yield the rows from the first on; ConfigError for a malformed record."""
+        """Yield all rows in order; ConfigError for a malformed record."""
         self._rejects = {}
         needed = sorted({place for _, sources in self.columns for place in sources})
         for number, (part, places) in enumerate(zip(self._parts, self._places, strict=True)):
@@ -173,7 +173,7 @@ class FileSource:
         return tuple(each.bad_cells() for each in self._rejects.values())
 
     def _convert(self, part: FilePart, place: int, cells: Any) -> Any:
-        """Return the cells of a column in the type of all files; the user's markers become NULL."""
+        """Return a column's cells in the type of all files; the user's NULL markers become NULL."""
         if not self._types:
             if not self._reading.null:
                 return cells
@@ -194,7 +194,7 @@ class FileSource:
             raise refusal from error
 
     def _reject(self, number: int, malformed: Sequence[Malformed]) -> None:
-        """Count malformed records; ConfigError for the first unless they are left out."""
+        """Count malformed records; ConfigError for the first one unless they are to be left out."""
         part = self._parts[number]
         cells = counted(len(part.names), "cell")
         for each in malformed:
@@ -234,7 +234,7 @@ class FileSource:
 
 
 def _match_columns(part: FilePart, first: FilePart) -> list[int]:
-    """Return the indices of the first file's columns in a file; ConfigError if they differ."""
+    """Return the indices of the first file's columns in a file; ConfigError if columns differ."""
     lacks = [name for name in first.names if name not in part.names]
     other = [name for name in part.names if name not in first.names]
     if lacks or other or bool(part.types) != bool(first.types):
@@ -250,7 +250,8 @@ def _match_columns(part: FilePart, first: FilePart) -> list[int]:
 def _unify_types(parts: Sequence[FilePart]) -> Sequence[Any]:
     """Return types that hold the columns of all files; empty: text.
 
-    For a column without a common type it is the first file's; rows of other types are reported.
+    A column without a common type gets the type of the first file; rows of other types are
+    reported.
     """
     first = parts[0]
     if not first.types:
@@ -269,7 +270,7 @@ def _find_common(types: Sequence[Any]) -> Any:
 
 
 def _is_kept(found: Any, wanted: Any) -> bool:
-    """Return whether a cast keeps values: a text is not a number, a number not a boolean."""
+    """Return whether a cast keeps all values; text to number, or number to boolean, does not."""
     if pa.types.is_decimal(found) and pa.types.is_floating(wanted):
         return False  # the cast rounds
     is_time = pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted)
@@ -279,7 +280,7 @@ def _is_kept(found: Any, wanted: Any) -> bool:
 def _select(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Return the columns to store, with the places of their cells; ConfigError for unknown names.
 
-    A time that several columns make takes the place of the first of them.
+    A time that is joined from several columns takes the place of the first of these columns.
     """
     names = part.names
     times = split_names(reading.time_column, names) if reading.time_column else ()
@@ -312,7 +313,7 @@ def _select(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int,
 
 
 def _join(cells: Sequence[Any]) -> Any:
-    """Return the cells of one column, or the joined texts of several; NULL if a text is blank."""
+    """Return one column as it is, or several columns joined as text; NULL if a text is blank."""
     if len(cells) == 1:
         return cells[0]
     whole = [pc.utf8_trim_whitespace(each.cast(pa.string())) for each in cells]
@@ -342,9 +343,9 @@ def readable(name: str) -> Iterator[None]:
 
 @contextmanager
 def unpack(path: Path, name: str) -> Iterator[Path]:
-    """Yield the path of a file, or of an unpacked copy of compressed Parquet, removed at the end.
+    """Yield the path of a file, or of a temporary unpacked copy of compressed Parquet.
 
-    Parquet is read at any place, a compressed file only from its start.
+    Parquet requires random access, which a compressed file does not offer.
     """
     with ExitStack() as stack:
         with readable(name):
@@ -358,6 +359,6 @@ def unpack(path: Path, name: str) -> Iterator[Path]:
 
 
 def digest_of(path: Path, name: str) -> str:
-    """Return the SHA-256 of a file's uncompressed content; `name` is the user's."""
+    """Return the SHA-256 of a file's uncompressed content; errors contain the user's `name`."""
     with readable(name), open_content(path, f"--data: {name}") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

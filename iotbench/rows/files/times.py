@@ -1,4 +1,4 @@
-"""Instants in ISO 8601, in the format of `--time-format`, counted from 1970, or of Parquet."""
+"""Instants: in ISO 8601, in the format of `--time-format`, counted from 1970, or of Parquet."""
 
 import re
 from abc import abstractmethod
@@ -22,14 +22,14 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY_US = 86_400 * 10**6
 _LAST_DAY_TO_CHECK = 3
 LIMIT_US = 2**62
-"""Largest distance from 1970 in microseconds; no database stores times as distant."""
+"""Maximum distance from 1970 in microseconds; no database stores times as far away."""
 
 Local = tuple[Array, Array, Array, Any]
-"""Microseconds on a clock, nanoseconds beyond them, a mask of the cells that are times, and the
-zone of all clocks or of each one; empty: the zone of `--time-zone`.
+"""Local times in microseconds, the remaining nanoseconds, a mask of the cells that are times, and
+the zone of all times or of each time; empty: the zone of `--time-zone`.
 """
 Counted = tuple[Array, Array, Array]
-"""Microseconds since 1970, nanoseconds beyond them, and a mask of the cells that are instants."""
+"""Microseconds since 1970, the remaining nanoseconds, and a mask of the cells that are instants."""
 
 
 class Instants(CellType):
@@ -43,7 +43,7 @@ class Instants(CellType):
 
     @abstractmethod
     def local(self, cells: Any) -> Local:
-        """Return the times of the cells, as clocks show them."""
+        """Return the local times of the cells."""
 
     def read_instants(self, cells: Any) -> Counted:
         """Return the instants of the cells."""
@@ -67,7 +67,7 @@ class Instants(CellType):
         return present(trim(cells) if pa.types.is_string(cells.type) else cells)
 
     def why(self, cell: Any) -> str:
-        """Return the expected form of a cell; for a time with nanoseconds, how to read it."""
+        """Return the expected form of a cell; for nanoseconds, with the option for them."""
         micros, finer, valid, zones = self.local(cell)
         if valid[0] and (why := why_not(micros, zones, self.reading)):
             return why
@@ -77,7 +77,7 @@ class Instants(CellType):
 
 
 class Finer(CellType):
-    """The nanoseconds beyond the microseconds of instants."""
+    """The nanoseconds that remain after the whole microseconds of instants."""
 
     type = Type.INT16
     shown = "nanoseconds"
@@ -103,7 +103,7 @@ _PARTS = (
 class IsoTime(Instants):
     """Timestamps in ISO 8601: all with a zone, or all without.
 
-    An offset may be followed by the name of a region in brackets, as Java writes it; it decides.
+    The name of a region in brackets may follow the offset, as Java writes it; the offset decides.
     """
 
     def __init__(self, *, zoned: bool) -> None:
@@ -184,7 +184,7 @@ class FormattedTime(Instants):
         return micros, finer, present(instants), zones
 
     def _cut_nanoseconds(self, cells: Any) -> tuple[Any, Array]:
-        """Return the cells with the digits that `%f` takes, and the nanoseconds beyond them."""
+        """Return the cells with the digits that `%f` reads, and the remaining nanoseconds."""
         texts, finer = cells.to_pylist(), np.zeros(len(cells), np.int64)
         for row, text in enumerate(texts):
             found = _FINER.fullmatch(text or "")
@@ -245,7 +245,9 @@ class StoredTime(Instants):
 
 _COUNT = r"^[+-]?[0-9]{1,19}([.][0-9]*)?$"
 _RECOGNISED_S = (10**8, 41 * 10**8)
-"""1973 to 2099. A count in this range in one unit is outside the range in all other units."""
+"""Range of recognised times in seconds: 1973 to 2099. A number that is in this range in one unit is
+outside the range in all other units.
+"""
 
 
 class EpochTime(Instants):
@@ -332,7 +334,7 @@ def _read_integers(cells: Any) -> tuple[Array, Array]:
 
 
 def unit_of(cells: Any) -> str:
-    """Return the unit in which the numbers are times from 1973 to 2099; empty if none is."""
+    """Return the unit in which the numbers are times from 1973 to 2099; empty if there is none."""
     for unit in EPOCHS:
         found = EpochTime(unit, recognised=True)
         given = int(found.present(cells).sum())

@@ -103,7 +103,7 @@ def looks_like_data(names: Sequence[str]) -> bool:
 
 
 def widen(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> CellType | None:
-    """Return the type that also holds the bad cells of a column, if there is one without loss."""
+    """Return the type that also holds a column's bad cells without loss; None if there is none."""
     if isinstance(cell_type, Empty):
         return guess(bad_cells, decimal_comma=decimal_comma)
     if not isinstance(cell_type, WrittenCells) or cell_type.type is not Type.INT64:

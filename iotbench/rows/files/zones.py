@@ -16,19 +16,20 @@ NAMED = {
     "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "MSK": 3, "EST": -5, "EDT": -4, "PST": -8, "PDT": -7,
 }  # fmt: skip
-"""Names of zones that mean one offset everywhere -> hours."""
+"""Name of a zone with the same offset everywhere -> offset in hours."""
 OFFSET = r"[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?"
 REGION = r"[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}"
-"""Pattern of a name such as Europe/Berlin, with an offset that may change in summer."""
+"""Pattern of the name of a region, such as Europe/Berlin, that may have summer time."""
 UTC_NAME = "UTC"
 _SKIPPED_US = 1
-"""Minimum difference of Arrow's choices for a time that clocks skip."""
+"""Minimum difference, in microseconds, between Arrow's results for a time that clocks skip."""
 
 
 def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Array]:
     """Return the instants of local times, and the mask of the times with exactly one instant.
 
-    `zones`: the zone of all clocks, or an Arrow array of them; empty: the zone of the reading.
+    `zones` is the zone of all times, or an Arrow array with the zone of each time; empty: the zone
+    of `reading`.
     """
     if isinstance(zones, str):
         return _convert(local_us, zones or reading.time_zone, reading.repeated_hour)
@@ -94,7 +95,7 @@ def is_zone(name: str) -> bool:
 
 
 def expect_zone(name: str) -> None:
-    """Raise ConfigError if no zone has the name that --time-zone gives."""
+    """Raise ConfigError if --time-zone is not the name of a zone."""
     if not is_zone(name):
         near = nearest(name, zoneinfo.available_timezones())
         hint = near if near.startswith("did") else "such as Europe/Berlin, UTC or +02:00"

@@ -45,12 +45,12 @@ class RecordedRows(Rows):
     request: RecordsRequest
     file: RecordsFile
     dataset: Dataset
-    """Rows of the file; if they are not `known`, as many rows of the workload."""
+    """Rows of the file, or as many rows of the workload if the rows are not `known`."""
     scanned: Scanned
     known: bool
-    """True if the rows are the dataset's, so that values can be verified."""
+    """True if the file has the rows of the dataset, so that values can be verified."""
     promised: int | None
-    """Number of rows in the manifest; None without a manifest."""
+    """Number of rows according to the manifest; None without a manifest."""
 
     @property
     def recorded(self) -> Recorded:
@@ -97,7 +97,7 @@ class RecordedRows(Rows):
         }
 
     def expect_mixed(self, database: Database) -> None:
-        """Raise ConfigError if the file mixes tables, and the database takes no such request."""
+        """Raise ConfigError if the file mixes tables but the database takes one per request."""
         can = database.capabilities
         is_mixed = len({item.table for item in self.dataset.ranges}) > 1
         mixes = can.mixes_tables and DatasetReader(self.dataset).one_group
@@ -117,7 +117,7 @@ class RecordedRows(Rows):
             say(f"  {problem}", err=True)
 
     def share(self, workers: int) -> tuple[InsertTask, ...]:
-        """Return the part of the file of each worker, and the rows in it."""
+        """Return each worker's part of the file, and the rows in this part."""
         tasks = []
         for (start, *before), (stop, *after) in pairwise(self.scanned.edges[workers]):
             rows = [
@@ -174,7 +174,7 @@ def records_of(  # noqa: PLR0913
     *,
     limit: int | None,
 ) -> RecordedRows:
-    """Return a scanned file with the rows of its manifest; ConfigError if it does not fit."""
+    """Return a scanned file with the rows of its manifest; ConfigError if they do not match."""
     if not sum(scanned.rows):
         raise ConfigError(f"--data: {request.name}: has no records")
     rows = dict(zip(scanned.tables, scanned.rows, strict=True))
@@ -200,7 +200,7 @@ def records_of(  # noqa: PLR0913
 
 
 def _keep(request: RecordsRequest, folder: Path) -> Path:
-    """Return the file; standard input, and the content of a compressed file, are copied first.
+    """Return the path to read; standard input and compressed content are copied to a file first.
 
     Copying standard input also waits for its manifest.
     """

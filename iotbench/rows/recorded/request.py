@@ -27,7 +27,7 @@ def beside(file: Path) -> Path:
 
 
 def read(path: Path) -> FileManifest:
-    """Read a manifest; ConfigError if it is not one."""
+    """Return the manifest in a file; ConfigError if the file is not a manifest."""
     return FileManifest.parse(read_bytes(path, MOST_MANIFEST_BYTES), str(path))
 
 
@@ -54,7 +54,7 @@ class VolumeFile:
 
     @property
     def manifest(self) -> "VolumeFile":
-        """The place of its manifest."""
+        """Place of the file's manifest."""
         return VolumeFile(self.claim, f"{self.path}.json")
 
 
@@ -92,7 +92,7 @@ _NEVER = {
         if field != "on_error"
     },
 }
-"""Option of `insert` that does not apply to a file of records -> why."""
+"""Option of `insert` that does not apply to a file of records -> reason."""
 _IN_MANIFEST = (
     "--workload", "--seed", "--start-time", "--num-inserts", "--out-of-order",
     *map(option_of, parameters()),
@@ -109,7 +109,7 @@ class RecordsRequest:
     skip: bool = False
     """True if damaged records are left out."""
     clean: bool = False
-    """False: existing tables are refused."""
+    """True if existing tables are replaced; otherwise existing tables are refused."""
 
     @property
     def is_standard_input(self) -> bool:
@@ -128,7 +128,7 @@ class RecordsRequest:
 
     @property
     def manifest_file(self) -> Path | None:
-        """Path of the manifest on this machine; None if it has none here."""
+        """Path of the manifest on this machine; None if there is none."""
         if self.manifest or self.is_standard_input:
             return None if in_volume(self.manifest) else self.manifest
         if in_volume(self.file):
@@ -138,14 +138,14 @@ class RecordsRequest:
 
     @property
     def manifest_volume(self) -> VolumeFile | None:
-        """Place of the manifest in the volume claim of the file, where it may or may not exist."""
+        """Place of the manifest in a volume claim, where the manifest need not exist."""
         if self.manifest:
             return volume_file(self.manifest, "--manifest") if in_volume(self.manifest) else None
         return self.volume.manifest if self.volume else None
 
 
 def place_problems(file: Path, manifest: Path | None, form: str | None, runner: str) -> list[str]:
-    """Return why a runner cannot insert a file from its place, each with a remedy."""
+    """Return why a runner cannot insert a file from this place, each reason with a remedy."""
     problems: list[str] = []
     if not in_volume(file):
         problems += _local_problems(form, runner)
@@ -203,7 +203,7 @@ def record_conflicts(given: Mapping[str, Any]) -> list[str]:
 
 
 def list_repeated(given: Mapping[str, Any]) -> list[str]:
-    """Return a message for each given option that the manifest has already."""
+    """Return a message for each given option that the manifest already determines."""
     return [
         f"{name}: the manifest of the file has it; leave it out"
         for name in _IN_MANIFEST
@@ -212,7 +212,7 @@ def list_repeated(given: Mapping[str, Any]) -> list[str]:
 
 
 def describes(manifest: FileManifest, file: Path) -> bool:
-    """Return whether a file has the content of a manifest."""
+    """Return whether a file has the content that a manifest describes."""
     from iotbench.rows.files.source import digest_of  # noqa: PLC0415 - loads pyarrow
 
     with suppress(ConfigError):  # it is damaged, and so differs
