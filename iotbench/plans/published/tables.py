@@ -91,7 +91,7 @@ def system_name(system: str, target: str) -> str:
 
 
 def find_published(line: FigureLine) -> str:
-    """Return the document's figure as text; `base` stands for the base of percentages."""
+    """Return the document's figure as text; `base` is the base of percentages."""
     if line.percent_of and line.percent_of == line.system:
         return "base"
     if line.published_percent is not None:
