@@ -1,7 +1,7 @@
-"""Reliable clocks: one never steps, and one runs only while this process does.
+"""Reliable clocks: one never steps, and the other runs only while this process runs.
 
-A stopped process, or one on a suspended machine, receives no messages. Timeouts on its own clock
-do not blame others for that time.
+A process that is stopped, or on a suspended machine, receives no messages. With a clock that stops
+meanwhile, its timeouts do not blame other processes for that time.
 """
 
 import threading
@@ -10,41 +10,41 @@ from collections.abc import Callable
 from typing import Self
 
 PAUSE_S = 1.0
-"""A longer gap between two readings is a pause of this process."""
+"""Minimum gap between two readings, in seconds, that counts as a pause of this process."""
 _TICK_S = 0.25
 _ahead_s: list[float] = []
-"""Empty before the first call of `ahead_s`."""
+"""List with the result of `ahead_s`; empty before the first call."""
 
 
 def ahead_s() -> float:
-    """Return how far the time of day was ahead of `time.perf_counter` at the first call."""
+    """Return the difference of the time of day and `time.perf_counter` at the first call."""
     if not _ahead_s:
         _ahead_s.append(time.time() - time.perf_counter())  # noqa: TID251
     return _ahead_s[0]
 
 
 def adopt(other_ahead_s: float) -> None:
-    """Continue with the `ahead_s` of the process that this one replaces on this machine."""
+    """Continue with the `ahead_s` of the process that this process replaces on the same machine."""
     _ahead_s[:] = [other_ahead_s]
 
 
 def instant_s(instant_ns: int) -> float:
-    """Return when an instant of `time.perf_counter_ns` was, in seconds since 1970."""
+    """Return an instant of `time.perf_counter_ns` in seconds since 1970."""
     return ahead_s() + instant_ns / 1e9
 
 
 def now_s() -> float:
-    """Return the time in seconds since 1970; a step of the machine's clock does not change it."""
+    """Return the time in seconds since 1970; steps of the machine's clock do not change it."""
     return ahead_s() + time.perf_counter()
 
 
 def elapsed_s() -> float:
-    """Return a time that never jumps and, on Linux, also counts while the machine is suspended."""
+    """Return a time that never jumps and that, on Linux, includes suspension of the machine."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class OwnClock:
-    """Seconds that this process has run. Entering the context starts the regular readings."""
+    """A clock of the seconds that this process has run; inside the context it is read regularly."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class OwnClock:
             self()
 
     def __call__(self) -> float:
-        """Return the time; pauses are not part of it."""
+        """Return the time in seconds, without pauses."""
         with self._lock:
             now_s, used_s = self._source(), self._processor()
             gap_s, worked_s = now_s - self._read_s, used_s - self._used_s
@@ -84,6 +84,6 @@ class OwnClock:
             return now_s - self._skipped_s
 
     def paused_s(self) -> float:
-        """Return the total length of pauses of this process, counting pauses over PAUSE_S."""
+        """Return the total length of the pauses of this process, each longer than PAUSE_S."""
         self()
         return self._paused_s

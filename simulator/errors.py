@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 class BenchError(Exception):
-    """Base of all errors that are shown to the user without a traceback."""
+    """Base of all errors that the user sees without a traceback."""
 
     exit_code = 1
 
@@ -42,7 +42,7 @@ class RunError(BenchError):
 
 
 class UnstorableError(RunError):
-    """A row has a value that the database cannot store; the text gives column, value and limit."""
+    """A row has a value that the database cannot store; the text names column, value and limit."""
 
 
 class MismatchError(BenchError):
@@ -52,7 +52,7 @@ class MismatchError(BenchError):
 
 
 class UnverifiableError(BenchError):
-    """Verification was requested, and this target cannot be verified."""
+    """Verification was requested, but is not possible for this target."""
 
     exit_code = 4
 
@@ -64,13 +64,14 @@ class Interrupted(BenchError):
 
 
 _COMPARED = 100
-"""Characters of a word that are compared: the time grows with their square."""
+"""Maximum number of characters of a word to compare; the time grows with its square."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint with the known word nearest to `word`, or with all known words.
 
-    A known word is near if it is spelt alike, or is the only one with `word` between its hyphens.
+    A known word is near if its spelling is similar. If none is near, the only known word that has
+    `word` between its hyphens or underscores is taken.
     """
     choices = sorted(known)
     folded = {choice.casefold(): choice for choice in choices}
@@ -105,7 +106,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def with_remedy(words: str, remedies: Mapping[str, str], otherwise: str | None = None) -> str:
-    """Return the text of an error with the remedy of the first pattern that it matches."""
+    """Return the text of an error, with the remedy of the first pattern that matches the text."""
     found = (remedy for cause, remedy in remedies.items() if re.search(cause, words))
     remedy = next(found, otherwise)
     return f"{words}; {remedy}" if remedy else words

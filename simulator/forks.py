@@ -1,16 +1,15 @@
 """Starts collectors and workers as forks, and continues a collector that a signal has killed.
 
-Loading their program takes half a second of CPU time: more than a short run, and minutes for
-hundreds of workers. A fork takes a few milliseconds. Each message on the fork server's socket asks
-for one fork:
+Loading their program takes half a second of CPU time, which is more than a short run takes, and
+adds up to minutes for hundreds of workers. A fork takes a few milliseconds.
 
-    {"name": "worker-0", "role": ["worker", "--index=0"], "options": ["--fd", ...]}
-
-and passes open files: one that receives the exit code, standard input, output and error, and one
-for each option. The reply is the process id, or a negative error number.
+Each message on the fork server's socket asks for one fork: {"name": "worker-0", "role": ["worker",
+"--index=0"], "options": ["--fd", ...]}. The message passes open files: one that receives the exit
+code, standard input, output and error, and one for each option. The reply is the process ID, or a
+negative error number.
 
 A killed collector is continued by the container's first process in a pod, and by the command line
-on one machine.
+on a single machine.
 """
 
 import gc
@@ -33,7 +32,10 @@ _STANDARD = 3
 
 
 def fork(control: socket.socket) -> list[str] | None:
-    """Serve until the other end of the socket closes, then return None; forks get arguments."""
+    """Serve until the other end of the socket closes, then return None.
+
+    A fork returns from this function with its arguments.
+    """
     continue_without_parent()
     allow_open_files()
     woken, waker = socket.socketpair()
@@ -70,7 +72,7 @@ def fork(control: socket.socket) -> list[str] | None:
 
 
 def _try_fork() -> int:
-    """Fork; return -errno if that fails."""
+    """Fork, and return the result of the fork; return -errno if it fails."""
     try:
         return os.fork()
     except OSError as error:
@@ -78,7 +80,7 @@ def _try_fork() -> int:
 
 
 def _become(message: bytes, files: list[int]) -> list[str]:
-    """Set up this fork as the message asks; return its arguments."""
+    """Set up this fork as the message requires; return the arguments of the fork."""
     wanted = json.loads(message)
     os.setsid()
     name_process(wanted["name"])
@@ -90,7 +92,7 @@ def _become(message: bytes, files: list[int]) -> list[str]:
 
 
 def _report_ended(exits: MutableMapping[int, int]) -> None:
-    """Write the exit codes of forks that have ended; a signal's is negative."""
+    """Write the exit codes of the forks that have ended; a code is negative after a signal."""
     while exits:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
         if not ended:
@@ -104,13 +106,13 @@ def _report_ended(exits: MutableMapping[int, int]) -> None:
 
 
 MOST_COLLECTORS = 4
-"""Most collectors of one run: a database that cannot be verified may kill each of them."""
+"""Maximum number of collectors of a run; a database that cannot be verified may kill each one."""
 
 
 def supervise(serve: Callable[[BinaryIO], int]) -> int:
-    """Call `serve` with a journal, in a separate process; return the exit code.
+    """Call `serve` with a journal in a separate process; return the exit code of the process.
 
-    It is called again, in another process, when a signal other than SIGTERM kills that process.
+    If a signal other than SIGTERM kills the process, `serve` is called again in a new process.
     """
     with tempfile.TemporaryFile() as journal:
         for number in range(1, MOST_COLLECTORS + 1):
@@ -126,7 +128,10 @@ def supervise(serve: Callable[[BinaryIO], int]) -> int:
 
 
 def _run_child(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
-    """Call `serve` in a child, which gets this process's SIGTERM; return its wait status."""
+    """Call `serve` in a child process, and return its wait status.
+
+    The child receives each SIGTERM that this process receives.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     child = os.fork()
     if child == 0:

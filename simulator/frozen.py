@@ -1,4 +1,4 @@
-"""The base of the records that cross a boundary."""
+"""The base of the records that processes exchange."""
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -10,7 +10,7 @@ class Frozen(BaseModel):
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the place of the first wrong value of a record, and the problem."""
+    """Return the place of the first wrong value in a record, and the problem."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"])) or "the whole file"
     return f"{place}: {first['msg']}"

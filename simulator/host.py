@@ -1,4 +1,4 @@
-"""The machine that a process runs on: clock, memory, CPU limit, parent, name."""
+"""The machine on which a process runs: clock, memory, CPU limit, parent and name."""
 
 import ctypes
 import os
@@ -20,19 +20,19 @@ _CPU_STATS = (
 
 
 def boot_id() -> str:
-    """Return an identifier of this machine's clock since boot, equal for all its processes."""
+    """Return an identifier of the clock since boot; all processes of the machine have the same."""
     path = Path("/proc/sys/kernel/random/boot_id")
     return path.read_text().strip() if path.exists() else str(uuid.getnode())
 
 
 def pid_namespace() -> str:
-    """Return an identifier of the namespace of this process's id; empty where there are none."""
+    """Return an identifier of this process's PID namespace; empty if there are no namespaces."""
     path = Path("/proc/self/ns/pid")
     return path.readlink().name if path.is_symlink() else ""
 
 
 def allow_open_files(wanted: int = sys.maxsize) -> int:
-    """Raise the limit of open files, which include connections; return how many are allowed."""
+    """Raise the limit of open files, including connections; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if wanted <= soft or soft == resource.RLIM_INFINITY:
         return wanted
@@ -44,10 +44,11 @@ def allow_open_files(wanted: int = sys.maxsize) -> int:
 
 
 def keep_freed_memory() -> None:
-    """Keep the memory that this process frees, up to 64 MiB, for its next block of rows.
+    """Keep up to 64 MiB of freed memory in this process, for the next block of rows.
 
-    By default glibc returns it to the system, and the page faults make encoding up to four times
-    slower. Only on Linux with glibc: https://man7.org/linux/man-pages/man3/mallopt.3.html
+    By default glibc returns freed memory to the system, and the page faults make encoding up to
+    four times slower. Only on Linux with glibc:
+    https://man7.org/linux/man-pages/man3/mallopt.3.html
     """
     if hasattr(library := ctypes.CDLL(None), "mallopt"):
         library.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
@@ -55,9 +56,9 @@ def keep_freed_memory() -> None:
 
 
 def continue_without_parent() -> None:
-    """Ask the kernel to continue this process, if it is stopped, when its parent exits.
+    """Ask the kernel to continue this process, if it is stopped, when the parent exits.
 
-    The process then sees that its parent is gone, and exits. Linux only:
+    The process then detects that the parent is gone, and exits. Only on Linux:
     https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
     """
     if sys.platform == "linux":
@@ -65,13 +66,13 @@ def continue_without_parent() -> None:
 
 
 def end_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent exits (Linux only)."""
+    """Ask the kernel to kill this process when the parent exits (only on Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def name_process(name: str) -> None:
-    """Give this process a name of up to 15 bytes, which `top` shows (Linux only)."""
+    """Give this process a name of up to 15 bytes, which `top` shows (only on Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
@@ -85,14 +86,14 @@ def memory_peak_bytes() -> int:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def read_throttled_s() -> float:
-    """Return for how many seconds a CPU limit has throttled this container; 0 without a limit.
+    """Return for how many seconds a CPU limit has throttled this container; 0 if there is no limit.
 
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)
     """
@@ -104,7 +105,7 @@ def read_throttled_s() -> float:
 
 
 def _read_number(path: Path, name: str) -> int | None:
-    """Return the number after a name in a kernel file."""
+    """Return the number that follows a name in a kernel file; None if there is none."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

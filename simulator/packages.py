@@ -1,4 +1,4 @@
-"""Optional packages, and the command that installs them."""
+"""Optional packages, and the command that installs each."""
 
 import sys
 from collections.abc import Collection
@@ -26,7 +26,7 @@ EXTRAS = {
     "thrift": ("iotdb", "thrift"),
     "vl_convert": ("pages", "vl-convert-python"),
 }
-"""Imported package -> the extra that installs it, and its name in a registry."""
+"""Imported package -> extra that installs the package, and name of the package in a registry."""
 
 
 def describe_missing(names: Collection[str]) -> str:
@@ -36,7 +36,7 @@ def describe_missing(names: Collection[str]) -> str:
 
 
 def describe(error: ModuleNotFoundError) -> str:
-    """Return a failed import as one line, or nothing if no extra has the package."""
+    """Return a failed import as one line; return an empty string if no extra has the package."""
     name = (error.name or "").partition(".")[0]
     return describe_missing([name]) if name in EXTRAS else ""
 

@@ -1,4 +1,4 @@
-"""The entry of collector and workers: arguments, and errors as text with an exit code."""
+"""The entry point of collector and workers: arguments, and errors as text with an exit code."""
 
 import argparse
 import importlib
@@ -67,12 +67,12 @@ def _parse_arguments() -> argparse.Namespace:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """The common start of a collector and a worker."""
+    """The state that a collector and a worker have in common after the start."""
 
     given: RunInput
     database: Database
     parent: ParentPipe | None
-    """None in a pod."""
+    """Pipe from the command line; None in a pod."""
     clock: OwnClock
 
 
@@ -131,7 +131,7 @@ def _run_worker(process: _Process, arguments: argparse.Namespace) -> int:
 
 
 def load() -> None:
-    """Import what most runs need, once for all forks."""
+    """Import the modules that most runs need, once for all forks."""
     for name in _LOADED_BY_RUNS:
         importlib.import_module(name)
 
@@ -152,7 +152,7 @@ def on_sigterm(act: Callable[[], None]) -> None:
 
 
 def play() -> int:
-    """Run as the collector or a worker, as the arguments ask; return the exit code."""
+    """Run as the collector or as a worker, depending on the arguments; return the exit code."""
     arguments = _parse_arguments()
     if arguments.role == _FORK_SERVER:
         load()

@@ -1,8 +1,9 @@
-"""Redacts credentials in texts, in every form in which a driver or a server may repeat them.
+"""Redacts credentials in strings, in every form in which a driver or a server may repeat them.
 
-A form is the credential itself, escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
-base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time.
-Messages may be truncated within a credential, so its first and last characters are redacted too.
+A form is the credential unchanged, escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
+base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time. A
+message may be truncated within a credential, so the first and the last characters of a credential
+are redacted, too.
 """
 
 import base64
@@ -16,9 +17,9 @@ from urllib.parse import quote
 
 HIDDEN = "***"
 WORD_CHARACTERS = 4
-"""A shorter credential is redacted only as a word: "a" would garble all texts."""
+"""Length below which a credential is redacted only as a whole word: "a" would garble all texts."""
 CUT_CHARACTERS = 8
-"""Fewest characters of a truncated credential that are redacted."""
+"""Minimum number of characters of a truncated credential that are redacted."""
 
 _BACKSLASH = r"(?:\\|%(?:25){0,3}5c|&#0{0,4}92;|&#x0{0,4}5c;|&bsol;)"
 _PLAIN, _GAP, _OTHER = "plain", "gap", "other"
@@ -35,10 +36,10 @@ _SEPARATORS = re.compile(r"[\s@/:;,?#&='\"\\]+")
 
 
 class Redactor:
-    """Replaces credentials in texts; compiled once for a set of them."""
+    """Replaces credentials in strings; it is compiled once for a set of credentials."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Store the credentials without surrounding blanks; empty ones are ignored."""
+        """Store the credentials without surrounding blanks; empty credentials are ignored."""
         found = sorted({text for secret in secrets if (text := secret.strip())}, key=len)
         forms = [form for secret in reversed(found) for form in _list_forms(secret)]
         self._whole = re.compile("|".join(forms), re.IGNORECASE) if forms else None
@@ -46,7 +47,7 @@ class Redactor:
         self._cuts = [re.compile(form, re.IGNORECASE) for form in cuts]
 
     def __call__(self, text: str) -> str:
-        """Return the text with every form of each credential replaced."""
+        """Return the text with each form of each credential replaced."""
         text = self._whole.sub(HIDDEN, text) if self._whole else text
         spans = sorted(match.span() for cut in self._cuts for match in cut.finditer(text))
         kept, at = "", 0
@@ -68,17 +69,17 @@ class RedactedStream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write a text, redacted."""
+        """Write a text with its credentials redacted."""
         self._stream.write(self._redact(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write several texts as one: a credential may be divided among them."""
+        """Write several texts as one, because a credential may be split between them."""
         self.write("".join(lines))
 
 
 def parts_of(password: str) -> set[str]:
-    """Return the parts in which a driver repeats a password that it cannot parse."""
+    """Return the parts of a password that a driver repeats if it cannot parse the password."""
     return set(filter(None, _SEPARATORS.split(password)))
 
 
@@ -93,14 +94,14 @@ def _list_forms(secret: str) -> list[str]:
 
 
 def _match_base64(content: bytes, offset: int) -> str:
-    """Return the pattern of base64 for bytes after `offset` bytes of a group of three."""
+    """Return the pattern of bytes in base64 that begin at `offset` in a group of three bytes."""
     known = _strip_base64(content, offset)
     core = "".join(_BASE64_ESCAPED.get(letter, letter) for letter in known)
     return rf"{core}[\w+/-]?(?:=|%3d){{0,2}}"
 
 
 def _strip_base64(content: bytes, offset: int) -> str:
-    """Return the characters of base64 that hold no bits of a neighbour."""
+    """Return the characters of base64 that contain no bits of neighbouring bytes."""
     encoded = base64.b64encode(bytes(offset) + content).decode()
     return encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
 
@@ -108,8 +109,9 @@ def _strip_base64(content: bytes, offset: int) -> str:
 def _match_cut(secret: str) -> list[str]:
     """Return patterns for the first and for the last characters of a credential.
 
-    Connection strings and certificates have none, because most of their text is public. Nor have
-    words: redacting the "password" of "password1" would garble messages and reveal its beginning.
+    There are none for connection strings and certificates, because most of their text is public.
+    There are none for words either: if the "password" of "password1" were redacted, messages would
+    be garbled, and the beginning of the credential would be revealed.
     """
     if len(secret) <= CUT_CHARACTERS or _MOSTLY_PUBLIC.search(secret):
         return []
@@ -122,7 +124,7 @@ def _match_cut(secret: str) -> list[str]:
 
 
 def _match_first(text: str) -> list[str]:
-    """Return a pattern for the start of a text, if it can be distinguished from words."""
+    """Return patterns for the start of a text; none if it cannot be distinguished from words."""
     least = _find_least(text)
     if least == len(text):
         return []
@@ -133,7 +135,7 @@ def _match_first(text: str) -> list[str]:
 
 
 def _match_last(text: str) -> list[str]:
-    """Return a pattern for the end of a text, if it can be distinguished from words."""
+    """Return patterns for the end of a text; none if it cannot be distinguished from words."""
     least = _find_least(text[::-1])
     if least == len(text):
         return []
@@ -144,19 +146,19 @@ def _match_last(text: str) -> list[str]:
 
 
 def _find_least(text: str) -> int:
-    """Return the fewest first characters of a text that cannot be words of a message."""
+    """Return the minimum number of first characters that cannot be words of a message."""
     ends = range(CUT_CHARACTERS, len(text))
     return next((end for end in ends if _NO_WORDS.search(text, 0, end)), len(text))
 
 
 def _split(text: str) -> list[str]:
-    """Return the steps by which a match may grow; regular expressions limit their number."""
+    """Return the steps by which a match may grow; regular expressions limit the number of steps."""
     size = -(-len(text) // _STEPS) or 1
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _escape(secret: str) -> str:
-    """Return the pattern that matches a text with any of its characters escaped in any way."""
+    """Return a pattern for a text; any character of the text may be escaped in any way."""
     runs = [(kind, "".join(letters)) for kind, letters in groupby(secret, _classify)]
     pattern = prefix = ""
     for kind, run in runs:
@@ -167,7 +169,7 @@ def _escape(secret: str) -> str:
 
 
 def _classify(letter: str) -> str:
-    """Return the kind of a character; neighbours of one kind are escaped together."""
+    """Return the kind of a character; neighbours of the same kind are escaped together."""
     if letter.isspace() or letter == "\\":
         return _GAP
     if letter.isascii():
@@ -176,7 +178,7 @@ def _classify(letter: str) -> str:
 
 
 def _match_run(kind: str, run: str, prefix: str) -> str:
-    """Return the pattern of characters of one kind, with the backslashes before them."""
+    """Return the pattern of characters of one kind, including the backslashes before them."""
     if kind == _PLAIN:
         return run
     if kind == _GAP:
@@ -205,7 +207,7 @@ def _match_gap(run: str) -> str:
 
 
 def _limit_gap(run: str) -> int:
-    """Return the most characters of an escaped gap; the limit keeps matching fast."""
+    """Return the maximum number of characters of an escaped gap; the limit keeps matching fast."""
     return min(16 * len(run), 16 + 2 * len(run))
 
 
@@ -214,12 +216,12 @@ def _match_any(ways: Iterable[str]) -> str:
 
 
 def _list_ways(letter: str) -> list[str]:
-    """Return the patterns of all ways to write a character, without a backslash before it."""
+    """Return the patterns of all ways to write a character, without the backslash before it."""
     return [re.escape(letter), *_list_plain_ways(letter), *_list_escapes(letter)]
 
 
 def _list_plain_ways(letter: str) -> list[str]:
-    """Return patterns of a character without a backslash: percent, HTML, wrongly decoded."""
+    """Return the patterns without a backslash for a character: percent, HTML, wrongly decoded."""
     code, octets = ord(letter), _encode(letter)
     ways = [_match_percent(octets), f"&#0{{0,4}}{code};", f"&#x0{{0,4}}{code:x};"]
     ways += [f"&{name};" for name in (codepoint2name.get(code), _HTML_MORE.get(letter)) if name]
@@ -232,7 +234,7 @@ def _list_plain_ways(letter: str) -> list[str]:
 
 
 def _list_escapes(letter: str) -> list[str]:
-    """Return patterns of the text that follows a backslash in an escaped character."""
+    """Return the patterns of the text that follows the backslash in an escaped character."""
     code, octets = ord(letter), _encode(letter)
     ways = [
         _join_escapes(f"x{octet:02x}" for octet in octets),

@@ -1,7 +1,8 @@
-"""Rereads the files of credentials that are rotated during a run.
+"""Rereads the files of credentials, which may be rotated during a run.
 
-In a pod, these are files of mounted Secrets, which the kubelet updates; on this machine, the files
-that the target names. Connections opened after a rotation use the new credentials.
+In a pod, these are the files of mounted Secrets, which the kubelet updates. On this machine, they
+are the files that the target names. Connections that are opened after a rotation use the new
+credentials.
 """
 
 import sys
@@ -15,11 +16,11 @@ from simulator.modules.contract import Database
 from simulator.protocol.run_input import read_credential
 
 LOOK_S = 2.0
-"""Interval at which the files are read."""
+"""Interval between two readings of the files, in seconds."""
 
 
 class Rotation:
-    """Gives a database the credentials that their files have now."""
+    """Gives a database the current credentials from the files."""
 
     def __init__(
         self,
@@ -31,10 +32,10 @@ class Rotation:
         """Store the files by option name; `then` is called after each rotation."""
         self._database, self._files, self._then, self._look_s = database, files, then, look_s
         self._refused: dict[str, str] = {}
-        """Credentials that were read last and are invalid for the options."""
+        """Credentials that were read last and that the options refused."""
 
     def follow(self) -> None:
-        """Read the files now, as the sweep may have read them hours ago, and then at intervals."""
+        """Read the files now, as the sweep may have read them hours ago, and then regularly."""
         self.renew()
         if self._files:
             threading.Thread(target=self._look, name="rotation", daemon=True).start()

@@ -1,4 +1,4 @@
-"""deployment/README.md: the chart's values, from its schema and the comments of values.yaml."""
+"""Generator of deployment/README.md: the chart's values, from the schema and values.yaml."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def _list_values(
     values: Mapping[str, Any],
     of: str = "",
 ) -> Iterator[tuple[str, str, Any]]:
-    """Yield path, type and default of each value; a map within a map is one value."""
+    """Yield path, type and default of each value; a map within a map counts as one value."""
     for name, declared in schema["properties"].items():
         child = definitions.get(declared.get("$ref", "").rpartition("/")[2], declared)
         if "properties" in child and not of:
@@ -49,7 +49,7 @@ def _list_values(
 
 
 def _read_comments(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each key of the first two levels, with the comment above it."""
+    """Yield each key of the first two levels, with the comment above the key."""
     comment: list[str] = []
     top = ""
     for line in text.splitlines():

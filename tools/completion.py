@@ -1,4 +1,4 @@
-"""The table of commands, options and queries that help and completion read."""
+"""The table of commands, options and queries for help and completion."""
 
 import json
 from itertools import count
@@ -15,7 +15,7 @@ from simulator.data.workloads import GENERATORS
 
 
 class Table:
-    """Records of commands; equal parameters of several commands are stored once."""
+    """Records of commands; a parameter that several commands share is stored once."""
 
     _KEPT: ClassVar = ("nargs", "multiple", "is_flag", "group")
 
@@ -23,7 +23,7 @@ class Table:
         self.parameters: dict[str, dict[str, Any]] = {}
 
     def record(self, command: click.Command) -> dict[str, Any]:
-        """Return a command as arguments of click's constructors."""
+        """Return a command as the arguments of click's constructors."""
         ctx = click.Context(command, info_name=command.name)
         found = {
             "help": command.help,
@@ -36,7 +36,7 @@ class Table:
         return {name: value for name, value in found.items() if value}
 
     def _key(self, parameter: click.Parameter, ctx: click.Context) -> str:
-        """Return the key of a parameter: its name, numbered if another parameter has the name."""
+        """Return the key of a parameter: its name, numbered if another parameter has that name."""
         record, name = self._describe_parameter(parameter, ctx), str(parameter.name)
         keys = (f"{name}-{number}" if number > 1 else name for number in count(1))
         return next(key for key in keys if self.parameters.setdefault(key, record) == record)

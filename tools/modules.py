@@ -1,4 +1,4 @@
-"""The generated parts of docs/ about databases: options, abilities and limits of modules."""
+"""Generator of the parts of docs/ about databases: options, abilities and limits of modules."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -15,7 +15,8 @@ from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilitie
 from simulator.modules.evidence import evidence
 
 _SHARED = 2
-"""Number of commands or modules at which a shared option is described once."""
+"""Minimum number of commands or modules that share an option; if so many do, it is described
+once."""
 Row: TypeAlias = tuple[str, ...]
 
 
@@ -27,7 +28,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def list_shared(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
-    """Return row that several owners share -> their names."""
+    """Return each row that several owners share -> the names of the owners."""
     owners: dict[Row, list[str]] = {}
     for name, rows in options.items():
         for row in rows:
@@ -63,7 +64,7 @@ def _format_default(field: FieldInfo) -> str:
 
 
 def tabulate_shared(options: Mapping[str, Sequence[Row]], headings: Sequence[str]) -> str:
-    """Return a table of the rows that several owners share, with the names of the owners."""
+    """Return a table of the rows that several owners share, with the owners' names."""
     rows = ((*row, ", ".join(names)) for row, names in list_shared(options).items())
     return table(headings, rows)
 
@@ -169,7 +170,7 @@ def _describe_evidence(module: str) -> str:
 
 
 def _group_by_row(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, str]]:
-    """Return (row, links to its modules) for each different row of the modules' capabilities."""
+    """Return (row, links to modules) for each different row in the modules' capabilities."""
     found: dict[Row, list[str]] = {}
     for module in MODULES:
         for row in rows(database_class(module).capabilities):

@@ -35,13 +35,13 @@ GENERATED = {
     TABLE: completion_table,
     ROOT / "deployment" / "README.md": chart_readme,
 }
-"""File -> the function that returns its content."""
+"""Path of a file -> function that returns the content of the file."""
 
 # --- the command line
 
 
 def every_command(group: click.Group = commands, before: str = "") -> dict[str, click.Command]:
-    """Return name -> command, each once; a command of a group has both names."""
+    """Return name -> command, each once; the name of a command in a group includes the group."""
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if before and command in commands.commands.values():
@@ -120,7 +120,7 @@ def _list_figures() -> str:
 
 
 def _list_settings() -> str:
-    """Return both sets of settings of each target, and the databases with a single set."""
+    """Return both sets of settings of each target, and the databases that have only one set."""
     rows, single, beyond = [], [], []
     for target, own in advice().items():
         for name, each in {**own.server, **own.options}.items():
@@ -163,7 +163,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def renew(text: str) -> str:
-    """Return a document with its generated parts renewed."""
+    """Return a document in which the generated parts are renewed."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

@@ -18,7 +18,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 _VARIABLE: Schema = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 _QUANTITY: Schema = {"type": "string", "pattern": r"^[\d_.]+|\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
-"""A number in the user's notation, such as 10k or 30s, or an environment variable."""
+"""Schema of a number in the user's notation, such as 10k or 30s, or an environment variable."""
 
 
 def _require_texts(*names: str) -> Schema:
@@ -54,7 +54,7 @@ def plan_schema() -> str:
 
 
 def queries_schema() -> str:
-    """Return the JSON Schema of files of own queries."""
+    """Return the JSON Schema of files with a user's own queries."""
     schema = QueryFile.model_json_schema()
     schema["properties"]["queries"]["propertyNames"] = {"pattern": f"^{QUERY_NAME}$"}
     text = schema["$defs"]["OwnQueryEntry"]["properties"]["text"]
@@ -125,7 +125,7 @@ def _describe_module() -> Schema:
 
 
 def _describe_options(module: str) -> Schema:
-    """Return the schema of a target; no key is required, as --extra-option may give it."""
+    """Return the schema of a target; no key is required, because --extra-option may set it."""
     model = database_class(module).options_model
     schema = model.model_json_schema()
     types = schema.get("$defs", {})
@@ -156,7 +156,7 @@ def _describe_options(module: str) -> Schema:
 
 
 def _describe_option(option: Mapping[str, Any], types: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an option, which may also be an environment variable."""
+    """Return the schema of an option, which may also be set by an environment variable."""
     about = {key: option[key] for key in ("description", "default") if option.get(key) is not None}
     kinds = [
         types[each["$ref"].rpartition("/")[2]] if "$ref" in each else each

@@ -281,7 +281,7 @@ def find_figure(name: str) -> Figure:
 
 
 def is_among(names: Collection[str], name: str) -> bool:
-    """Return whether a figure is in a list of names; the median stands for all percentiles."""
+    """Return whether a figure is in a list of names; the median represents all percentiles."""
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 

@@ -206,7 +206,7 @@ def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tu
 def find_tables_left(
     folder: Path, kinds: Iterable[str]
 ) -> dict[tuple[str, str], tuple[Path, Manifest]]:
-    """Return (target, table) -> the newest result in a folder whose sweep wrote the table."""
+    """Return (target, table) -> the newest result in a folder that wrote to the table."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
     for path, result in _read_newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version

@@ -1,1 +1,1 @@
-"""Encoders: a block's columns -> the bytes or objects of one database. Pure functions, CPU only."""
+"""Encoders: a block's columns become the bytes or objects of one database, by pure CPU work."""

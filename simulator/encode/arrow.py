@@ -1,6 +1,7 @@
 """Blocks as Arrow tables, which engines in the same process read in place.
 
-pyarrow is imported when the first block is encoded, so that other databases do not need it.
+pyarrow is imported when the first block is encoded, so that other databases do not need the
+package.
 """
 
 from collections.abc import Sequence
@@ -16,11 +17,11 @@ from simulator.encode.columns import LevelCache
 class Arrow:
     """Encodes blocks as Arrow tables; the memory of numbers is shared, not copied.
 
-    Coded text becomes a dictionary, which is cached with its levels.
+    Coded text becomes a dictionary, which is cached by its levels.
     """
 
     def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
-        """Store the columns of a table, and its time unit."""
+        """Store the columns of a table, and the table's time unit."""
         self._columns = [(column, LevelCache(_convert_texts)) for column in columns]
         self._unit = unit
 

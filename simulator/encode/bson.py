@@ -1,9 +1,9 @@
-"""Blocks as BSON documents, one after the other as in an OP_MSG.
+"""Blocks as BSON documents, one after the other as in an OP_MSG message.
 
-https://bsonspec.org/spec.html: a document is its length in bytes, its elements and a NUL; an
-element is a type, a name that ends with NUL, and a value; all numbers are little-endian. A layout
-lists the elements of a document; without NULLs and with texts of equal length the documents have a
-fixed width.
+https://bsonspec.org/spec.html: a document consists of its length in bytes, its elements and a NUL.
+An element consists of a type, a name that ends with NUL, and a value. All numbers are
+little-endian. A layout lists the elements of a document. Without NULLs, and with texts of equal
+length, the documents have a fixed width.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from simulator.encode.rows import LaidOut, RowEncoder, Share, lay_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
-"""The largest document that MongoDB accepts."""
+"""Maximum size of a document that MongoDB accepts."""
 
 _DOUBLE, _STRING, _EMBEDDED, _ARRAY, _BOOL, _DATE, _NULL, _INT32, _INT64 = (
     bytes([code]) for code in (0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x0A, 0x10, 0x12)
@@ -34,19 +34,20 @@ _MILLISECONDS = TimeUnit.MILLISECOND.per_second
 
 @dataclass(frozen=True, slots=True)
 class BsonField:
-    """A column's value."""
+    """An element with the value of a column."""
 
     name: str
     column: Column
     date: bool = False
-    """An instant becomes a Date, truncated to milliseconds; otherwise it is an int64."""
+    """True if an instant becomes a Date, truncated to milliseconds; otherwise it becomes an
+    int64."""
     null: bool = False
-    """A NULL is written as null; otherwise the element is left out."""
+    """True if a NULL is written as an element of type null; otherwise the element is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A text that is the same in every document."""
+    """An element with a text that is the same in every document."""
 
     name: str
     text: str
@@ -54,7 +55,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An embedded document, or an array with the names "0", "1", ..."""
+    """An element with an embedded document, or with an array whose names are "0", "1", ..."""
 
     name: str
     elements: "tuple[Element, ...]"
@@ -69,7 +70,7 @@ class Bson(RowEncoder):
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 39 million rows/s or 3.8 GB/s; 4
     million if each block needs new memory from the system; 20 million with NULLs or texts of
-    different lengths. The driver's own bson.encode: 0.5 million.
+    different lengths. The driver's function bson.encode reaches 0.5 million.
     """
 
     def __init__(self, layout: Sequence[Element], time_unit: TimeUnit) -> None:
@@ -153,7 +154,7 @@ def _write_numbers(kind: bytes, name: str, values: Array) -> Share:
 
 
 def _write_texts(name: str, values: Array) -> Share:
-    """Return texts; the padding of a shorter text supplies its NUL."""
+    """Return texts as elements; the padding of a shorter text supplies the NUL."""
     head = literal(_write_head(_STRING, name))
     lengths = np.strings.str_len(values)
     ended = values.astype(f"S{values.dtype.itemsize + 1}")
@@ -179,7 +180,7 @@ def _convert_dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) ->
 
 
 def _put_nulls(field: BsonField, share: Share, null: NDArray[np.bool_]) -> Share:
-    """Return a share in which a NULL is an element of type null, or left out."""
+    """Return a share in which each NULL is an element of type null, or is left out."""
     used = np.full(len(null), share.width) if share.used is None else share.used.copy()
     items = side_by_side(share.arrays, len(null))
     if field.null:

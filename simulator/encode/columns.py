@@ -1,6 +1,7 @@
 """The columns of a block as shares of its rows; levels are written once and then gathered.
 
-Neighbouring columns with the same array of codes, such as the tags of a fleet, take one gather.
+Neighbouring columns with the same array of codes, such as the tags of a fleet, are gathered
+together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,13 +19,13 @@ from simulator.encode.rows import AnyShare, Share, blank, pack
 T = TypeVar("T")
 
 LIMIT = 16
-"""Results that a cache holds; a run has one or two for a column."""
+"""Maximum number of results in a cache; a run needs one or two for each column."""
 
 
 class LevelCache(Generic[T]):
     """Caches `render(*levels)` by the identity of each argument; keeps the `LIMIT` most recent.
 
-    It keeps the levels too, so that no other object gets their id.
+    The cache also keeps the levels, so that no other object gets the same identity.
     """
 
     def __init__(self, render: Callable[..., T]) -> None:
@@ -35,7 +36,7 @@ class LevelCache(Generic[T]):
         return len(self._kept)
 
     def __call__(self, *levels: Any) -> T:
-        """Return `render(*levels)`, computed now or cached."""
+        """Return `render(*levels)`, either computed now or from the cache."""
         key = tuple(map(id, levels))
         entry = self._kept.pop(key, None) or (levels, self._render(*levels))
         self._kept[key] = entry
@@ -50,9 +51,9 @@ class ColumnEncoder:
 
     name: str
     write: Callable[[Array | Texts], Sequence[AnyShare]]
-    """Function that returns values as shares."""
+    """Function that returns the values of a column as shares."""
     null: bytes
-    """Bytes in place of a NULL's shares."""
+    """Bytes to write instead of the shares of a NULL."""
 
 
 class Columns:
@@ -63,7 +64,7 @@ class Columns:
         self._levels: dict[tuple[int, int], LevelCache[Share]] = {}
 
     def shares(self, block: Block) -> list[AnyShare]:
-        """Return the shares of all columns; the block has at least one row."""
+        """Return the shares of all columns of a block, which must have at least one row."""
         data = [block.data[writer.name] for writer in self._writers]
         shares: list[AnyShare] = []
         for first, stop in _find_runs(data):
@@ -80,7 +81,7 @@ class Columns:
         return shares
 
     def _find_cache(self, first: int, stop: int) -> LevelCache[Share]:
-        """Return the cache of shares of levels, written by writers first..stop."""
+        """Return the cache for the shares of levels that the writers first..stop have written."""
         if (first, stop) not in self._levels:
             writers = self._writers[first:stop]
             self._levels[first, stop] = LevelCache(partial(_write_together, writers))
@@ -88,7 +89,7 @@ class Columns:
 
 
 def _find_runs(data: Sequence[ColumnData]) -> Iterator[tuple[int, int]]:
-    """Yield the columns as runs first..stop: one column, or neighbours with the same codes."""
+    """Yield each run first..stop of columns: one column, or neighbours with the same codes."""
     first = 0
     for stop in range(1, len(data) + 1):
         if stop == len(data) or not _share_codes(data[stop - 1], data[stop]):
@@ -103,7 +104,7 @@ def _share_codes(one: ColumnData, other: ColumnData) -> bool:
 
 
 def _fill_nulls(column: Values | Texts) -> Array | Texts:
-    """Return the values with writable values in place of NULLs."""
+    """Return the values; each NULL is replaced by a value that can be written."""
     if isinstance(column, Values):
         return fill(column)
     if column.valid is None:
@@ -113,7 +114,7 @@ def _fill_nulls(column: Values | Texts) -> Array | Texts:
 
 
 def fill(column: Values | Texts) -> Array:
-    """Return the values with 0 or an empty text in place of NULLs."""
+    """Return the values; each NULL is replaced by 0 or an empty text."""
     values = column.array
     if column.valid is None or column.valid.all():
         return values
@@ -139,7 +140,7 @@ def _gather(levels: Share, codes: NDArray[np.int64]) -> Share:
 def _put_nulls(
     shares: Sequence[AnyShare], valid: NDArray[np.bool_], null: bytes
 ) -> Sequence[AnyShare]:
-    """Return the shares, with `null` in place of invalid values."""
+    """Return the shares; each invalid value is replaced by `null`."""
     padded = [share for share in shares if isinstance(share, Share)]
     if len(padded) < len(shares):
         instead = [Share([literal(null)], np.where(valid, 0, len(null)))] if null else []

@@ -1,8 +1,8 @@
 """Blocks as the bound statements of a BATCH message in CQL's native protocol.
 
-https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v5.spec, 4.1.7: each row is a
-byte for "prepared", the statement's id, the number of values, and the values with their lengths.
-An EXECUTE message has its values in the same form.
+https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v5.spec, 4.1.7: each row consists
+of a byte for "prepared", the statement's ID, the number of values, and the values with their
+lengths. An EXECUTE message has the values in the same form.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from simulator.encode.rows import AnyShare, Share, lay_out
 from simulator.errors import UnstorableError
 
 MOST_ROWS = 0xFFFF
-"""A message counts its statements in 16 bits."""
+"""Maximum number of rows in a message, which counts its statements in 16 bits."""
 MOST_KEY_BYTES = 0xFFFF
 _UNSET = -2
-"""The length of a value that is not set. A NULL would be stored as a tombstone."""
+"""Length that marks a value as not set; a NULL would be stored as a tombstone."""
 _MS_PER_S = 1000
 
 
@@ -34,24 +34,24 @@ class MessageRows(NamedTuple):
     content: bytes
     rows: int
     routing_key: bytes | None
-    """Partition key by which the driver selects a replica; None: any node."""
+    """Partition key by which the driver selects a replica; None if any node is suitable."""
 
 
 @dataclass(frozen=True, slots=True)
 class CqlInsert:
-    """A prepared INSERT: its id and its columns."""
+    """A prepared INSERT: the ID of the statement, and its columns."""
 
     id: bytes
     columns: tuple[Column, ...]
     time_unit: TimeUnit
     key: tuple[str, ...]
-    """Columns of the primary key that the client sends."""
+    """Columns of the primary key with values that the client sends."""
     partition: tuple[str, ...]
-    """The first columns of the key, which select the node."""
+    """First columns of the key, which determine the node."""
     grouped: bool
-    """True if a message has only rows of one partition."""
+    """True if a message contains only rows of a single partition."""
     most_bytes: int | None = None
-    """Approximate size limit of a message; None: no limit."""
+    """Approximate maximum size of a message; None if there is no limit."""
 
     @property
     def prefix(self) -> bytes:
@@ -60,7 +60,7 @@ class CqlInsert:
 
 
 class CqlRows:
-    """Encodes blocks as requests; tests/perf/encode.py measures its speed."""
+    """Encodes blocks as requests; tests/perf/encode.py measures the speed."""
 
     def __init__(self, prepared: CqlInsert) -> None:
         self._prepared = prepared
@@ -103,7 +103,7 @@ class CqlRows:
     def _cut(
         self, block: Block, batch_rows: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Return a new order of the rows or None, and where each request begins in it."""
+        """Return a new order of the rows, or None, and the start of each request in this order."""
         begins = np.arange(len(block)) % batch_rows % most_rows == 0
         partitions = None
         if self._prepared.grouped and batch_rows > 1:
@@ -118,7 +118,7 @@ class CqlRows:
     def _make_routing_keys(
         self, block: Block, rows: NDArray[np.int64], batch_rows: int
     ) -> Sequence[bytes | None]:
-        """Return the partition keys of these rows, in the form from which tokens are computed."""
+        """Return the partition keys of rows, in the form from which the driver computes tokens."""
         names = self._prepared.partition
         if not names or not (self._prepared.grouped or batch_rows == 1):
             return [None] * len(rows)
@@ -148,12 +148,12 @@ class CqlRows:
 
 
 def milliseconds(unit: TimeUnit, values: Array) -> Array:
-    """Return instants in milliseconds for a CQL timestamp; finer ones unchanged for a bigint."""
+    """Return instants in milliseconds for a CQL timestamp; for a bigint, they remain unchanged."""
     return values * _MS_PER_S if unit is TimeUnit.SECOND else values
 
 
 def _number_partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
-    """Return the number of each row's partition; None if all rows are in one."""
+    """Return the number of each row's partition; None if all rows are in one partition."""
     total: NDArray[np.int64] | None = None
     for data in columns:
         if isinstance(data, Coded):

@@ -1,7 +1,7 @@
 """Blocks as InfluxDB line protocol, which several time-series databases accept.
 
 https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/: a row is a line,
-`measurement,tag=value field=1i,other="text" timestamp`. A NULL is omitted.
+`measurement,tag=value field=1i,other="text" timestamp`. A NULL is left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,31 +20,33 @@ from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
 EXISTS = "exists"
-"""A field that is true in every row: a line needs a field, and all other fields may be NULL."""
+"""Name of a field that is true in every row.
+
+A line needs at least one field, and all other fields may be NULL."""
 
 _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
-"""1677-09-21 to 2262-04-11: nanoseconds in 64 bits, without the values that InfluxDB reserves."""
+"""Bounds of 1677-09-21 and 2262-04-11: 64-bit nanoseconds without InfluxDB's reserved values."""
 
 PLAIN = ValueStyle(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
 )
-"""Values without quotes and escapes."""
+"""Style of values without quotes and escapes."""
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Check: TypeAlias = Callable[[ColumnData], None]
-"""Raises UnstorableError if a column has a value that cannot be stored."""
+"""Function that raises UnstorableError if a column has a value that cannot be stored."""
 
 
 class LineDialect:
-    """InfluxDB's line protocol; databases with other dialects override methods."""
+    """InfluxDB's line protocol; databases with a different dialect override methods."""
 
     def tags(self, table: Table) -> Sequence[Column]:
         """Return the columns that are tags; other columns, except the time, are fields."""
         return table.tags
 
     def marker(self, table: Table) -> str | None:
-        """Return the name of a field that is true in every row, if a line needs one."""
+        """Return the name of a field that is true in every row; None if no line needs the field."""
         fields = _list_fields(table, self.tags(table))
         if fields and not fields[0].nullable:
             return None
@@ -55,7 +57,7 @@ class LineDialect:
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(tag_text, column.name))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[ValueStyle, bytes]:
-        """Return the style of a field's values, and the suffix of each."""
+        """Return the style of a field's values, and the suffix of each value."""
         if column.type is Type.TEXT:
             return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quote), b""
         is_integer = column.type in INTEGERS or column.type is Type.TIMESTAMP
@@ -96,7 +98,7 @@ class LineProtocol:
         dialect: LineDialect = INFLUXDB,
         labels: Mapping[str, str] = NO_LABELS,
     ) -> None:
-        """Store tags of every line in `labels`."""
+        """Store the columns, and in `labels` the tags that every line has."""
         slots = _make_slots(table, _write_head(name, labels), dialect)
         self._text = TextEncoder(slots, BARE, table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
@@ -104,31 +106,31 @@ class LineProtocol:
     def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        They are parts of one buffer: a client next to a busy server copies nothing.
+        The payloads are parts of one buffer, so that a client next to a busy server copies nothing.
         """
         edges = np.append(np.arange(0, len(block), batch_rows), len(block))
         return self.between(block, edges) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
-        """Return the lines of the rows between each two edges, for payloads of several tables."""
+        """Return the lines of the rows between each two edges, for payloads with several tables."""
         for name, check in self._checks:
             check(block.data[name])
         return self._text.between(block, edges)
 
 
 def marker(table: Table) -> str:
-    """Return the field that every row has in InfluxDB."""
+    """Return the name of the field that is true in every row in InfluxDB, if one is needed."""
     return INFLUXDB.marker(table) or _list_fields(table, table.tags)[0].name
 
 
 def _list_fields(table: Table, tags: Sequence[Column]) -> list[Column]:
-    """Return all columns except tags and time; columns that are never NULL come first."""
+    """Return all columns except for tags and time; columns that are never NULL come first."""
     fields = [c for c in table.columns if c not in tags and c.role is not Role.TIME]
     return sorted(fields, key=lambda column: column.nullable)
 
 
 def _write_head(name: str, labels: Mapping[str, str]) -> bytes:
-    """Return the start of every line: the measurement and the labels."""
+    """Return the start of each line: the measurement and the labels."""
     tags = (
         b",%b=%b" % (_escape_key(key), tag_text(key, value.encode()))
         for key, value in labels.items()
@@ -137,7 +139,7 @@ def _write_head(name: str, labels: Mapping[str, str]) -> bytes:
 
 
 def _make_slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
-    """Return a line's slots; the text between two columns belongs to the second."""
+    """Return the slots of a line; the text between two columns belongs to the second column."""
     row: list[Slot] = []
     lead = head
     tags = dialect.tags(table)
@@ -171,7 +173,7 @@ def _quote(text: bytes) -> bytes:
 
 
 def tag_text(column: str, text: bytes) -> bytes:
-    """Return a tag's value; UnstorableError for one that line protocol cannot express."""
+    """Return the text of a tag's value; UnstorableError if line protocol cannot express it."""
     if b"\n" in text or b"\r" in text:
         limit = "a line end"
     elif text.endswith(b"\\") or any(b"\\%c" % byte in text for byte in b",= "):
@@ -195,7 +197,7 @@ def _check_instants(name: str, unit_ns: int, data: ColumnData) -> None:
 
 
 def none_is(wrong: Callable[[Array], Array], message: str) -> Check:
-    """Return a check that raises UnstorableError if a value that is not NULL is wrong."""
+    """Return a check that raises UnstorableError for a wrong value; NULLs are not checked."""
     wrong_levels = LevelCache(wrong)
 
     def check(data: ColumnData) -> None:

@@ -1,8 +1,9 @@
 """Blocks in ClickHouse's binary formats: Native, column by column, and RowBinary, row by row.
 
-https://clickhouse.com/docs/interfaces/formats/Native: a block is the number of columns and of rows,
-then the name, type and values of each column. Numbers are little-endian as in NumPy; a text is its
-length (LEB128) and its bytes; a nullable column has a byte for each row before its values.
+https://clickhouse.com/docs/interfaces/formats/Native: a block consists of the numbers of columns
+and of rows, then the name, type and values of each column. Numbers are little-endian as in NumPy. A
+text consists of its length (LEB128) and its bytes. A nullable column has a byte for each row before
+its values.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +21,11 @@ from simulator.encode.rows import AnyShare, LaidOut, RowEncoder, Share, Spans, b
 _LOW = "LowCardinality("
 _DICTIONARY_VERSION = (1).to_bytes(8, "little")
 _OWN_KEYS = 1 << 9 | 1 << 10
-"""The block contains its own dictionary, and it is a new one."""
+"""Flags: the block contains its own dictionary, and the dictionary is new."""
 _INDEX_TYPES = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4"))
 
 _Pieces: TypeAlias = Callable[[int, int], Sequence[bytes | memoryview]]
-"""A column's part of the payload of the rows start..stop."""
+"""Function that returns a column's part of the payload with the rows start..stop."""
 
 
 class Native:
@@ -41,7 +42,7 @@ class Native:
         self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
-        """Return the block as blocks of `batch_rows` rows each (the last may have fewer)."""
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
         columns = [column.pieces(block.data[column.name], batch_rows) for column in self._columns]
@@ -126,7 +127,8 @@ def _write_dictionary(levels: Array, *, nullable: bool) -> _Keys:
 class RowBinary(RowEncoder):
     """Encodes blocks for INSERT ... FORMAT RowBinary.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns): two fifths of Native's speed.
+    Measured on one core (tests/perf/encode.py, four IoT columns): two fifths of the speed of
+    Native.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -166,14 +168,14 @@ def _write_column(
 
 
 def _write_texts(values: Array) -> list[Share]:
-    """Return each text after its length."""
+    """Return texts, each after its length."""
     lengths = np.strings.str_len(values)
     fixed = lengths.min() == values.dtype.itemsize
     return [*_write_lengths(lengths), Share([values], None if fixed else lengths)]
 
 
 def _write_lengths(lengths: NDArray[np.int64]) -> list[Share]:
-    """Return lengths in LEB128, a share for each digit."""
+    """Return lengths in LEB128, as one share for each digit."""
     shares = []
     rest, written = lengths, np.ones(len(lengths), np.bool_)
     while written.any():

@@ -1,9 +1,9 @@
 """Blocks as the bulk format of Elasticsearch and OpenSearch: two lines of JSON per row.
 
 https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html: an action, then the
-document; every line ends with a line feed. The index is in the request's path or the same in every
-action, so rows differ in their values only and are encoded like any other text. Other formats take
-their JSON from here.
+document; every line ends with a line feed. The index is in the request's path, or it is the same in
+every action, so rows differ only in their values and are encoded like any other text. Other formats
+use the same JSON.
 """
 
 import json
@@ -28,7 +28,7 @@ def _escape(text: bytes) -> bytes:
 JSON = ValueStyle(
     b"null", b"false", b"true", instants=None, quote=b'"', special=_SPECIAL, escape=_escape
 )
-"""JSON by RFC 8259: UTF-8, and as many digits as a number needs to read back unchanged."""
+"""JSON by RFC 8259: UTF-8, with as many digits as a number needs to be read back unchanged."""
 
 
 def documents(
@@ -38,10 +38,11 @@ def documents(
     index: str = "",
     action: Literal["create", "index"] = "create",
 ) -> TextEncoder:
-    """Return the encoder of documents; one that exists is an error, or replaced by action `index`.
+    """Return the encoder of documents.
 
-    `key` becomes the document's _id and no field; without a key the server generates the _id.
-    `index` is named in every action; empty: the request's path names it.
+    `action`: with "create", a document that exists is an error; with "index", it is replaced. `key`
+    becomes the document's _id, but not a field; without a key, the server generates the _id.
+    `index` is named in every action; if it is empty, the request's path must name the index.
     """
     row = []
     named = b'"_index":' + json.dumps(index, ensure_ascii=False).encode() if index else b""
@@ -60,7 +61,7 @@ def documents(
 
 
 def check_finite(column: Column, data: ColumnData) -> None:
-    """Raise UnstorableError if a column of floats has a value that JSON cannot hold."""
+    """Raise UnstorableError if a column of floats has a value that JSON cannot represent."""
     known = data.levels if isinstance(data, Coded) else data.array
     if column.type in FLOATS and not np.isfinite(known).all():
         values = data.present()

@@ -1,4 +1,4 @@
-"""Doubles and instants as text."""
+"""Doubles and instants formatted as text."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from simulator.data.schema import TimeUnit
 
 _DAY_S = 86_400
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-"""0001-01-01 and 9999-12-31: the range of four digits, which every database supports."""
+"""Days 0001-01-01 and 9999-12-31: the years with four digits, which every database supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Iso:
     middle: bytes = b" "
     zone: bytes = b"+00"
     decimals: int = 6
-    """Finer fractions are truncated (towards the past), because databases round differently."""
+    """Number of decimals; further ones are truncated, as databases round differently."""
 
 
 def microseconds(instants: NDArray[np.int64], unit: TimeUnit) -> NDArray[np.int64]:
-    """Return instants in microseconds; nanoseconds are truncated, towards the past."""
+    """Return instants in microseconds; nanoseconds are truncated towards the past."""
     if unit is TimeUnit.NANOSECOND:
         return instants // 1000
     return instants * (10**6 // unit.per_second)
 
 
 def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
-    """Return instants as text of one length; ValueError if one is outside of years 1 to 9999."""
+    """Return instants as texts of one length; ValueError if one is outside the years 1 to 9999."""
     decimals = min(len(str(unit.per_second)) - 1, style.decimals)
     values = values // (unit.per_second // 10**decimals)
     seconds = values // 10**decimals
@@ -55,7 +55,7 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
 
 
 def _format_dates(days: NDArray[np.int64]) -> Array:
-    """Return dates such as 2026-11-21; the rows of a block usually share a few days."""
+    """Return dates such as 2026-11-21; the rows of a block usually have only a few dates."""
     first, last = int(days.min()), int(days.max())
     if first < _FIRST_DAY or last > _LAST_DAY:
         raise ValueError(
@@ -72,7 +72,7 @@ def _render(days: NDArray[np.int64]) -> Array:
 
 @cache
 def _list_times() -> Array:
-    """Return every second of a day as hh:mm:ss; 0.7 MB."""
+    """Return every second of a day as hh:mm:ss, which takes 0.7 MB."""
     colon = literal(b":")
     second = np.arange(_DAY_S)
     hours, minutes, seconds = second // 3600, second // 60 % 60, second % 60
@@ -82,15 +82,17 @@ def _list_times() -> Array:
 
 
 _LONGEST = -2.2250738585072014e-308
-"""The double with the longest text; at the end of an array, so that all are read at full width."""
+"""The double with the longest text.
+
+It is appended to an array, so that all texts can be read at full width."""
 _LEAST, _BOUND = 1e-4, 1e16
-"""Bounds between which repr has no exponent."""
+"""Bounds between which the repr of a double has no exponent."""
 
 
 def doubles(values: Array) -> Array:
-    """Return the values as text; a single is written as the double that it equals.
+    """Return doubles as texts; a single is written as the double that is equal to it.
 
-    Trailing zeros pad all texts to one length, or NUL if one has an exponent.
+    Texts are padded to one length by trailing zeros, or by NUL if any text has an exponent.
     """
     wide = np.append(values.astype(np.float64), _LONGEST)
     sizes = np.abs(wide[:-1])
@@ -106,7 +108,7 @@ def doubles(values: Array) -> Array:
 
 
 def _format(wide: NDArray[np.float64], padding: bytes) -> Array:
-    """Return all values but the last, which is the longest, as items of one width."""
+    """Return the texts of all values but the last, which is the longest, as items of one width."""
     content = np.frombuffer(orjson.dumps(wide, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
     ends = np.flatnonzero(content == ord(","))
     starts = np.concatenate(([0], ends))[:-1] + 1
@@ -124,7 +126,7 @@ def _format(wide: NDArray[np.float64], padding: bytes) -> Array:
 
 @cache
 def _make_masks(width: int, padding: bytes) -> tuple[Array, Array]:
-    """Return, for each length, a mask that keeps that many bytes of an item, and the padding."""
+    """Return masks for each length: one keeps as many bytes of an item, the other has padding."""
     kept = np.arange(width) < np.arange(width + 1)[:, None]
     used = np.where(kept, 0xFF, 0).astype(np.uint8)
     unused = np.where(kept, 0, ord(padding)).astype(np.uint8)

@@ -15,16 +15,16 @@ from simulator.encode.columns import LevelCache, fill
 from simulator.encode.numbers import microseconds
 
 _ROWS_AT_ONCE = 1000
-"""Rows converted at once: their references fit into the cache of a core."""
+"""Number of rows to convert at once; their references fit into the cache of a core."""
 
 
 class InstantType(StrEnum):
     """The Python type of an instant."""
 
     INTEGER = "integer"
-    """int, in the table's unit."""
+    """int in the table's unit."""
     NAIVE = "naive"
-    """datetime in UTC without a time zone; nanoseconds are truncated, towards the past."""
+    """datetime in UTC without a time zone; nanoseconds are truncated towards the past."""
     AWARE = "aware"
     """datetime with the time zone UTC."""
 
@@ -49,7 +49,7 @@ class Objects:
         ]
 
     def encode(self, block: Block, batch_rows: int) -> list[list[tuple[Any, ...]]]:
-        """Return the block as batches of `batch_rows` rows (the last may have fewer)."""
+        """Return the block as batches of `batch_rows` rows each (the last may have fewer)."""
         columns = [
             self._make_column(column.type, levels, block.data[column.name])
             for column, levels in self._columns
@@ -64,7 +64,7 @@ class Objects:
         return batches
 
     def _make_column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
-        """Return an array that converts to a list of the column's objects."""
+        """Return an array that becomes a list of the column's objects."""
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)

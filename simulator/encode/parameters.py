@@ -1,8 +1,8 @@
 """Blocks as parameters of a prepared statement, in MySQL's binary protocol.
 
-A bit for each NULL, the types of the parameters, and the values that are not NULL: numbers are
-little-endian, texts follow their length, and instants are texts, which the server parses. See
-dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html
+A row consists of a bit for each NULL, the types of the parameters, and the values that are not
+NULL. Numbers are little-endian, texts follow their length, and instants are texts, which the server
+parses. See dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html
 """
 
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ _TYPES = {
 _TYPES_FOLLOW = b"\x01"
 _LENGTH = np.dtype("<u4")
 _THREE_BYTES = 253
-"""The byte before a length of three bytes."""
+"""Byte that announces a length of three bytes."""
 _INSTANTS = Iso(zone=b"")
 
 
 class Parameters(RowEncoder):
-    """Encodes each row of a block as an execution, without the statement's number before it."""
+    """Encodes each row of a block as an execution, without the statement's number."""
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._names = [column.name for column in columns]
@@ -52,7 +52,7 @@ class Parameters(RowEncoder):
         return lay_out([head, *self._values.shares(block)], len(block))
 
     def _mark_nulls(self, block: Block) -> Array:
-        """Return the bits of each row, the first column in the lowest bit of the first byte."""
+        """Return the NULL bits of each row, from the lowest bit of the first byte on."""
         width = -(-len(self._names) // 8)
         bits = np.zeros((len(block), width), np.uint8)
         for place, name in enumerate(self._names):
@@ -83,5 +83,5 @@ def _format(column: Column, unit: TimeUnit, values: Array | Texts) -> list[Share
 
 
 def _encode_lengths(lengths: Array) -> Array:
-    """Return lengths of any size in the form of three bytes."""
+    """Return lengths, all in the form with three bytes."""
     return (lengths.astype(np.int64) << 8 | _THREE_BYTES).astype(_LENGTH)

@@ -1,8 +1,8 @@
-"""Blocks as streams of PostgreSQL's binary COPY format.
+"""Blocks as streams in PostgreSQL's binary COPY format.
 
-https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format": a header, then for each
-row the number of columns and for each column its length and value, big-endian; a NULL is a
-length of -1 and no value. A row without NULL and with texts of equal length has a fixed width.
+https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format": a header, then for each row
+the number of columns, and for each column its length and value, big-endian. A NULL is a length of
+-1 without a value. A row without NULLs, and with texts of equal length, has a fixed width.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ def prefix_columns(
 ) -> Columns:
     """Return the writer of columns in which each value follows its length.
 
-    `instants` converts instants to the format of the wire; `null` is the length of a NULL.
+    `instants`: function that converts instants to the format on the wire; `null`: length of a NULL.
     """
     length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
     return Columns(
@@ -63,7 +63,7 @@ EMPTY = STREAM.before + STREAM.after
 """A stream without rows."""
 
 _EPOCH_US = 946_684_800_000_000
-"""PostgreSQL counts microseconds from 2000-01-01."""
+"""Start of PostgreSQL's microseconds, 2000-01-01, in microseconds since 1970."""
 
 
 class PgCopy(RowEncoder):
@@ -81,7 +81,7 @@ class PgCopy(RowEncoder):
         self._values = prefix_columns(columns, partial(_convert_instants, time_unit))
 
     def lay_out(self, block: Block) -> LaidOut:
-        """Return the rows without the header of a stream."""
+        """Return the rows, without the header of a stream."""
         return lay_out([Share([self._count], None), *self._values.shares(block)], len(block))
 
 

@@ -1,6 +1,7 @@
-"""Blocks as points: metrics databases store each field of a row alone, with tags and time.
+"""Blocks as points, because metrics databases store each field of a row separately.
 
-A row becomes a point for each field that is not NULL, one after the other.
+A point has the field's value with the tags and the time of the row. A row becomes one point for
+each field that is not NULL, one after the other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,9 @@ from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
-"""Values as items of bytes, and a matrix with 1 for each byte to write; None: all bytes."""
+"""Values as items of bytes, and a matrix with 1 for each byte to write.
+
+The matrix is None if all bytes are to be written."""
 Writer: TypeAlias = Callable[[Array], Written]
 
 
@@ -36,7 +39,7 @@ class PointPiece:
 
 @dataclass(frozen=True, slots=True)
 class PointFormat:
-    """The format of a field's points: literals and pieces in turn."""
+    """The format of a field's points: literals alternate with pieces."""
 
     field: Column
     pieces: Sequence[bytes | PointPiece]
@@ -45,9 +48,9 @@ class PointFormat:
 class Points:
     """Encodes blocks as points.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), batches of
-    1,000: 20 million rows/s as JSON for OpenTSDB, 2 million where each block takes new memory from
-    the system; 12 to 23 million as lines for Graphite. Batches of one: 1 million.
+    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), in batches of
+    1,000: 20 million rows/s as JSON for OpenTSDB; 2 million if each block needs new memory from the
+    system; 12 to 23 million as lines for Graphite. Batches of one: 1 million.
     """
 
     def __init__(self, points: Sequence[PointFormat], payload: Frame) -> None:
@@ -66,8 +69,8 @@ class Points:
     ) -> list[list[bytes]]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        Payloads are split into messages within `limit_bytes` and `limit_rows`. `instead` has values
-        that replace those in the block, such as times in another unit.
+        Payloads are split into messages within `limit_bytes` and `limit_rows`. `instead` contains
+        values that replace values of the block, such as times in another unit.
         """
         count = len(block)
         if not count:
@@ -88,14 +91,14 @@ class Points:
     def rows(
         self, block: Block, instead: Mapping[str, Array]
     ) -> tuple[Array, NDArray[np.bool_] | None]:
-        """Return the points of each row, and a mask of the bytes to write; None: all bytes."""
+        """Return the points of each row, and a mask of the bytes to write (None: all bytes)."""
         known: dict[PointPiece, Written] = {}
         written = [self._write_point(point, block, instead, known) for point in self._points]
         rows, keep = _join(written, len(block))
         return rows, None if keep is None else keep.view(np.bool_)
 
     def count_fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
-        """Return how many rows of a table fit into a message; UnstorableError if none does."""
+        """Return the number of a table's rows that fit into a message; UnstorableError if none."""
         width = rows.dtype.itemsize
         found = (limit_bytes - len(self._payload.before) - len(self._payload.after)) // width
         if found < 1:
@@ -112,7 +115,7 @@ class Points:
         instead: Mapping[str, Array],
         known: dict[PointPiece, Written],
     ) -> Written:
-        """Return one field's points; no byte of a NULL is written."""
+        """Return the points of one field; no byte of a NULL is written."""
         count = len(block)
         pieces: list[Written] = []
         for piece in point.pieces:
@@ -141,13 +144,13 @@ class Points:
 
 
 class FieldWriter:
-    """Writes the values of a column; levels are written once."""
+    """Writes the values of a column; each level is written only once."""
 
     def __init__(self, write: Writer) -> None:
         self._write, self._levels = write, LevelCache(write)
 
     def write(self, data: ColumnData) -> Written:
-        """Return the written values; the bytes of a NULL are arbitrary."""
+        """Return the written values; the bytes for a NULL are arbitrary."""
         if not isinstance(data, Coded):
             return self._write(fill(data))
         items, keep = self._levels(data.levels)
@@ -155,10 +158,10 @@ class FieldWriter:
 
 
 class MixedPoints:
-    """Encodes blocks of several tables as payloads with points of all tables."""
+    """Encodes blocks of several tables as payloads that contain points of all tables."""
 
     def __init__(self, tables: Sequence[Points], payload: Frame) -> None:
-        """Store the encoder of each table; all have this frame."""
+        """Store the encoder of each table, and the frame that all payloads have."""
         self._tables = tables
         self._payload = payload
 
@@ -171,9 +174,9 @@ class MixedPoints:
         limit_bytes: int | None = None,
         limit_rows: int | None = None,
     ) -> list[list[bytes]]:
-        """Return payloads with the rows of each block between two of its edges.
+        """Return payloads with the rows of each block between two of the block's edges.
 
-        Limits and `instead` are described at `Points.encode`.
+        `Points.encode` describes the limits and `instead`.
         """
         fitting = limit_rows or sum(map(len, blocks))
         written = []
@@ -205,7 +208,7 @@ def _split(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[mem
 
 
 def _join(parts: Sequence[Written], count: int) -> Written:
-    """Return items side by side, and the matrix of their bytes to write."""
+    """Return items side by side, and the matrix of the bytes to write."""
     rows = side_by_side([array for array, _ in parts], count)
     if all(keep is None for _, keep in parts):
         return rows, None
@@ -227,12 +230,12 @@ def _cut(rows: Array, keep: NDArray[np.bool_] | None, batch_rows: int, frame: Fr
 
 
 def _view_rows(keep: Array) -> Array:
-    """Return a matrix of bytes as items, one for each row."""
+    """Return a matrix of bytes as an array with one item for each row."""
     return np.ascontiguousarray(keep).view(f"V{keep.shape[1]}")[:, 0]
 
 
 def as_text(kind: Type, after: bytes = b"") -> Writer:
-    """Return the writer of a type's values as text: numbers in digits, a boolean as 0 or 1.
+    """Return a function that writes values of a type as text: digits, or 0 and 1 for booleans.
 
     `after` follows each value.
     """
@@ -240,7 +243,7 @@ def as_text(kind: Type, after: bytes = b"") -> Writer:
 
 
 def _write_text(kind: Type, after: bytes, values: Array) -> Written:
-    """Return values as items of one width, padded by NUL."""
+    """Return the texts of values as items of one width, padded with NUL."""
     if kind is Type.TEXT:
         arrays: list[Array] = [values.view(f"V{values.dtype.itemsize}")]
     elif kind is Type.BOOL:

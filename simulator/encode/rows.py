@@ -1,4 +1,4 @@
-"""Rows as bytes: the shares of their columns, laid out and split into payloads."""
+"""Rows as bytes: the shares of the columns are laid out and split into payloads."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,34 +26,34 @@ BARE = Frame(b"", b"", b"")
 
 
 class Share(NamedTuple):
-    """The bytes of a column or constant in every row; items are padded to the longest."""
+    """The bytes of a column or constant in every row; items are padded to the longest item."""
 
     arrays: list[Array]
     used: NDArray[np.int64] | None
-    """Number of written bytes of each item; None: all bytes."""
+    """Number of bytes to write of each item; None: all bytes."""
 
     @property
     def width(self) -> int:
-        """Bytes of an item, padding included."""
+        """Number of bytes of an item, including padding."""
         return sum(array.dtype.itemsize for array in self.arrays)
 
     def size_bytes(self, rows: int) -> int:
-        """Return how many bytes are written in all rows."""
+        """Return the number of bytes that are written for all rows."""
         return rows * self.width if self.used is None else int(self.used.sum())
 
     def take(self, rows: NDArray[np.int64]) -> "Share":
-        """Return the share of the rows with these indices; items that all rows share stay."""
+        """Return the share of the rows with these indices; an item that all rows share remains."""
         arrays = [array if len(array) == 1 else array.take(rows) for array in self.arrays]
         return Share(arrays, None if self.used is None else self.used.take(rows))
 
     @property
     def least(self) -> int:
-        """Bytes of the shortest item."""
+        """Number of bytes of the shortest item."""
         return self.width if self.used is None else int(self.used.min())
 
 
 class Spans(NamedTuple):
-    """A share with items of different lengths in one buffer."""
+    """A share with items that have different lengths and are in one buffer."""
 
     content: NDArray[np.uint8]
     starts: Offsets
@@ -61,15 +61,15 @@ class Spans(NamedTuple):
 
     @property
     def least(self) -> int:
-        """Bytes of the shortest item."""
+        """Number of bytes of the shortest item."""
         return int(self.used.min())
 
     def size_bytes(self, _rows: int) -> int:
-        """Return how many bytes are written in all rows."""
+        """Return the number of bytes that are written for all rows."""
         return int(self.used.sum())
 
     def take(self, rows: NDArray[np.int64]) -> "Spans":
-        """Return the share of these rows, by their index."""
+        """Return the share of the rows with these indices."""
         return Spans(self.content, self.starts.take(rows), self.used.take(rows))
 
 
@@ -78,7 +78,7 @@ AnyShare: TypeAlias = Share | Spans
 
 
 def blank(share: AnyShare, valid: NDArray[np.bool_]) -> AnyShare:
-    """Return a share without bytes where a value is not valid."""
+    """Return a share that has no bytes for values that are not valid."""
     if isinstance(share, Spans):
         return share._replace(used=np.where(valid, share.used, 0))
     return share._replace(
@@ -91,27 +91,27 @@ class LaidOut(NamedTuple):
 
     content: NDArray[np.uint8]
     ends: Offsets | None
-    """End of each row; None: all rows are equally long."""
+    """End of each row; None if all rows have the same length."""
     rows: int
 
     def offsets(self, rows: NDArray[np.int64]) -> Offsets:
-        """Return where these rows start; row `self.rows` starts where the last row ends."""
+        """Return the starts of rows; row `self.rows` would start at the end of the last row."""
         if self.ends is None:
             return rows * (len(self.content) // self.rows)
         return np.where(rows == 0, 0, self.ends[rows - 1])
 
     def edges(self, batch_rows: int) -> list[int]:
-        """Return where each batch starts, and where the last batch ends."""
+        """Return the start of each batch, and the end of the last batch."""
         starts = np.arange(0, self.rows, batch_rows)
         return [*self.offsets(starts).tolist(), len(self.content)]
 
 
 def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
-    """Return `count` rows made of these shares.
+    """Return `count` rows that consist of these shares.
 
-    If all rows have one length, each share takes one strided copy. Otherwise each share is copied
-    to its place in every row: 10 ns for an item of a share with different lengths, together with
-    neighbouring shares of one length.
+    If all rows have one length, each share needs a single strided copy. Otherwise each share is
+    copied to its place in every row, which takes 10 ns for an item of a share with different
+    lengths, including neighbouring shares of one length.
     """
     whole = [share for share in shares if isinstance(share, Share) and share.used is None]
     if len(whole) == len(shares):
@@ -136,7 +136,10 @@ def lay_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
 
 
 def pack(shares: Sequence[Share], count: int) -> Share:
-    """Return the shares as one share of a single array; `used` is None if no item is shorter."""
+    """Return the shares as one share with one array.
+
+    `used` is None if all items have the same length.
+    """
     if len(shares) == 1 and _is_packed(shares[0], count):
         return shares[0]
     laid = lay_out(shares, count)
@@ -157,14 +160,14 @@ def _is_packed(share: Share, count: int) -> bool:
 
 
 def _find_constant_width(share: AnyShare) -> int:
-    """Return the number of bytes of each item if all have one length, else 0."""
+    """Return the number of bytes of each item if all items have one length; otherwise 0."""
     return share.width if isinstance(share, Share) and share.used is None else 0
 
 
 def _join_neighbours(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
-    """Return shares of one array each; neighbours are joined if padding stays at the end.
+    """Return shares with one array each; neighbours are joined if padding stays at the end.
 
-    The widest run of one length stays separate, because it overwrites the padding before it.
+    The widest run of one length remains separate, because it overwrites the padding before it.
     """
     groups: list[list[Share]] = [[]]
     ends: list[Spans | None] = []
@@ -200,11 +203,11 @@ def _join(group: Sequence[Share], count: int) -> Share:
 
 
 def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
-    """Copy the pieces to their places; each overwrites the padding of the piece before it.
+    """Copy the pieces to their places; each piece overwrites the padding of the piece before.
 
-    The order starts after the widest piece of one length and wraps around, because padding at the
-    end of a row lies in the next row. A single piece overwrites its own padding, row by row. If
-    the pieces that follow are too short, only used bytes are copied.
+    The order starts after the widest piece of one length and wraps around, because the padding at
+    the end of a row lies in the next row. If there is only one piece, it overwrites its own
+    padding, row by row. If the pieces that follow are too short, only used bytes are copied.
     """
     fixed = [_find_constant_width(piece) for piece in pieces]
     last = fixed.index(max(fixed))
@@ -229,12 +232,12 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
 
 
 def cut(rows: LaidOut, batch_rows: int, frame: Frame = BARE) -> list[bytes]:
-    """Return the rows as payloads of `batch_rows` rows; every row ends with `frame.between`."""
+    """Return the rows as payloads of `batch_rows` rows; each row must end with `frame.between`."""
     return frame_payloads(rows.content.data, rows.edges(batch_rows), frame)
 
 
 def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
-    """Return the bytes between each two edges as payloads."""
+    """Return the bytes between each two edges as a payload."""
     before, after, dropped = frame.before, frame.after, len(frame.between)
     return [
         b"".join((before, content[start : end - dropped], after)) for start, end in pairwise(edges)
@@ -242,21 +245,21 @@ def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> l
 
 
 class RowEncoder(ABC):
-    """Encodes blocks row by row; one buffer holds all rows of a block."""
+    """Encodes blocks row by row; a single buffer contains all rows of a block."""
 
     frame = BARE
     """Frame of each payload."""
 
     @abstractmethod
     def lay_out(self, block: Block) -> LaidOut:
-        """Return the rows of a block that has at least one."""
+        """Return the rows of a block, which must have at least one row."""
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
         return cut(self.lay_out(block), batch_rows, self.frame) if len(block) else []
 
     def between(self, block: Block, edges: Rows) -> list[memoryview]:
-        """Return the rows between each two edges without a frame, as parts of one buffer."""
+        """Return the rows between each two edges as parts of one buffer, without a frame."""
         rows = self.lay_out(block)
         content = rows.content.data
         return [content[start:end] for start, end in pairwise(rows.offsets(edges).tolist())]
@@ -265,8 +268,9 @@ class RowEncoder(ABC):
 def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]:
     """Split batches of several tables into messages of at most `most_rows` rows.
 
-    Return for each table where its share of each message begins and the last share ends, and the
-    number of messages of each batch. The rows of a batch are in the order of the tables.
+    For each table, return the start of the table's share of each message and the end of the last
+    share. Also return the number of messages of each batch. The rows of a batch are in the order of
+    the tables.
     """
     places = np.stack(edges)
     starts, counts = places[:, :-1], np.diff(places)

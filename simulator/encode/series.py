@@ -1,8 +1,8 @@
-"""Blocks as series: all points of a field with the same tags are one line of JSON.
+"""Blocks as series: all points of a field with the same tags form one line of JSON.
 
 https://docs.victoriametrics.com/#json-line-format: `{"metric": {...}, "values": [...],
 "timestamps": [...]}`. Names are written once per line, so a batch of a few series is half as long
-as in line protocol, and the server takes it faster.
+as in line protocol, and the server processes it faster.
 """
 
 import json
@@ -21,32 +21,34 @@ from simulator.encode.columns import LevelCache, fill
 from simulator.encode.points import FieldWriter, Written, as_text
 
 _LINE_ROWS = 100_000
-"""The longest line: readers have limits (VictoriaMetrics: 10 MiB, about 25 bytes for a point)."""
+"""Maximum number of rows in a line.
+
+Readers have limits: 10 MiB in VictoriaMetrics, at about 25 bytes for a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Rows in the order of their lines: rows of one batch and series are consecutive."""
+    """Rows in the order of their lines; rows of one batch and series are consecutive."""
 
     order: NDArray[np.int64] | None
-    """None: the block is in this order."""
+    """Order of the rows; None if the block is in this order."""
     edges: NDArray[np.int64]
-    """The start of each line; the last is the end of all."""
+    """Start of each line, and end of the last line."""
     batches: list[int]
-    """Each line's batch."""
+    """Number of each line's batch."""
     series: list[int]
-    """Each line's series."""
+    """Number of each line's series."""
 
 
 class SeriesLines:
     """Encodes blocks of one physical table.
 
     Measured on one core (tests/perf/encode.py, four IoT columns, two points a row): 26 million
-    rows/s where a batch has one series, 0.2 million where nearly each row has its own series.
+    rows/s if a batch has one series, 0.2 million if nearly each row has a different series.
     """
 
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:
-        """Store each field's metric, and labels of all series."""
+        """Store the metric of each field, and the labels of all series."""
         self._table = table
         every = "".join(f",{_format_pair(name, value)}" for name, value in labels.items())
         self._fields = [
@@ -63,13 +65,13 @@ class SeriesLines:
     def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        `times` replace the table's own.
+        `times` replace the times in the block.
         """
         edges = np.append(np.arange(0, len(block), batch_rows), len(block))
         return self.between(block, edges, times) if len(block) else []
 
     def between(self, block: Block, edges: Rows, times: NDArray[np.int64]) -> list[bytes]:
-        """Return the lines of the rows between each two edges, the first of which is 0."""
+        """Return the lines of the rows between each two edges; the first edge is 0."""
         codes, labels = self._number_series(block)
         runs = _order_lines(codes, len(labels), edges)
         instants = _INSTANTS(times)
@@ -93,7 +95,10 @@ class SeriesLines:
         return [b"".join(pieces) for pieces in payloads]
 
     def _number_series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
-        """Return the series of each row (None: there is one), and the labels of each series."""
+        """Return the series of each row, and the labels of each series.
+
+        The first is None if all rows belong to one series.
+        """
         codes: NDArray[np.int64] | None = None
         labels = [b""]
         for tag in self._table.tags:
@@ -108,7 +113,7 @@ class SeriesLines:
         return codes, labels
 
     def _number_tag(self, tag: Column, data: ColumnData) -> tuple[NDArray[np.int64], list[bytes]]:
-        """Return the code of each row, and the label of each code; a NULL has none."""
+        """Return the code of each row, and the label of each code; the label of a NULL is empty."""
         if isinstance(data, Coded):
             codes, names = data.codes, self._tags[tag.name](data.levels)
         else:
@@ -142,7 +147,7 @@ class _Text:
         self._ends = sizes[runs.edges].tolist()
 
     def line(self, number: int) -> memoryview:
-        """Return the values of a line; empty if all are NULL."""
+        """Return the values of a line; empty if all values are NULL."""
         start, end = self._ends[number], self._ends[number + 1]
         return self._content[start : max(end - 1, start)]
 
@@ -151,7 +156,10 @@ _INSTANTS = as_text(Type.INT64, b",")
 
 
 def _order_lines(codes: NDArray[np.int64] | None, series: int, edges: Rows) -> _Runs:
-    """Return the lines of the batches between edges, of rows in these series."""
+    """Return the lines of the batches between edges.
+
+    `codes`: series of each row; None if there is only one.
+    """
     if codes is None:
         pieces = [
             (send, start)

@@ -1,8 +1,8 @@
 """Blocks as the tablets of Apache IoTDB's session protocol: columns of big-endian values.
 
 https://iotdb.apache.org/UserGuide/latest-Table/API/Programming-Python-Native-API_apache.html: a
-tablet is the times of the rows, then their values column by column; a text is its length and its
-bytes. If there are NULLs, a flag and a bitmap for each column follow.
+tablet consists of the times of the rows, then of their values, column by column. A text consists of
+its length and its bytes. If there are NULLs, a flag and a bitmap for each column follow.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ _TIME = np.dtype(">i8")
 _LENGTH_BYTES = 4
 
 _Pieces: TypeAlias = Sequence[bytes | memoryview]
-"""A column's part of each tablet."""
+"""Parts of each tablet that belong to one column."""
 
 
 class Tablet(NamedTuple):
@@ -44,14 +44,14 @@ class Tablet(NamedTuple):
 
 
 class Tablets:
-    """Encodes blocks as tablets, sorted by device and time as the vendor's clients do.
+    """Encodes blocks as tablets, sorted by device and time as in the vendor's clients.
 
-    The server splits a tablet by device and by period of time; fewer pieces are faster.
-    tests/perf/encode.py measures its speed.
+    The server splits a tablet by device and by period of time, and is faster if there are fewer
+    pieces. tests/perf/encode.py measures the speed of the encoder.
     """
 
     def __init__(self, columns: Sequence[Column], times: Callable[[Array], Array]) -> None:
-        """Store the columns without the time, and the converter of times for the server."""
+        """Store the columns without the time, and the function that converts times for a server."""
         self._columns = [_TabletColumn(column) for column in columns]
         self._tags = [column.name for column in columns if column.role is Role.TAG]
         self._times = times
@@ -106,7 +106,7 @@ class _TabletColumn:
 
 
 def _write_texts(kind: Type, values: Array) -> Share:
-    """Return texts, each after its length; an integer tag becomes text."""
+    """Return texts, each after its length; an integer tag is written as text."""
     share = text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
     return Share([side_by_side(share.arrays, len(values))], share.used)
 
@@ -121,7 +121,7 @@ def _slice(values: Array, batch_rows: int) -> _Pieces:
 
 
 def _make_bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
-    """Return for each tablet a flag and a bit per row, the lowest first, and spare bits."""
+    """Return a flag and the NULL bits of each tablet: one bit per row, the lowest bit first."""
     width = batch_rows // 8 + 1
     whole = len(nulls) // batch_rows
     bits = np.zeros((whole, 1 + width), np.uint8)
@@ -142,7 +142,7 @@ def _make_bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
 def _sort_rows(
     tags: Sequence[ColumnData], times: Array, batch_rows: int
 ) -> NDArray[np.int64] | None:
-    """Return the order by tablet, device and time; None if the rows already have it."""
+    """Return the rows ordered by tablet, device and time; None if they are in this order."""
     codes = [_number_values(tag) for tag in tags]
     codes = [code for code in codes if code[0] != code[-1] or (code != code[0]).any()]
     if batch_rows == 1 or (not codes and (times[1:] >= times[:-1]).all()):
@@ -152,6 +152,6 @@ def _sort_rows(
 
 
 def _number_values(tag: ColumnData) -> NDArray[np.int64]:
-    """Return numbers that are equal where a tag's values are equal."""
+    """Return a number for each row; numbers are equal if the tag's values are equal."""
     codes = tag.codes if isinstance(tag, Coded) else np.unique(tag.array, return_inverse=True)[1]
     return codes if tag.valid is None else np.where(tag.valid, codes, -1)

@@ -1,4 +1,4 @@
-"""Blocks as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and the like."""
+"""Blocks as text: CSV, PostgreSQL's tab-separated COPY format, rows of SQL values, and more."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class ValueStyle:
     false: bytes
     true: bytes
     instants: Iso | None
-    """None: the integer itself, in the table's unit."""
+    """Notation of instants; None if they are written as integers, in the table's unit."""
     quote: bytes
-    """Precedes and follows every text."""
+    """Bytes that precede and follow every text."""
     special: bytes
-    """Bytes that need `escape`; an empty text needs it too."""
+    """Bytes that need `escape`; if not empty, an empty text needs it, too."""
     escape: Callable[[bytes], bytes]
 
 
@@ -57,14 +57,14 @@ CSV = TextFormat(
     row=Frame(b"", b",", b"\n"),
     payload=BARE,
 )
-"""RFC 4180 with \\n line ends; NULL is empty and the empty text is \"\"."""
+"""CSV by RFC 4180 with \\n line ends; a NULL is empty, and an empty text is \"\"."""
 
 TSV = TextFormat(
     ValueStyle(b"\\N", b"f", b"t", Iso(), quote=b"", special=b"\\\t\n\r", escape=_escape_tsv),
     row=Frame(b"", b"\t", b"\n"),
     payload=BARE,
 )
-"""PostgreSQL's COPY text format."""
+"""Text format of PostgreSQL's COPY."""
 
 SQL = TextFormat(
     ValueStyle(
@@ -79,7 +79,7 @@ SQL = TextFormat(
     row=Frame(b"(", b",", b")"),
     payload=Frame(b"", b",", b""),
 )
-"""Rows for INSERT ... VALUES; in strings of standard SQL, a backslash is an ordinary character."""
+"""Rows for INSERT ... VALUES; in standard SQL strings, a backslash is an ordinary character."""
 
 
 _NEGATIVE_ZERO = b"'-0.0'"
@@ -87,18 +87,18 @@ _NEGATIVE_ZERO = b"'-0.0'"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A column's place in a row of text; formats that name columns make their own slots."""
+    """A column's place in a row of text; formats that write the names of columns create slots."""
 
     column: Column
     style: ValueStyle
     before: bytes
     after: bytes
     null: bytes
-    """Replaces the whole slot if the value is NULL."""
+    """Text that replaces the whole slot if the value is NULL."""
 
 
 def slots(columns: Sequence[Column], text_format: TextFormat) -> list[Slot]:
-    """Return the slots of rows that identify columns by their order."""
+    """Return the slots of a row in which columns are identified by their order."""
     row, null = text_format.row, text_format.style.null
     end = row.after + text_format.payload.between
     made = []
@@ -110,11 +110,11 @@ def slots(columns: Sequence[Column], text_format: TextFormat) -> list[Slot]:
 
 
 class TextEncoder(RowEncoder):
-    """Encodes blocks as text, one slot for each column.
+    """Encodes blocks as text, with one slot for each column.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns): 22 to 27 million rows/s or
-    1.5 GB/s; 14 to 17 million if texts differ in length or a tenth of a column is NULL. Ten tags
-    and ten fields: 3.5 to 7 million on a grid, 1.4 million with full doubles.
+    Measured on one core (tests/perf/encode.py, four IoT columns): 22 to 27 million rows/s or 1.5
+    GB/s; 14 to 17 million if texts differ in length or a tenth of a column is NULL. Ten tags and
+    ten fields: 3.5 to 7 million on a grid, 1.4 million with full doubles.
     """
 
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
@@ -130,7 +130,7 @@ class TextEncoder(RowEncoder):
     def of(
         cls, columns: Sequence[Column], time_unit: TimeUnit, text_format: TextFormat
     ) -> "TextEncoder":
-        """Return the encoder of these columns in a format."""
+        """Return the encoder of columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
     def lay_out(self, block: Block) -> LaidOut:
@@ -162,7 +162,7 @@ def _write_values(
 
 
 def _keep_signs(values: Array, texts: Array) -> Array:
-    """Return numbers of SQL: the literal -0.0 is a decimal, so the text '-0.0' keeps the sign."""
+    """Return numbers for SQL; -0.0 is quoted, as the plain literal is a decimal without sign."""
     negative = (values == 0) & np.signbit(values)
     if negative.any():
         texts = texts.astype(f"S{max(texts.dtype.itemsize, len(_NEGATIVE_ZERO))}")

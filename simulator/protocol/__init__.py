@@ -1,1 +1,1 @@
-"""Everything that crosses a process boundary: the run's specification, messages, verdicts."""
+"""All data that crosses a process boundary: the run's specification, messages, verdicts."""

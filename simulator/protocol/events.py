@@ -1,6 +1,6 @@
 """The collector's reports to the command line: numbered events, as JSON lines.
 
-The collector writes them to its standard output, which the runner reads. The last one is the
+The collector writes them to its standard output, which the runner reads. The last event is the
 outcome of the run.
 """
 
@@ -35,45 +35,45 @@ class ProgressEvent(Message):
 
 
 class AskedSample(Message):
-    """The present activity of workers that ask queries while others write."""
+    """The current activity of the workers that ask queries while other workers write."""
 
     runs: int
-    """Runs of all queries in this phase."""
+    """Number of runs of all queries in this phase."""
     queries_per_s: float
     p50_ms: float | None = None
     p99_ms: float | None = None
-    """None if no query has ended."""
+    """99th percentile of the wait; None if no query has ended."""
 
 
 class SampleEvent(Message):
-    """The workers' present activity: rates of the last two seconds, latencies of the last five."""
+    """The current activity of workers: rates over two seconds, latencies over five seconds."""
 
     event: Literal["sample"] = "sample"
     at_s: float
     """Time in seconds since 1970."""
     phase: str
     query: str = ""
-    """Query that is asked now."""
+    """Name of the query that is being asked."""
     rows: int = 0
-    """Acknowledged in this phase."""
+    """Number of rows acknowledged in this phase."""
     rows_per_s: float = 0.0
     runs: int = 0
-    """Runs of the query that is asked now."""
+    """Number of runs of the query that is being asked."""
     queries_per_s: float = 0.0
     p50_ms: float | None = None
     p99_ms: float | None = None
-    """None if no batch or query has ended."""
+    """99th percentile of the latency; None if no batch or query has ended."""
     active: int | None = None
-    """Number of active workers; None: all of them, without stages."""
+    """Number of active workers; None if there are no stages, and all workers are active."""
     errors: int = 0
     retried: int = 0
     uncertain_rows: int = 0
     asked: AskedSample | None = None
-    """Sample of queries in a mixed run; the other figures concern the inserts."""
+    """Sample of the queries in a mixed run; the other figures are about the inserts."""
 
 
 class AskedEvent(Message):
-    """Number of times that the workers have asked a query (--print-interval)."""
+    """The number of times that the workers have asked a query (--print-interval)."""
 
     event: Literal["asked"] = "asked"
     query: str
@@ -110,7 +110,7 @@ class ServerFacts(Message):
 
     @property
     def keeps_rows(self) -> bool:
-        """True if the server promises that no fault loses an acknowledged row."""
+        """True if the server guarantees that no fault loses an acknowledged row."""
         return bool(self.durable) and self.survives_failover is not False
 
 
@@ -121,14 +121,14 @@ class ShownAnswer(Message):
     statement: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
-    """The first rows; of a wrong answer, the rows from the first difference on."""
+    """First rows of the answer; if the answer is wrong, the rows from the first difference on."""
     skipped: int = 0
-    """Rows before these."""
+    """Number of rows of the answer before the shown rows."""
     all_rows: int
     ok: bool | None
-    """None: no truth is known."""
+    """True if the answer is right; None if no truth is known."""
     truth: tuple[tuple[Scalar, ...], ...] | None = None
-    """The same rows of the truth, if the answer differs from it."""
+    """The same rows of the truth; None unless the answer differs."""
 
 
 class AnswerDigest(Message):
@@ -138,7 +138,9 @@ class AnswerDigest(Message):
     digest: str
     ok: bool | None
     rows: tuple[tuple[Scalar, ...], ...] | None = None
-    """Rows of an own query, unless there are too many; they are compared instead of the truth."""
+    """Rows of the answer to a user's own query; None if they are too many.
+
+    They are compared with the rows of another target, because there is no truth."""
 
 
 class QueryVerdict(Message):
@@ -148,24 +150,25 @@ class QueryVerdict(Message):
     statement: str = ""
     tuned: bool = False
     own: bool = False
-    """True if it is a query of the user's own, of which no truth is known."""
+    """True if the query is the user's own, so that no truth is known."""
     columns: tuple[str, ...] = ()
-    """Columns of the answers to an own query."""
+    """Columns of the answers to a user's own query."""
     verdict: Verdict
     answers: int = 0
-    """Number of different answers compared."""
+    """Number of different answers that were compared."""
     shown: tuple[ShownAnswer, ...] = ()
     digests: tuple[AnswerDigest, ...] = ()
-    """Digests of all answers, where they are to be compared with another target's."""
+    """Digests of all answers; empty unless they are to be compared with another target's
+    answers."""
 
 
 class StatementPlan(Message):
-    """The database's account of how it answers one statement."""
+    """The database's plan for one statement."""
 
     statement: str
     text: str
     shape: str
-    """The plan without figures, literals and generated names, which differ between two runs."""
+    """The plan without the figures, literals and generated names that differ between two runs."""
 
 
 class QueryPlans(Message):
@@ -174,23 +177,23 @@ class QueryPlans(Message):
     query: str
     statements: tuple[StatementPlan, ...] = ()
     more: bool = False
-    """True if further statements belong to the query."""
+    """True if the query has further statements."""
     problem: str = ""
     """Reason why the database did not return a plan."""
 
 
 class Freshness(Message):
-    """Delays from the acknowledgement of a row to its first appearance in a query's answers."""
+    """Delays from the acknowledgement of a row to the first answer of a query that has the row."""
 
     query: str
     rows: int
-    """Acknowledged in the measured part, and seen."""
+    """Number of rows that were acknowledged in the measured part, and seen."""
     unseen_rows: int
-    """Acknowledged, and in no answer until the end."""
+    """Number of rows that were acknowledged, but are in no answer."""
     delays: tuple[tuple[int, int], ...]
-    """Delays of the rows that were seen: simulator.protocol.numbers."""
+    """Delays of the rows that were seen, as bucket and count (see simulator.protocol.numbers)."""
     unseen: tuple[tuple[int, int], ...] = ()
-    """Times for which unseen rows were watched, in the same form; empty in older results."""
+    """Times for which unseen rows were watched, as bucket and count; empty in older results."""
 
 
 class RampEnd(StrEnum):
@@ -199,13 +202,13 @@ class RampEnd(StrEnum):
     LIMIT = "limit"
     """The response time passed the limit."""
     ABORT = "abort"
-    """It passed three times the limit."""
+    """The response time passed three times the limit."""
     ALL = "all"
-    """It stayed within the limit with all workers."""
+    """The response time stayed within the limit with all workers."""
 
 
 class RampStep(Message):
-    """Measurements with a number of workers, until more were admitted."""
+    """The measurements with a number of workers, until more workers were admitted."""
 
     workers: int
     runs: int
@@ -218,36 +221,36 @@ class QueryRamp(Message):
 
     query: str
     workers: int
-    """Number of admitted workers at its end."""
+    """Number of admitted workers at the end of the ramp."""
     end: RampEnd
     wait_ms_avg: float
-    """The moving average when it ended."""
+    """Moving average of the wait at the end of the ramp."""
     steps: tuple[RampStep, ...]
 
 
 class Occurrence(Message):
-    """Something in the timed part that may explain a dip of the rate."""
+    """An occurrence in the timed part that may explain a dip of the rate."""
 
     at_s: float
-    """Seconds since the common start; the server's own work began up to a second before."""
+    """Time in seconds since the common start; work of the server began up to a second earlier."""
     what: str
-    """A counter of the server, such as "checkpoints", or a failure."""
+    """Name of a counter of the server, such as "checkpoints", or of a failure."""
     count: int = 1
     is_failure: bool = False
 
 
 class Outcome(Message):
-    """The outcome of a run, whether it succeeded or failed.
+    """The outcome of a run, whether the run succeeded or failed.
 
-    On the wire it does not contain the workers' reports: each report is a separate event, so
-    that no line grows with the number of workers.
+    An outcome that is sent does not contain the workers' reports. Each report is sent as a separate
+    event, so that no line grows with the number of workers.
     """
 
     event: Literal["outcome"] = "outcome"
     status: Literal["done", "failed", "interrupted"]
     cause: str = ""
     exit_code: int = 0
-    """The exit code for the cause; 0 when done."""
+    """Exit code for the cause; 0 if the run is done."""
     touched: bool = False
     """True if the tables were dropped, created or written."""
     released_s: float | None = None
@@ -259,31 +262,31 @@ class Outcome(Message):
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     rows_verdict: Verdict | None = None
-    """Verdict on the rows alone, in a mixed run; `verdict` is on rows and answers."""
+    """Verdict on only the rows of a mixed run; `verdict` includes the answers."""
     queries: tuple[QueryVerdict, ...] = ()
     plans: tuple[QueryPlans, ...] = ()
     freshness: tuple[Freshness, ...] = ()
-    """Freshness by queries that count fresh rows."""
+    """Freshness of rows, for each query that counts fresh rows."""
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     size_before_bytes: int | None = None
-    """Size before rows were changed."""
+    """Size of the tables before rows were changed."""
     deleted_rows: int = 0
-    """Rows that are gone according to the dataset, in a run that deletes rows."""
+    """Number of rows that should be gone according to the dataset, in a run that deletes rows."""
     complete: bool = False
     """True if every row of an insert is known to be stored, or was acknowledged."""
     marks: tuple[Mark, ...] = ()
-    """Newest mark of each table, in a run that reads them."""
+    """Newest mark of each table, in a run that reads marks."""
     no_mark: str = ""
-    """Reason why the database keeps no mark, or none could be read; empty if one was."""
+    """Reason why the database keeps no mark, or why none could be read; empty if one was read."""
     paused_s: float = 0.0
     """Time for which the collector was stopped while the workers were timed."""
     steady: bool | None = None
-    """True if the rate became steady in the warm-up; None: not awaited."""
+    """True if the rate became steady in the warm-up; None if this was not awaited."""
     background: dict[str, int] = Field(default_factory=dict)
-    """Counter of background work -> how often the server did it in the timed part."""
+    """Counter of background work -> number of times the server did the work in the timed part."""
     occurrences: tuple[Occurrence, ...] = ()
-    """Background work, and failures of the run; each worker reports its own failures."""
+    """Background work and failures of the run; workers report their own failures."""
     scanned: Scanned | None = None
     """Result of a run that scans a file of records."""
 
@@ -296,11 +299,11 @@ _EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def event_line(number: int, event: Event) -> str:
-    """Return an event as a numbered JSON line, without its line end."""
+    """Return an event as a numbered JSON line, without the line end."""
     return f"{number} {event.model_dump_json()}"
 
 
 def parse_event(line: str) -> tuple[int, Event]:
-    """Return the number and the event of a line; ValueError if it is none."""
+    """Return the number and the event in a line; ValueError if the line contains no event."""
     number, _, body = line.partition(" ")
     return int(number), _EVENTS.validate_json(body)

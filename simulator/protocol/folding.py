@@ -1,4 +1,4 @@
-"""Messages by which workers fold rows for the collector."""
+"""Messages with which workers fold rows for the collector."""
 
 from typing import Annotated, TypeAlias
 
@@ -8,7 +8,7 @@ from simulator.data.ranges import RowRange
 from simulator.protocol.messages import BASE64, Count, Index, Message
 
 FOLD_BYTES = 4 << 20
-"""The most that the fold of one task may take."""
+"""Maximum size of the result of a fold task, in bytes."""
 _FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
 
 
@@ -18,22 +18,27 @@ class Folded(Message):
     number: Count
     """Number of the fold task."""
     content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=BASE64)] | None
-    """`Oracle.to_bytes`; for a window, the fingerprint of its only table; None if too large."""
+    """Result of `Oracle.to_bytes`; None if it is too large.
+
+    For a window, the content is the fingerprint of the window's only table."""
 
 
 class FoldRequest(Message):
-    """A worker that has reported returns its fold, and asks for the next task."""
+    """Request of a worker that has reported: it returns a result, and asks for the next task."""
 
     index: Index
     folded: Folded | None = None
 
 
 QueryName: TypeAlias = tuple[str, int]
-"""See simulator.verify.truth.needed."""
+"""Name of a query, as described at simulator.verify.truth.needed."""
 
 
 class StoredWindow(Message):
-    """Stored rows of a table (its place), in a half-open range of time in its unit."""
+    """Stored rows of a table, which is given as place, in a half-open range of time.
+
+    `since` and `until` are in the unit of the table.
+    """
 
     table: int
     since: int | None = None
@@ -41,12 +46,12 @@ class StoredWindow(Message):
 
 
 class FoldReply(Message):
-    """Rows to fold: drawn from the dataset, or stored; without a number, the worker asks again."""
+    """Rows to fold, either drawn from the dataset or stored; without `number`, ask again."""
 
     number: int | None = None
     queries: tuple[QueryName, ...] = ()
     ranges: tuple[RowRange, ...] = ()
     window: StoredWindow | None = None
-    """Rows to read, in place of ranges."""
+    """Stored rows to read instead of drawing the rows in `ranges`."""
     over: bool = False
-    """The worker may end."""
+    """True if the worker may end."""

@@ -1,4 +1,4 @@
-"""HDR histograms of latencies, and their encoding. Merging them is exact."""
+"""HDR histograms of latencies, and their encoding. The sum of histograms is exact."""
 
 import base64
 import struct
@@ -12,13 +12,13 @@ _HIGHEST_US = 3_600_000_000
 _DIGITS = 3
 _FRAME_BYTES = 8
 _HEADER = ">iiiiqqd"
-"""Cookie, length, offset, digits, lowest, highest, ratio."""
+"""Header: cookie, length, offset, digits, lowest, highest, ratio."""
 _LARGEST_BYTES = 1 << 20
-"""Largest size of a decompressed histogram; ours has 23,000 counters at most."""
+"""Maximum size of a decompressed histogram; one of ours has at most 23,000 counters."""
 
 
 def new_histogram() -> HdrHistogram:
-    """Return an empty histogram of microseconds: 1 us to 1 hour, three significant digits."""
+    """Return an empty histogram of microseconds: 1 us to 1 hour, with three significant digits."""
     return HdrHistogram(1, _HIGHEST_US, _DIGITS)
 
 
@@ -32,7 +32,10 @@ def merge_histogram(encoded: list[str]) -> HdrHistogram:
 
 
 def _decode(encoded: str) -> HdrHistogram:
-    """Return a histogram of ours: the library would allocate whatever a damaged one asks for."""
+    """Return a decoded histogram; ValueError if it is damaged.
+
+    The library would allocate as much memory as a damaged histogram declares.
+    """
     try:
         packed = base64.b64decode(encoded, validate=True)[_FRAME_BYTES:]
         content = zlib.decompressobj().decompress(packed, _LARGEST_BYTES)
@@ -45,14 +48,14 @@ def _decode(encoded: str) -> HdrHistogram:
 
 
 def add_durations(histogram: HdrHistogram, durations_ns: NDArray[np.int64], each: int = 1) -> None:
-    """Add durations to a histogram, each of them this many times."""
+    """Add durations to a histogram; each duration counts `each` times."""
     micros = np.clip(durations_ns // 1000, 1, _HIGHEST_US)
     for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
         histogram.record_value(int(value), int(count) * each)
 
 
 def at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the least latencies of unsent work: at least the fastest recorded one."""
+    """Return the minimum latencies of unsent work; none is below the fastest recorded latency."""
     fastest_us = histogram.get_min_value() if histogram.get_total_count() else 0
     return np.maximum(late_ns, fastest_us * 1000)
 

@@ -39,7 +39,7 @@ _KNOWN = (
     b':"client","primary_key":"none","primary_key":"db","parts":1,"ranges":[[0,1,0,10000]]},'
     b'"version":"0.2.0","by":"root@'
 )
-"""Common contents of records, which halve the compressed size. Part of the format."""
+"""Common contents of records, which halve the compressed size; they are part of the format."""
 
 
 class State(StrEnum):
@@ -50,7 +50,7 @@ class State(StrEnum):
     WRITING = "writing"
     """Some of the rows may be stored, and no other rows."""
     CHANGING = "changing"
-    """Rows are being corrected or deleted: each row is as before or as after the change."""
+    """Rows are being corrected or deleted: each row is as before the change or as after it."""
     COMPLETE = "complete"
     """Every row is known to be stored, or was acknowledged."""
     INCOMPLETE = "incomplete"
@@ -58,7 +58,7 @@ class State(StrEnum):
 
 
 class Mark(BaseModel):
-    """An insert's record about the tables that it writes."""
+    """The record of an insert about the tables that it writes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -84,7 +84,7 @@ class Mark(BaseModel):
     by: str
     """User and machine of the command line."""
     at_ms: int
-    """Time of the record, in ms since 1970 UTC; later ones replace earlier ones."""
+    """Time of the record, in ms since 1970 UTC; later records replace earlier ones."""
 
     def describe(self) -> str:
         """Describe the insert: by whom and when it ran, and how it ended."""

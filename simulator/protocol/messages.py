@@ -19,51 +19,57 @@ from simulator.protocol.numbers import BUCKETS
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 UID_HEADER = "X-Worker-Uid"
-"""Header with the sender: the token is common to all workers, the uid known to one process only."""
+"""Header that identifies the sender.
+
+All workers share the token, but only one process knows the UID."""
 UID_PATTERN = "^[0-9a-f]{32}$"
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
-"""A worker or collector that is silent for this long is considered lost."""
+"""Time of silence after which a worker or collector is considered lost."""
 MOST_HEARTBEATS_PER_S = 200
-"""Heartbeats/s of all workers together, unless a worker would then seem silent."""
+"""Maximum number of heartbeats/s of all workers together.
+
+More are sent if a worker would otherwise seem silent."""
 TIMEOUT_GRACE_S = 5.0
-"""Time by which the collector may exceed --timeout before the others end the run."""
+"""Time by which the collector may exceed --timeout before other processes end the run."""
 NO_COLLECTOR = "the collector cannot be reached"
 """Start of the last message of a worker that has lost the collector."""
 HOLD_S = 2.0
-"""Time for which the collector holds a waiting request, which the worker then repeats."""
+"""Time for which the collector holds a waiting request; the worker then repeats the request."""
 WARMUP = "warmup"
 """The phase between the barrier and the measured part."""
 MOST_FAILURES = 300
-"""Failures in a report, by kind and second; it lists the first ones."""
+"""Maximum number of failures in a report, by kind and second; the first failures are listed."""
 REPORTED_SECONDS = 7 * 86_400
-"""A report lists the rows of each second for a week at most."""
+"""Maximum number of seconds for which a report lists the rows: a week."""
 _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
-"""A histogram of `simulator.protocol.histogram` with a count in every bucket."""
+"""Maximum length of an encoded histogram, in which every bucket has a count."""
 BASE64 = "^[A-Za-z0-9+/=]*$"
 MOST_ANSWERS = 100
-"""Answers that a worker asks about, or sends, in one message."""
+"""Maximum number of answers that a message asks about, or contains."""
 MOST_STAGES = 100
-"""Stages of a run (--stages)."""
+"""Maximum number of stages in a run (--stages)."""
 MOST_SILENCES = 100
-"""A report lists the longest ones."""
+"""Maximum number of silences in a report; the longest silences are listed."""
 MOST_OWN_FAULTS = 10_000
 MOST_WAITS = 1 << 20
-"""Pairs of second and bucket in a report, enough for about a day."""
+"""Maximum number of pairs of second and bucket in a report, enough for about a day."""
 _MOST_CHANGES = 10
 _MOST_RANGES = 5_000
-"""More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
+"""Maximum number of ranges in a report.
+
+It exceeds two ranges for each of a hundred uncertain batches and of the batches in flight."""
 
 
 def heartbeat_s(workers: int) -> float:
-    """Return the interval of signs of life for a number of workers."""
+    """Return the interval between the heartbeats of a worker, for a number of workers."""
     return max(HEARTBEAT_S, min(workers / MOST_HEARTBEATS_PER_S, SILENCE_S / 3))
 
 
 def hold_s(workers: int) -> float:
-    """Return the longest time for which the collector holds a request, for a number of workers."""
+    """Return the maximum time for which the collector holds a request, for a number of workers."""
     return max(HOLD_S, heartbeat_s(workers))
 
 
@@ -74,7 +80,7 @@ class Message(Frozen):
 
 
 def _cut(text: str) -> str:
-    """Shorten a driver's error rather than refuse the report that it belongs to."""
+    """Return a driver's error, truncated if it is too long for a report."""
     return text if len(text) <= _TEXT_CHARACTERS else f"{text[: _TEXT_CHARACTERS - 3]}..."
 
 
@@ -85,13 +91,13 @@ Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
 Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Instant: TypeAlias = Annotated[int, Field(ge=-(1 << 62), lt=1 << 62)]
-"""Instant in ms or ns since any epoch."""
+"""Instant in ms or ns, since any epoch."""
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=BASE64)]
-"""Encoded HdrHistogram of microseconds; empty without values."""
+"""Encoded HdrHistogram of microseconds; empty if there are no values."""
 Bucket: TypeAlias = Annotated[int, Field(ge=0, lt=BUCKETS)]
 BucketCount: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 40)]
-"""Limit for a heartbeat; the sum over all workers fits into 64 bits."""
+"""Count in a bucket; the limit ensures that the sum over all workers fits into 64 bits."""
 Scalar: TypeAlias = int | float | str | bool | None
 
 
@@ -99,14 +105,14 @@ Scalar: TypeAlias = int | float | str | bool | None
 
 
 class Registration(Message):
-    """A worker registers; `go` in the reply means that the tables are ready."""
+    """The registration of a worker; `go` in the reply means that the tables are ready."""
 
     index: Index
     version: Name
 
 
 class Arrival(Message):
-    """A worker waits at a barrier; `go` in the reply means that all workers have arrived."""
+    """The arrival of a worker at a barrier; `go` in the reply means that all have arrived."""
 
     index: Index
     barrier: Name
@@ -118,61 +124,63 @@ class Heartbeat(Message):
     index: Index
     phase: Name
     rows: Count = 0
-    """Acknowledged in the timed part."""
+    """Number of rows acknowledged in the timed part."""
     prefill_rows: Count = 0
     uncertain_rows: Count = 0
     retried: Count = 0
     errors: Count = 0
-    """Failed attempts to send a batch."""
+    """Number of failed attempts to send a batch."""
     runs: Count = 0
-    """Timed runs of the query that it asks now; in a mixed run, of all queries."""
+    """Number of timed runs of the query that is being asked; in a mixed run, of all queries."""
     waited_s: Duration = 0.0
-    """Time for which these runs have waited for their answers."""
+    """Time for which the timed runs have waited for answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
-    """Latencies of all timed batches or runs: simulator.protocol.numbers."""
+    """Latencies of all timed batches or runs, as described at simulator.protocol.numbers."""
     newest_ms: Instant | None = None
-    """The time of a row that was acknowledged last, where queries about fresh rows are asked."""
+    """Time of the row that was acknowledged last; None unless queries about fresh rows are
+    asked."""
 
 
 class Reply(Message):
     """The collector's reply to most messages."""
 
     go: bool = True
-    """False: wait, and repeat the request."""
+    """False if the worker must wait, and repeat the request."""
     begin_s: float | None = None
-    """Start time of the phase after a barrier, on the collector's clock: the same for all."""
+    """Start time of the phase after a barrier, on the collector's clock; all workers get the
+    same."""
     stop: str | None = None
-    """Reason why the run is over, if it is; the worker stops and reports."""
+    """Reason why the run is over; the worker then stops and reports. None if the run continues."""
     over: str = ""
-    """Query of the ramp that ended last; the worker stops asking it."""
+    """Name of the query whose ramp ended last; the worker stops asking this query."""
     measured_s: float | None = None
-    """Start of the measured part, on the collector's clock, once the rate is steady."""
+    """Start of the measured part, on the collector's clock; None until the rate is steady."""
     newest_ms: int | None = None
-    """Newest time of an acknowledged row of any worker."""
+    """Newest time of an acknowledged row, over all workers."""
     now_s: float
-    """The collector's clock, seconds since 1970."""
+    """Time of the collector's clock, in seconds since 1970."""
     now_ns: int = 0
     """The same instant on the collector's monotonic clock."""
     boot_id: str
-    """Identifies the clock: workers on the same machine need no correction."""
+    """Identifier of the clock; workers on the same machine do not correct times."""
 
 
 class AnswerKey(Message):
-    """Identifies one answer to one instance of a query."""
+    """The key of an answer to an instance of a query."""
 
     instance: Instance
     digest: Digest
-    """`digest_of` the rows."""
+    """Result of `digest_of` for the rows."""
 
 
 class AnswerWithRows(AnswerKey):
-    """An answer and its rows."""
+    """An answer, with its rows."""
 
     rows: Annotated[tuple[Annotated[tuple[Scalar, ...], FailFast()], ...], FailFast()]
 
 
 class AnswerQuestion(Message):
-    """A worker asks which of these answers to a query the collector already has."""
+    """A worker's question: which of these answers to a query does the collector have?"""
 
     index: Index
     query: Name
@@ -190,7 +198,7 @@ class AnswerRows(Message):
 
 
 class Known(Message):
-    """The collector's reply about answers: for each, whether it has it now."""
+    """The collector's reply about answers: True for each answer that it has now."""
 
     known: tuple[bool, ...]
 
@@ -201,24 +209,24 @@ def digest_of(rows: Sequence[Sequence[Scalar]]) -> str:
 
 
 class StageTimes(Message):
-    """The measurements of one stage by one worker. Instants are in the collector's clock."""
+    """The measurements of one stage by one worker; instants are on the collector's clock."""
 
     stage: Annotated[int, Field(ge=0, lt=MOST_STAGES)]
-    """Number, from 0."""
+    """Number of the stage, from 0."""
     started_s: float
     """Due time of the first batch, or start of the first query."""
     ended_s: float
     """End of the last batch or query that began in the stage."""
     rows: Count = 0
-    """Acknowledged; 0 for queries."""
+    """Number of rows acknowledged; 0 for queries."""
     count: Count
-    """Batches or queries."""
+    """Number of batches or queries."""
     unsent: Count = 0
-    """Further batches or queries that fell due in the stage and did not begin before its end."""
+    """Number of further batches or queries that were due in the stage but did not begin in it."""
     due_until_s: float | None = None
-    """Due time of the next one in the schedule; None: there is no rate."""
+    """Due time of the next batch or query in the schedule; None if there is no rate."""
     latency: Histogram
-    """Latencies of batches, or waits of queries, unsent ones included."""
+    """Latencies of batches or waits of queries, including unsent ones."""
 
 
 ByStage: TypeAlias = Annotated[tuple[StageTimes, ...], Field(max_length=MOST_STAGES)]
@@ -229,32 +237,35 @@ class QueryTimes(Message):
 
     name: Name
     first_s: Duration
-    """Wait for the first answer, which found the caches of this query cold."""
+    """Wait for the first answer; the caches of the query were cold."""
     runs: Count
-    """Timed runs after the first one."""
+    """Number of timed runs after the first run."""
     waits: Histogram
-    """Times from each request to the last byte of its answer."""
+    """Times from each request to the last byte of the answer."""
     wait_s: Duration
-    """Sum of these times."""
+    """Sum of the times in `waits`, without unsent queries."""
     client_s: Duration
-    """Further time for decoding and folding the answers."""
+    """Further time that the worker took to decode and fold the answers."""
     cpu_s: Duration = 0.0
-    """CPU time of the worker meanwhile; 0: the database is in its process."""
+    """CPU time of the worker during `elapsed_s`; 0 if the database is in the worker's process."""
     elapsed_s: Duration
     """Time from the first timed request to the last answer."""
     due_s: Duration | None = None
-    """Time, from the first timed request on, that the runs cover of the schedule; None: there is
-    no rate."""
+    """Length of the schedule that the runs cover, from the first timed request on.
+
+    None if there is no rate."""
     unsent: Count = 0
-    """Queries that fell due and did not begin before the end: in `waits`, not in `runs`."""
+    """Number of queries that were due but did not begin before the end.
+
+    `waits` includes these queries, but `runs` does not."""
     unsent_s: Duration = 0.0
-    """Sum of the times from their due instants to the end."""
+    """Sum of the times from the due instants of unsent queries to the end."""
     answers: Count
-    """Different answers to different instances, first run included."""
+    """Number of different answers to different instances, including the first run."""
     warmup_runs: Count = 0
-    """Between the first run and the timed ones."""
+    """Number of runs between the first run and the timed runs."""
     stages: ByStage = ()
-    """The timed runs by the stage in which they began (--stages)."""
+    """The timed runs, by the stage in which each run began (--stages)."""
 
 
 CORRECTIONS, DELETION, TAGS = "corrections", "deletion", "tag updates"
@@ -262,21 +273,21 @@ CORRECTIONS, DELETION, TAGS = "corrections", "deletion", "tag updates"
 
 
 class ChangeTimes(Message):
-    """The measurements of one change by one worker. Instants are in the collector's clock."""
+    """The measurements of one change by one worker; instants are on the collector's clock."""
 
     name: Name
     rows: Count = 0
-    """Rows corrected. The number deleted follows from the dataset."""
+    """Number of rows corrected; the number of deleted rows follows from the dataset."""
     count: Count
-    """Batches or deletions."""
+    """Number of batches or deletions."""
     waits: Histogram
     """Times from each request to its acknowledgement."""
     wait_s: Duration
-    """Sum of these times."""
+    """Sum of the times in `waits`."""
     client_s: Duration
-    """Further time for drawing and encoding the rows."""
+    """Further time that the worker took to draw and encode the rows."""
     cpu_s: Duration = 0.0
-    """CPU time of the worker meanwhile; 0: the database is in its process."""
+    """CPU time of the worker during the change; 0 if the database is in the worker's process."""
     started_s: float
     """Time of the first request."""
     ended_s: float
@@ -284,10 +295,10 @@ class ChangeTimes(Message):
 
 
 class Failed(StrEnum):
-    """Failures of batches that a worker survives."""
+    """Failures of batches that do not end a worker."""
 
     RETRIED = "batches retried"
-    """The database refused a batch, which was sent again."""
+    """The database refused a batch, and the worker sent the batch again."""
     UNCERTAIN = "batches of unknown outcome"
     FATAL = "batches failed for good"
     LOST = "connections lost"
@@ -298,44 +309,44 @@ class BatchFailures(Message):
     """Failures of one worker in one second of the timed part."""
 
     second: Count
-    """Since the common start."""
+    """Number of the second, counted from the common start."""
     what: Failed
     count: Count
 
 
 class Clocked(Message):
-    """The measured period of a worker, and the use of its machine meanwhile."""
+    """The measured period of a worker, and its use of the machine in the period."""
 
     started_s: float | None = None
-    """Start of the measured part; None if it did not begin."""
+    """Start of the measured part; None if the measured part did not begin."""
     ended_s: float | None = None
     """Time of the last acknowledgement."""
     duration_s: float = 0.0
-    """Time between them, without stages in which the worker was idle."""
+    """Time from `started_s` to `ended_s`, without stages in which the worker was idle."""
     cpu_s: Duration = 0.0
     throttled_s: Duration = 0.0
-    """Time for which a CPU limit throttled the worker while the clock ran."""
+    """Time for which a CPU limit throttled the worker in the measured period."""
     paused_s: Duration = 0.0
-    """Time for which the worker was stopped, or its machine suspended."""
+    """Time for which the worker was stopped, or for which its machine was suspended."""
 
 
 class Timings(Message):
-    """The use of a writing worker's time."""
+    """The use of time by a worker that writes."""
 
     generate_s: Duration = 0.0
     encode_s: Duration = 0.0
     send_s: Duration = 0.0
     """Time from each send to its acknowledgement or failure, including pauses before retries."""
     idle_s: Duration = 0.0
-    """Waiting for the scheduled time of a batch (--rate)."""
+    """Time of waiting until the scheduled time of a batch (--rate)."""
     backoff_s: Duration = 0.0
-    """Pauses before repeated sends, which `send_s` includes."""
+    """Pauses before batches are sent again; `send_s` includes the pauses."""
     disconnected_s: Duration = 0.0
-    """Time without a connection, after one was lost; `send_s` includes it."""
+    """Time without a connection after a loss; `send_s` includes this time."""
 
 
 class Span(Message):
-    """A time. Instants are in the collector's clock."""
+    """A period; instants are on the collector's clock."""
 
     began_s: float
     ended_s: float
@@ -344,38 +355,44 @@ class Span(Message):
 Waits: TypeAlias = Annotated[
     tuple[tuple[Count, Bucket, BucketCount], ...], Field(max_length=MOST_WAITS), FailFast()
 ]
-"""Second since the common start, bucket, and number of batches due then with this latency."""
+"""Second since the common start, bucket, and number of batches in both: due then, with its
+latency."""
 
 
 class Acknowledged(Message):
-    """The batches of a worker that the database has acknowledged after the barrier."""
+    """The batches of a worker that the database acknowledged after the barrier."""
 
     rows: Count = 0
     warmup_rows: Count = 0
-    """Rows of the warm-up, included above; durations, batches and bytes exclude them."""
+    """Number of rows in the warm-up.
+
+    `rows` includes these rows, but durations, batches and bytes do not."""
     sends: Count = 0
     payload_bytes: Count | None = None
-    """Size of acknowledged batches; None where the driver makes the bytes."""
+    """Size of the acknowledged batches; None if the driver creates the bytes."""
     latency: Histogram = ""
-    """Latencies of batches, unsent ones included."""
+    """Latencies of batches, including unsent batches."""
     due_until_s: float | None = None
-    """Due time of the next batch, on the collector's clock: the acknowledged ones cover the
-    schedule until then. None: there is no rate."""
+    """Due time of the next batch, on the collector's clock; None if there is no rate.
+
+    The acknowledged batches cover the schedule until this time."""
     unsent: Count = 0
-    """Batches that fell due and were not sent before the end; `latency` has each with the time
-    until the worker was free again."""
+    """Number of batches that were due but not sent before the end.
+
+    `latency` includes each of them, with the time until the worker was free again."""
     rows_by_second: Annotated[
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()
-    """Acknowledged rows of each second, for the first week."""
+    """Number of acknowledged rows in each second of the first week."""
     rows_each_s: Annotated[int, Field(ge=1, lt=1 << 20)] = 1
-    """Seconds that each of these numbers covers, in a result."""
+    """Number of seconds that each number in `rows_by_second` covers, which may exceed 1 in a
+    result."""
     stages: ByStage = ()
-    """The batches after the warm-up by the stage in which they began (--stages)."""
+    """The batches after the warm-up, by the stage in which each batch began (--stages)."""
     silences: Annotated[tuple[Span, ...], Field(max_length=MOST_SILENCES)] = ()
-    """The longest times from one acknowledgement to the next, of a run with faults (--fault)."""
+    """The longest times between two acknowledgements, in a run with faults (--fault)."""
     waits_by_second: Waits = ()
-    """Waits of such a run."""
+    """Latencies of batches by second, in a run with faults (--fault)."""
 
 
 class Troubles(Message):
@@ -384,15 +401,15 @@ class Troubles(Message):
     retried: Count = 0
     uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
     uncertain_cause: Text = ""
-    """The last error that left the outcome of a batch unknown."""
+    """Last error that left the outcome of a batch unknown."""
     failures: Annotated[tuple[BatchFailures, ...], Field(max_length=MOST_FAILURES)] = ()
-    """Failures in the timed part, by second; the first ones."""
+    """The first failures in the timed part, by second."""
     more_failures: Count = 0
-    """Number of failures after the listed ones."""
+    """Number of failures after the failures in the list."""
 
 
 class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
-    """All measurements of one worker. Instants are in the collector's clock."""
+    """All measurements of one worker; instants are on the collector's clock."""
 
     index: Index
     error: Text | None = None
@@ -400,18 +417,18 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """True if the error is a wrong answer."""
     prefill_rows: Count = 0
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
-    """The timed rows that were sent, if not all of its plan; some may be uncertain."""
+    """The timed rows that were sent, if they are not all planned rows; some may be uncertain."""
     memory_peak_bytes: Count = 0
     connects: Histogram = ""
-    """Times to open each of several connections (--connections)."""
+    """Times to open connections, if the worker has several (--connections)."""
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
     queries_again: Count = 0
-    """Attempts to ask a query that failed, and were made again (--fault)."""
+    """Number of attempts to ask a query that failed and were repeated (--fault)."""
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
     faults: Annotated[tuple[Span, ...], Field(max_length=MOST_OWN_FAULTS)] = ()
-    """Times at which it made its network, or its sending process, fail."""
+    """Periods in which the worker made its network, or its sending process, fail."""
     node: Text = ""
-    """The cluster node of the worker."""
+    """Name of the cluster node on which the worker ran."""
 
 
 def dump(message: Message) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Many numbers in a message: latencies in coarse buckets, and packed columns of integers.
 
-A bucket is a sixteenth of a power of two of microseconds, so a quantile is within 3 %. Buckets are
-small enough to send twice a second, and exact to add up. Packed columns are bounded before they are
-read.
+A bucket is a sixteenth of a power of two of microseconds, so a quantile is exact to 3 %. Buckets
+are small enough to be sent twice a second, and can be added without error. The size of packed
+columns is checked before they are read.
 """
 
 import base64
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 _PARTS = 16
-"""Buckets for each power of two."""
+"""Number of buckets for each power of two."""
 BUCKETS = 32 * _PARTS
-"""Buckets from 1 us to 1.2 h."""
+"""Number of buckets, which cover 1 us to 1.2 h."""
 _FRACTION_SHIFT = 23 - 4
-"""Lowest bits of a 32-bit float; its bucket is the exponent and four bits of the fraction."""
+"""Number of low bits of a 32-bit float to drop; the rest, as an integer, numbers the bucket."""
 _ONE = 127 * _PARTS
-"""The bucket of 1.0, counted from the smallest float's."""
+"""Number that the float 1.0 has after the shift; it becomes bucket 0."""
 
 Counts: TypeAlias = NDArray[np.int64]
 """Number of latencies in each bucket."""
 
 
 def counts_of(durations_ns: NDArray[np.int64], weights: NDArray[np.int64] | None = None) -> Counts:
-    """Return the number of durations in each bucket; the first and last include those outside.
+    """Return the number of durations in each bucket; each duration counts as often as its weight.
 
-    Each duration counts as often as its weight.
+    Durations outside all buckets are in the first or the last bucket.
     """
     return np.bincount(buckets_of(durations_ns), weights, BUCKETS).astype(np.int64)
 
@@ -43,13 +43,13 @@ def buckets_of(durations_ns: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def pairs_of(counts: Counts) -> tuple[tuple[int, int], ...]:
-    """Return bucket and count of each bucket that is not empty."""
+    """Return (bucket, count) for each bucket that is not empty."""
     (filled,) = counts.nonzero()
     return tuple(zip(filled.tolist(), counts[filled].tolist(), strict=True))
 
 
 def counts_from(pairs: Iterable[tuple[int, int]]) -> Counts:
-    """Return the counts of such pairs."""
+    """Return the counts from (bucket, count) pairs."""
     counts = np.zeros(BUCKETS, np.int64)
     for bucket, count in pairs:
         counts[bucket] = count
@@ -57,7 +57,7 @@ def counts_from(pairs: Iterable[tuple[int, int]]) -> Counts:
 
 
 def quantile_ms(counts: Counts, share: float) -> float | None:
-    """Return the latency that this share of all does not exceed; None without any."""
+    """Return the latency that this share of all latencies does not exceed; None if none exist."""
     total = int(counts.sum())
     if not total:
         return None
@@ -67,22 +67,25 @@ def quantile_ms(counts: Counts, share: float) -> float | None:
 
 
 MOST_NUMBERS = 1 << 18
-"""Numbers in one text."""
+"""Maximum number of integers in one packed string."""
 _MOST_BYTES = 8 * MOST_NUMBERS
 _CHARACTERS = (_MOST_BYTES + (1 << 16)) // 3 * 4
 Packed: TypeAlias = Annotated[str, Field(max_length=_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")]
 Columns: TypeAlias = NDArray[np.int64]
-"""A row for each column."""
+"""Matrix with one row for each column."""
 
 
 def pack(columns: Columns) -> str:
-    """Return columns as text; they have at most MOST_NUMBERS numbers."""
+    """Return columns, with at most MOST_NUMBERS integers in total, as a packed string."""
     content = np.ascontiguousarray(columns, np.int64).tobytes()
     return base64.b64encode(zlib.compress(content, 1)).decode()
 
 
 def unpack(text: str, columns: int) -> Columns:
-    """Return `columns` columns of a text; ValueError if it is damaged, or has too many numbers."""
+    """Return the columns in a packed string; ValueError if it is damaged or too large.
+
+    `columns`: number of columns.
+    """
     reader = zlib.decompressobj()
     try:
         content = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Files of records: description, task and findings of a scan, manifest."""
+"""Files of records: their description, the task and the findings of a scan, the manifest."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ from simulator.frozen import Frozen, first_problem
 
 
 class RecordFormat(StrEnum):
-    """A format of files of records; a record is a row, which may be several points."""
+    """Format of a file of records; a record is a row, which may consist of several points."""
 
     INFLUX = "influx"
     ES_BULK = "es-bulk"
@@ -29,31 +29,34 @@ class RecordFormat(StrEnum):
 
 MOST_MANIFEST_BYTES = 1 << 20
 VOLUME_FOLDER = "/records"
-"""Mount point of a file's volume claim in pods; the chart mounts it there."""
+"""Folder in which the chart mounts a file's volume claim in pods."""
 
 Edge = tuple[int, ...]
-"""A place between two records: the byte, and the rows of each table of the file before it."""
+"""Place between two records: the byte, and the number of earlier rows of each table in the file."""
 
 
 class FileManifest(Frozen):
-    """Contents of a file: enough to draw its rows again, and to identify the file."""
+    """Contents of a file: enough to draw the file's rows again, and to identify the file."""
 
     format_version: Literal[1] = 1
     program_version: str = __version__
     format: str
     dataset: Dataset
-    """Workload, its version and parameters, seed, and the ranges of rows in the file."""
+    """Workload with version and parameters, seed, and the ranges of the rows in the file."""
     rows: int = Field(ge=0)
     size_bytes: int = Field(ge=0)
     sha256: str
 
     def text(self) -> str:
-        """Return the manifest as the text of its file."""
+        """Return the manifest as the content of its file."""
         return self.model_dump_json(indent=1) + "\n"
 
     @classmethod
     def parse(cls, content: bytes, name: str) -> "FileManifest":
-        """Return the manifest in the content of a file of this name; ConfigError if it is none."""
+        """Return the manifest in a file's content; ConfigError if the content is not a manifest.
+
+        `name`: name of the file, for messages.
+        """
         try:
             return cls.model_validate_json(content)
         except ValidationError as error:
@@ -63,14 +66,16 @@ class FileManifest(Frozen):
 
 
 class RecordsFile(Frozen):
-    """A file of encoded rows, which workers send as they are."""
+    """A file of encoded rows, which workers send unchanged."""
 
     path: str
     format: RecordFormat
     volume_claim: str = ""
-    """Claim that pods mount at VOLUME_FOLDER to read the file; empty: it is on this machine."""
+    """Volume claim that pods mount at VOLUME_FOLDER to read the file.
+
+    Empty if the file is on this machine."""
     tables: tuple[int, ...] = ()
-    """Places of the tables with rows in the file; unknown before the scan."""
+    """Places of the tables that have rows in the file; empty before the scan."""
     skip: bool = False
     """True if damaged records are left out."""
 
@@ -81,20 +86,20 @@ class RecordsFile(Frozen):
 
 
 class ScanTask(Frozen):
-    """The purpose of a file's scan."""
+    """The task of scanning a file."""
 
     workers: tuple[int, ...] = ()
-    """Numbers of workers that are to share the file."""
+    """Numbers of workers among which the file is to be divided."""
     batch_rows: int = Field(1, ge=1)
     prepared: str = ""
-    """The folder of a prepared file, which is read in place of a file of records."""
+    """Folder of a prepared file, which is read instead of a file of records."""
     volume_claim: str = ""
-    """The volume claim that it is in."""
+    """Volume claim that contains the folder of the prepared file."""
     limit: int | None = None
-    """Records that all workers send together, at most."""
+    """Maximum number of records that all workers send together."""
     manifest: FileManifest | None = None
     manifest_path: str = ""
-    """Alternative place of the manifest; empty: none."""
+    """Alternative path of the manifest; empty if there is none."""
     needs_manifest: bool = False
     """True if only a manifest can name the tables of the rows."""
 
@@ -105,14 +110,14 @@ class Scanned(Frozen):
     size_bytes: int
     sha256: str
     rows: Edge
-    """The rows of each table in the batches."""
+    """Number of rows of each table in the batches."""
     edges: dict[int, tuple[Edge, ...]]
-    """Number of workers -> where the part of each one begins, and where the last one ends."""
+    """Number of workers -> start of each worker's part, and end of the last part."""
     skipped: tuple[str, ...] = ()
     """The first records that were left out."""
     skipped_rows: int = 0
     tables: tuple[int, ...] = ()
-    """Places of the tables with rows in the file."""
+    """Places of the tables that have rows in the file."""
     manifest: FileManifest | None = None
     params: dict[str, Any] = Field(default_factory=dict)
     """Parameters of a prepared file."""

@@ -1,7 +1,7 @@
-"""The input of each process of a run: the specification, the run's token and the credentials.
+"""The input of each process of a run: specification, token and credentials.
 
-In a pod they are mounted files. Locally they arrive on standard input, a pipe from the command
-line, so that no credential touches a disk.
+In a pod, the input consists of mounted files. Locally, it arrives on standard input, a pipe from
+the command line, so that no credential touches a disk.
 """
 
 import json
@@ -28,15 +28,15 @@ class RunInput(Frozen):
     credentials: Mapping[str, str]
     """Credentials of the target, by option name."""
     credential_files: Mapping[str, Path] = {}
-    """Option name -> the file with its credential, which may be rotated."""
+    """Option name -> file with the credential for the option; the file may be rotated."""
 
     def line(self) -> bytes:
-        """Return the input as the first line of a parent's pipe."""
+        """Return the input as a line, which is the first line in the pipe from the command line."""
         return self.model_dump_json().encode() + b"\n"
 
 
 def input_from_files(spec: Path, secrets: Path) -> RunInput:
-    """Read the input from a specification and a folder of secrets; ConfigError if that fails."""
+    """Read the input from a specification and a folder of secrets; ConfigError if this fails."""
     files = {path.name: path for path in (secrets / "options").glob("*") if path.is_file()}
     try:
         token = (secrets / "token").read_text().strip()
@@ -49,12 +49,12 @@ def input_from_files(spec: Path, secrets: Path) -> RunInput:
 
 
 def read_credential(path: Path) -> str:
-    """Return a credential without the line end after it; OSError, UnicodeDecodeError."""
+    """Return a credential without the line end; raises OSError or UnicodeDecodeError."""
     return path.read_text(encoding="utf-8").removesuffix("\n")
 
 
 def _read_spec(path: Path) -> RunSpec:
-    """Read a specification; ConfigError if it is for a different version."""
+    """Read a specification; ConfigError if it is from a different version."""
     try:
         content = json.loads(path.read_bytes())
         made_by = content.get("version")
@@ -71,8 +71,9 @@ def _read_spec(path: Path) -> RunSpec:
 class ParentPipe:
     """Standard input as a pipe from the command line.
 
-    The first line is the input. Each further line is a cause to stop; for the collector, the index
-    of a worker and its cause. The end of the pipe means that the command line is gone.
+    The first line is the input. Each further line is a cause to stop or, for the collector, the
+    index of a worker and the cause for this worker. The end of the pipe means that the command line
+    is gone.
     """
 
     def __init__(self, stream: BinaryIO | None = None) -> None:
@@ -90,7 +91,7 @@ class ParentPipe:
             raise ConfigError(f"cannot read the run's input: {error}") from None
 
     def listen(self, stop: Callable[[str], object], gone: Callable[[], object]) -> None:
-        """Call `stop` with each cause and `gone` at the end, in a thread."""
+        """Start a thread that calls `stop` with each cause, and `gone` at the end of the pipe."""
 
         def listen() -> None:
             for line in self._stream:

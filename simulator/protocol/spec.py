@@ -1,4 +1,4 @@
-"""The specification of a run: written by the command line, read by collector and workers.
+"""The specification of a run, written by the command line and read by collector and workers.
 
 Credentials are passed separately; see run_input.
 """
@@ -25,11 +25,12 @@ from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.verdict import VerifyMode
 
 MOST_INSTANCES = 10_000
-"""Different timed instances of a query type in a run; more runs ask them again."""
+"""Maximum number of different timed instances of a query type in a run; further runs repeat
+them."""
 FIRST_INSTANCE = 1 << 20
-"""Smallest number of an instance of first runs and of the warm-up."""
+"""Smallest number of the instances of first runs and of the warm-up."""
 MOST_WARMUP = 300
-"""Different instances of the warm-up of a worker; more runs ask them again."""
+"""Maximum number of different instances in a worker's warm-up; further runs repeat them."""
 
 
 class Work(StrEnum):
@@ -38,9 +39,9 @@ class Work(StrEnum):
     INSERT = "insert"
     QUERY = "query"
     MIXED = "mixed"
-    """Some workers write rows, others ask about the rows that were stored before."""
+    """Some workers write rows, and other workers ask about the rows stored before."""
     CHANGE = "change"
-    """Some workers correct or delete rows that were stored before; others may write new ones."""
+    """Some workers correct or delete rows stored before; other workers may write new rows."""
     CHECK = "check"
     """No workers: the collector checks whether the target can be used."""
     VERIFY = "verify"
@@ -57,12 +58,12 @@ class Work(StrEnum):
 
     @property
     def asks(self) -> bool:
-        """True if a run of this kind times queries."""
+        """True if a run of this kind measures queries."""
         return self in (Work.QUERY, Work.MIXED)
 
     @property
     def needs_rows(self) -> bool:
-        """True if a run of this kind is about rows that an earlier insert has stored."""
+        """True if a run of this kind needs rows that an earlier insert has stored."""
         return self in (Work.QUERY, Work.MIXED, Work.CHANGE, Work.VERIFY)
 
 
@@ -73,7 +74,7 @@ class InsertTask(Frozen):
     prefill: tuple[RowRange, ...] = ()
     timed: tuple[RowRange, ...] = ()
     span: tuple[int, int] = (0, 0)
-    """Begin and end of the timed rows in the file of records, in bytes."""
+    """Start and end of the timed rows in the file of records, in bytes."""
 
 
 MOST_WEIGHT = 1000
@@ -81,23 +82,23 @@ Weight = Annotated[int, Field(ge=1, le=MOST_WEIGHT)]
 
 
 class Ask(Frozen):
-    """The task of a worker that asks queries: its share of the instances of every type.
+    """The task of a worker that asks queries: its share of the instances of each query type.
 
-    Its timed runs ask instances place, place + every, ... and begin again after its share of
-    `most`. The first run, which is timed apart, and the warm-up ask other instances.
+    The timed runs ask instances place, place + every, ..., and begin again after the worker's share
+    of `most`. The first run, which is timed separately, and the warm-up ask other instances.
     """
 
     task: Literal["ask"] = "ask"
     place: int = Field(ge=0)
     every: int = Field(ge=1)
     runs: int = Field(ge=0)
-    """Timed runs of each query; 0: as many as are possible in the time."""
+    """Number of timed runs of each query; 0: as many as the time allows."""
     fewest: int = Field(default=0, ge=0)
-    """Timed runs that are made even after the time is over; 0: all of `runs`."""
+    """Minimum number of timed runs, even if the time is over; 0: all of `runs`."""
     burn_in: int = Field(default=0, ge=0)
-    """Runs of each query between the first one and the timed ones, at least."""
+    """Minimum number of runs of each query between the first run and the timed runs."""
     most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)
-    """Different timed instances of a query, over all workers."""
+    """Number of different timed instances of a query, over all workers."""
 
     def multiply(self, weight: int) -> "Ask":
         """Return the task for a query that is asked `weight` times as often."""
@@ -110,148 +111,158 @@ class Ask(Frozen):
 
     @property
     def first(self) -> int:
-        """The instance of the first run."""
+        """Number of the first run's instance."""
         return FIRST_INSTANCE + self.place
 
     def instances(self, runs: int) -> range:
-        """Return the different instances of a number of timed runs; run k asks number k of them."""
+        """Return the different instances for a number of timed runs, in the order of the runs."""
         share = max(-(-(self.most - self.place) // self.every), 1)
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
 
 class ChangeTask(Frozen):
-    """The task of a worker that changes rows which were stored before."""
+    """The task of a worker that changes rows stored before."""
 
     task: Literal["change"] = "change"
     delete_ms: tuple[int, ...] = ()
-    """Times up to which it deletes rows, one after the other."""
+    """Times up to which the worker deletes rows, in the order of the deletions."""
     correct: tuple[RowRange, ...] = ()
-    """Rows with fields that it then replaces; none of them is deleted."""
+    """Rows with fields that the worker replaces after the deletions; none of the rows is
+    deleted."""
     retags: tuple[Retag, ...] = ()
-    """Tags that it updates after that, one series after the other."""
+    """Tags that the worker updates after the corrections, one series after the other."""
     by: Deleting = Deleting.STATEMENT
     at_s: float = Field(default=0.0, ge=0)
-    """Start, in seconds after the barrier."""
+    """Start time, in seconds after the barrier."""
 
 
 Task: TypeAlias = Annotated[InsertTask | Ask | ChangeTask, Field(discriminator="task")]
 
 
 class Ramp(Frozen):
-    """Admission of workers, one after the other, until answers take too long."""
+    """Admission of workers, one step after the other, until answers take too long."""
 
     step: int = Field(ge=1)
-    """Number of workers that begin together."""
+    """Number of workers that are admitted together."""
     interval_s: float = Field(gt=0)
     window_s: float = Field(gt=0)
-    """Length of the moving average of the response time."""
+    """Length of the moving average of the response time, in seconds."""
     limit_s: float = Field(gt=0)
 
 
 class LoadStage(Frozen):
-    """A part of a run: workers 0 to `workers` - 1 are active, the others wait."""
+    """A part of a run: workers 0 to `workers` - 1 are active, and the other workers wait."""
 
     workers: int = Field(ge=1)
     duration_s: float = Field(gt=0)
     rate_per_s: float = Field(default=0.0, ge=0)
-    """Rows or queries of all active workers together; 0: the rate of the run."""
+    """Rate of all active workers together, in rows or queries; 0: the rate of the run."""
 
 
 class Several(Frozen):
-    """The connections of each worker that writes or asks."""
+    """The connections of each worker that writes rows or asks queries."""
 
     connections: int = Field(default=1, ge=1)
-    """Number of connections that send batches, or ask queries, at the same time."""
+    """Number of callers in each worker, which send batches or ask queries at the same time."""
     pool: int = Field(default=0, ge=0)
-    """Number of connections that they share; 0: each has its own."""
+    """Number of connections that the callers of a worker share; 0: each caller has its own."""
 
 
 class Clocking(Frozen):
     """The limits of a run's measured part, and the rates of its workers."""
 
     duration_s: float = 0.0
-    """Longest measured part; of each query, where they are asked one after the other. 0: no limit.
-    With stages, the sum of their lengths."""
+    """Maximum length of the measured part; 0: no limit.
+
+    If queries are asked one after the other, it is the maximum for each query. With stages, it is
+    the sum of the lengths of the stages."""
     warmup_s: float = 0.0
-    """Load due in this time before the measured part is not measured."""
+    """Length of the warm-up; the load due in it is not measured."""
     warmup_until_steady_s: float = 0.0
-    """Longest warm-up that ends once the rate of all workers is steady; 0: `warmup_s` decides."""
+    """Maximum length of a warm-up that ends once the rate of all workers is steady.
+
+    0: `warmup_s` is the length of the warm-up."""
     rows_per_s: float = 0.0
-    """Rate of all workers that write; 0: as fast as possible."""
+    """Rate of all workers that write rows; 0: as fast as possible."""
     queries_per_s: float = 0.0
-    """Rate of all workers that ask; 0: as fast as possible."""
+    """Rate of all workers that ask queries; 0: as fast as possible."""
     stages: tuple[LoadStage, ...] = ()
     """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
 
     @property
     def warm_s(self) -> float:
-        """Longest duration of the warm-up."""
+        """Maximum length of the warm-up."""
         return self.warmup_s or self.warmup_until_steady_s
 
     def multiply(self, weight: int) -> "Clocking":
-        """Return the clocking of a query type with this weight: its rates are that much higher."""
+        """Return the clocking of a query type with a weight, by which the rates are multiplied."""
         stages = (s.model_copy(update={"rate_per_s": s.rate_per_s * weight}) for s in self.stages)
         rate = self.queries_per_s * weight
         return self.model_copy(update={"queries_per_s": rate, "stages": tuple(stages)})
 
 
 class Weather(Frozen):
-    """A network's treatment of bytes in both directions."""
+    """The treatment of bytes by a network, in both directions."""
 
     is_cut: bool = False
-    """Nothing passes; bytes pass afterwards, as TCP sends them again."""
+    """True if no bytes pass; TCP sends them again once the network is back."""
     delay_s: float = Field(default=0.0, ge=0)
     bytes_per_s: float = Field(default=0.0, ge=0)
-    """Limit of each connection; 0: none."""
+    """Limit of each connection, in bytes/s; 0: no limit."""
 
 
 class PlannedFault(Frozen):
-    """A fault planned in a run: outages are measured, and rows accounted for."""
+    """A fault that is planned in a run; outages are measured, and rows are accounted for."""
 
     name: str
     instants_s: tuple[float, ...]
-    """Start times in seconds since the beginning of the measured part."""
+    """Start times of the fault, in seconds since the beginning of the measured part."""
     lasts_s: float = Field(ge=0)
     network: Weather | None = None
-    """Condition of the workers' connections meanwhile; None: the network does not fail."""
+    """Condition of the workers' connections during the fault; None if the network does not fail."""
     kills_workers: bool = False
-    """True if the sending processes of workers that write are killed."""
+    """True if the processes with which workers write are killed."""
 
     def is_on(self, elapsed_s: float) -> bool:
-        """Return whether it is on, `elapsed_s` after the beginning of the measured part."""
+        """Return whether the fault is on, `elapsed_s` after the beginning of the measured part."""
         return any(0 <= elapsed_s - each <= self.lasts_s for each in self.instants_s)
 
 
 class QueryLoad(Frozen):
-    """The queries that the workers of a run ask, and which answers are kept."""
+    """The queries that the workers of a run ask, and the answers to keep."""
 
     queries: dict[str, str] = Field(default_factory=dict)
-    """Query type -> the target's own text for it, or empty; own queries too, without a text."""
+    """Query type -> the target's own statement for the type; empty if there is none.
+
+    The user's own queries are included, with an empty statement."""
     own: dict[str, OwnQuery] = Field(default_factory=dict)
-    """The user's own queries among them."""
+    """The user's own queries, which are also in `queries`."""
     weights: dict[str, Weight] = Field(default_factory=dict)
-    """Query type -> how often it is asked for each time of another; weights of 1 are left out."""
+    """Query type -> number of times it is asked while a type without weight is asked once.
+
+    Weights of 1 are left out."""
     until_ms: int | None = None
-    """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
+    """Time in ms since 1970; queries are only about rows before this time. None: all rows."""
     fresh_ms: int = 0
-    """Queries are about rows of this length of time, up to the newest acknowledged one; 0: about
-    rows stored before the run, up to `until_ms`."""
+    """Length of time of the rows that queries are about, up to the newest acknowledged row.
+
+    0: queries are about rows stored before the run, up to `until_ms`."""
     aligned: bool = False
     """True if windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
-    """Number of answers to each type in the outcome."""
+    """Number of answers to each query type that the outcome contains."""
     plans: bool = False
     """True if the outcome contains the query plan of each type."""
     ramp: Ramp | None = None
-    """Each query is asked until its ramp is over; None: all workers begin together."""
+    """Ramp of each query, which ends the query; None if all workers begin together."""
     digests: bool = False
-    """True if the outcome has the digest of every answer, and the wrong ones."""
+    """True if the outcome contains the digest of each answer, and the wrong answers."""
     print_interval: int = 0
-    """Number of timed runs of a query after which the collector reports them; 0: never."""
+    """Number of timed runs of a query between two reports of the collector; 0: no reports."""
 
 
 class RunSpec(Frozen):
-    """One run of one sweep."""
+    """The specification of one run of a sweep."""
 
     version: str = __version__
     """Version of the command line."""
@@ -263,69 +274,71 @@ class RunSpec(Frozen):
     target: str
     module: str
     options: dict[str, Any]
-    """The target's options without credentials."""
+    """Options of the target, without credentials."""
     dataset: Dataset
     """The contents of the tables before the run."""
     complete: bool = True
     """False if an insert of `dataset` did not end, as far as the command line knows."""
     workers: tuple[Task, ...]
     records: RecordsFile | None = None
-    """None: workers draw and encode the rows."""
+    """File of records to send; None if workers draw and encode the rows."""
     scan: ScanTask | None = None
-    """Task of a run of Work.SCAN."""
+    """Task of a run with Work.SCAN."""
     mode: str = "single"
     """Insert mode of the timed rows."""
     batch_rows: int = Field(1, ge=1)
     scratch: str = ""
-    """Folder of the files of --import; empty: the folder of temporary files."""
+    """Folder for the files of --import; empty: the folder for temporary files."""
     clocking: Clocking = Clocking()
     several: Several = Several()
     fault: PlannedFault | None = None
     retry_s: float = 0.0
-    """Time for which a worker retries a refused batch, and tries to replace a lost
-    connection, at least; 0: a few times."""
+    """Minimum time in which a worker retries a refused batch or replaces a lost connection.
+
+    0: a fixed number of attempts."""
     clean: bool = True
     replace_tables: tuple[str, ...] = ()
-    """Names in the database of foreign objects that the user wants replaced."""
+    """Names in the database of foreign objects that the user wants to replace."""
     setup: tuple[str, ...] = ()
-    """The user's own statements, carried out once the tables are created."""
+    """Statements of the user, executed once the tables are created."""
     teardown: tuple[str, ...] = ()
-    """The user's own statements, carried out at the end, also after a failure."""
+    """Statements of the user, executed at the end of the run, even after a failure."""
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0
-    """Time that workers and collector may take to connect to each other."""
+    """Maximum time in which workers and collector must connect to each other."""
     silence_s: float = SILENCE_S
-    """A worker or collector that is silent for this long is considered lost."""
+    """Time of silence after which a worker or collector is considered lost."""
     load: QueryLoad = QueryLoad()
-    """Load of the workers that ask."""
+    """Load of the workers that ask queries."""
 
     @property
     def volume_claim(self) -> str:
-        """The volume claim that pods read rows from; empty: none."""
+        """The volume claim from which pods read rows; empty if there is none."""
         if self.records:
             return self.records.volume_claim
         return self.scan.volume_claim if self.scan else self.dataset.volume_claim
 
     @property
     def barrier(self) -> str:
-        """The barrier at which the clock of workers that write starts, and of all of a mixed run.
+        """The barrier at which the clock of the workers that write starts.
 
-        Without rows to write, each query has a separate barrier.
+        In a mixed run or a run of changes, the clock of all workers starts at this barrier. In a
+        run of queries only, each query has a separate barrier.
         """
         together = self.work in (Work.MIXED, Work.CHANGE)
         return (self.work if together else Work.INSERT).value
 
     @property
     def warmup_s(self) -> float:
-        """Return the time after the barrier in which nothing is measured.
+        """Length of the time after the barrier in which nothing is measured.
 
-        Workers that ask one query after the other warm up each before its barrier.
+        Workers that ask one query after the other have a warm-up before the barrier of each query.
         """
         return 0.0 if self.work is Work.QUERY else self.clocking.warm_s
 
     def active_at(self, elapsed_s: float) -> int:
-        """Return how many workers are active at a time after the start of the stages."""
+        """Return the number of active workers at a time after the start of the stages."""
         stages = self.clocking.stages
         for stage in stages:
             elapsed_s -= stage.duration_s
@@ -350,7 +363,7 @@ class RunSpec(Frozen):
 
     @cached_property
     def changed(self) -> Dataset:
-        """The rows stored before the run, as they are after its changes."""
+        """The rows that were stored before the run, as they are after the changes of the run."""
         found = self.dataset
         if ranges := [item for task in self.changes for item in task.correct]:
             found = correct(found, ranges)
@@ -362,13 +375,14 @@ class RunSpec(Frozen):
 
     @property
     def after(self) -> Dataset:
-        """The contents of the tables once every row of the run is written."""
+        """The contents of the tables once all rows of the run are written."""
         return self.find_stored(())
 
     def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
-        """Return the types that workers can ask: the workload's, and the user's own queries.
+        """Return the types that workers can ask: the workload's types and the user's own queries.
 
-        In a run about fresh rows: the types about these, as they are asked first.
+        In a run about fresh rows, return only the types about fresh rows, in the form of the first
+        request.
         """
         aligned, until_ms = self.load.aligned, self.load.until_ms
         if self.load.fresh_ms:
@@ -378,12 +392,12 @@ class RunSpec(Frozen):
 
     @property
     def fresh_types(self) -> dict[str, FreshType]:
-        """The query types about fresh rows that are asked."""
+        """The query types about fresh rows that workers ask."""
         types = fresh_types(DatasetReader(self.dataset))
         return {name: types[name] for name in self.load.queries}
 
     def find_stored(self, reports: Iterable[WorkerReport]) -> Dataset:
-        """Return the contents of the tables by the reports of the workers of a finished run."""
+        """Return the contents of the tables after a run, according to the workers' reports."""
         written = {r.index: r.written for r in reports if r.written is not None}
         ranges = [
             item

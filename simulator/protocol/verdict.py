@@ -15,12 +15,12 @@ class Depth(NamedTuple):
     """A level of verification, described for people."""
 
     short: str
-    """Shown after the verdict `verified`."""
+    """Words that follow the verdict `verified`."""
     compares: str
     means: str
     """Facts that the verdict `verified` states."""
     unseen: str = ""
-    """Errors that the level does not detect; empty: none."""
+    """Errors that the level does not detect; empty if there are none."""
 
 
 _DEPTHS = {
@@ -48,10 +48,10 @@ class VerifyMode(StrEnum):
 
     NONE = "none"
     ROWS = "rows"
-    """Only the number of rows of each table: of a file without a manifest."""
+    """Only the number of rows of each table is compared, for a file without a manifest."""
     COUNTS = "counts"
     HASHES = "hashes"
-    """The comparison of COUNTS where the database computes hashes of rows."""
+    """Level that COUNTS reaches if the database computes hashes of rows."""
     FULL = "full"
 
     @property
@@ -64,16 +64,18 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
-    """Each sent row is stored, exactly once and unchanged; after faults, each acknowledged row is,
-    and the outcome of each other row is known."""
+    """Each sent row is stored exactly once and unchanged.
+
+    After faults: each acknowledged row is, and the outcome of each other row is known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
     INCOMPLETE = "incomplete"
-    """Every acknowledged row is stored, but some rows of unknown outcome are not; or rows are lost,
-    as the server announces."""
+    """Each acknowledged row is stored, but some rows with an unknown outcome are not.
+
+    After faults: rows are lost, as the server announces."""
     UNKNOWN = "unknown"
     UNCHECKED = "not checked"
-    """No truth is known: answers to a user's own queries."""
+    """No truth is known, as for answers to a user's own queries."""
     OFF = "not verified"
 
 
@@ -88,7 +90,7 @@ WORST_FIRST = (
 
 
 class Check(BaseModel):
-    """One comparison; `ok` is None where the truth is not known."""
+    """One comparison; `ok` is None if the truth is unknown."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -99,26 +101,25 @@ class Check(BaseModel):
 
 
 class Accounts(BaseModel):
-    """The outcome of every row that was sent, and the other stored rows."""
+    """The outcomes of all rows that were sent, and the other stored rows."""
 
     model_config = ConfigDict(frozen=True)
 
     kept: int
-    """Acknowledged and stored."""
+    """Number of rows that are acknowledged and stored."""
     lost: int
-    """Acknowledged and not stored."""
+    """Number of rows that are acknowledged but not stored."""
     announced: bool
-    """True if the server may lose acknowledged rows by its settings, or does not promise to keep
-    them."""
+    """True if the server may lose acknowledged rows by its settings, or gives no guarantee."""
     present: int
-    """Rows of unknown outcome that are stored."""
+    """Number of rows with an unknown outcome that are stored."""
     absent: int
-    """Rows of unknown outcome that are not stored."""
+    """Number of rows with an unknown outcome that are not stored."""
     doubled: int
     torn: int
-    """Stored in part."""
+    """Number of rows that are only partly stored."""
     foreign: int
-    """Never sent, and stored."""
+    """Number of stored rows that were never sent."""
 
 
 class Verdict(BaseModel):
@@ -130,15 +131,15 @@ class Verdict(BaseModel):
     reason: str = ""
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
-    """Parts that were not compared, with the reason; the other checks still count."""
+    """Parts that were not compared, with the reasons; the other checks remain valid."""
     level: VerifyMode | None = None
-    """Extent of the comparison of stored rows; None: answers, or an older result."""
+    """Extent of the comparison of stored rows; None for answers, and in older results."""
     left_out: tuple[str, ...] = ()
-    """Sums and differences that the database hides from this level, with the reason."""
+    """Sums and differences that the database hides from this level, with the reasons."""
     uncertain_present: int = 0
-    """Rows with an unknown outcome that are stored."""
+    """Number of rows with an unknown outcome that are stored."""
     uncertain_absent: int = 0
-    """Rows with an unknown outcome that are not stored."""
+    """Number of rows with an unknown outcome that are not stored."""
     accounts: Accounts | None = None
     """Accounts of a run with faults (--fault)."""
 
@@ -152,11 +153,11 @@ class Verdict(BaseModel):
         absent: int = 0,
         accounts: Accounts | None = None,
     ) -> "Verdict":
-        """Return the verdict of the checks; without checks it is unknown.
+        """Return the verdict of the checks; without checks, the verdict is unknown.
 
-        `present` and `absent` count the rows of unknown outcome that are and are not stored. If all
-        rows are accounted for, an absent row is correct, as it was never acknowledged. Rows lost as
-        the server announces are missing, not wrong.
+        `present` and `absent` are the numbers of rows with an unknown outcome that are stored, and
+        that are not stored. If all rows are accounted for, an absent row is correct, because it was
+        never acknowledged. Rows that are lost as the server announces are missing, not wrong.
         """
         missing, what = absent, "of unknown outcome: not stored"
         if accounts:
@@ -187,7 +188,7 @@ class Verdict(BaseModel):
         )
 
     def beside(self, other: "Verdict") -> "Verdict":
-        """Return the joint verdict of this one and another, with the worse status."""
+        """Return the joint verdict of this verdict and another, with the worse status."""
         both = sorted((self, other), key=lambda each: WORST_FIRST.index(each.status))
         return Verdict(
             status=both[0].status,

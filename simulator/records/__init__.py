@@ -1,1 +1,1 @@
-"""Files of records: the formats, and where in a file each record begins and ends."""
+"""Files of records: their formats, and the beginning and end of each record in a file."""

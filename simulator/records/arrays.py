@@ -1,7 +1,7 @@
 """The arrays of a prepared folder, checked against its description.
 
-Sizes and digest of a folder from elsewhere may agree with its description, and yet its arrays hold
-fewer rows than described, or values that no column has.
+The sizes and the digest of a folder from elsewhere may agree with its description, although its
+arrays contain too few rows, or values that are invalid for the column.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,9 @@ from simulator.data.schema import FLOATS, INTEGERS, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, FileParams, content_path
 
 MAX_TEXT_BYTES = 1024
-"""Longest text: in a block, every text of a column takes the space of the longest."""
+"""Maximum length of a text in bytes.
+
+In a block, every text of a column takes as much space as the longest text."""
 YEAR_1_US, YEAR_10000_US = -62_135_596_800_000_000, 253_402_300_800_000_000
 _PORTION = 1 << 20
 _INT64 = np.dtype(np.int64)
@@ -24,7 +26,7 @@ _BYTE = np.dtype(np.uint8)
 
 
 def expect_as_described(folder: Path, params: FileParams) -> None:
-    """Raise ValueError with the problem if the arrays do not fit these columns."""
+    """Raise ValueError with the problem if the arrays do not match the columns."""
     for index, column in enumerate(params.columns):
         try:
             _expect_column(folder, index, column, params.rows)
@@ -80,12 +82,12 @@ def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> N
 
 
 def largest_of(values: Array) -> float:
-    """Return the largest of some numbers, without their signs; 0 for none."""
+    """Return the maximum of the absolute values; 0 if there are no values."""
     return max(abs(float(values.min())), abs(float(values.max()))) if len(values) else 0.0
 
 
 def is_summable(column_type: Type, rows: int, largest: float) -> bool:
-    """Return whether the sum of `rows` numbers fits into their type in any database."""
+    """Return whether the sum of `rows` numbers fits into the numbers' type in any database."""
     limit = 1e300 if column_type in FLOATS else 2.0**62
     return column_type in FLOATS | INTEGERS and rows * largest < limit
 
@@ -123,7 +125,7 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def _expect_long_texts(folder: Path, index: int, rows: int) -> None:
-    """Check texts that are written one after the other."""
+    """Check texts that are stored one after the other."""
     path = content_path(folder, index, Content.BYTES)
     end = 0  # where the texts before this portion end
     with path.open("rb") as file:
@@ -146,7 +148,7 @@ def _expect_lengths(ends: NDArray[np.int64]) -> None:
 
 
 def _expect_texts(content: bytes, ends: NDArray[np.int64]) -> None:
-    """Check that each text of these bytes is UTF-8 without NUL."""
+    """Check that each text in these bytes is UTF-8 without NUL."""
     letters = np.frombuffer(content, np.uint8)
     if len(letters) < ends[-1]:
         raise ValueError("lacks texts")
@@ -160,7 +162,7 @@ def _expect_texts(content: bytes, ends: NDArray[np.int64]) -> None:
 
 
 def _read_portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Array]:
-    """Yield the items of a file; ValueError unless it has exactly `items`."""
+    """Yield the items of a file; ValueError if the file does not have exactly `items` items."""
     size = path.stat().st_size if path.exists() else 0
     if size != items * kind.itemsize:
         raise ValueError(f"{path.name}: has {size:,} bytes, expected {items * kind.itemsize:,}")
@@ -170,6 +172,6 @@ def _read_portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Arra
 
 
 def _expect(wrong: str, portions: Iterator[Array]) -> None:
-    """Raise ValueError if any of these flags is set."""
+    """Raise ValueError if any of the flags is set."""
     if any(bool(flags.any()) for flags in portions):
         raise ValueError(f"holds {wrong}")

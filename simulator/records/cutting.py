@@ -1,4 +1,4 @@
-"""Cutters: where the records of a format end, and which table each belongs to."""
+"""Cutters, which find the end and the table of each record in a format."""
 
 import re
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
 
 UNKNOWN = -1
-"""Place of a record that belongs to no table."""
+"""Place for a record that belongs to no table."""
 _NEWLINE, _QUOTE, _BACKSLASH = b'\n"\\'
 _FIELDS, _LENGTH = 2, 4
 
@@ -34,29 +34,29 @@ class Cutter(ABC):
 
     @abstractmethod
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where the records in these bytes end, and the place of each record's table.
+        """Return the ends of the records in these bytes, and the place of each record's table.
 
-        Bytes after the last end are not whole. UNKNOWN is the place of bytes that cannot be a
-        record; `last` means that the file ends here.
+        Bytes after the last end are not a whole record. UNKNOWN is the place for bytes that cannot
+        be a record. `last` is True if the file ends after these bytes.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class NamedLines(Cutter):
-    """Records that are lines and begin with the name of their table."""
+    """Records that are lines, each of which begins with the name of the record's table."""
 
     begins: Sequence[bytes]
-    """First bytes of the records of each table."""
+    """First bytes of a record, for each table."""
     endings: bytes
-    """Bytes that may precede the last line feed."""
+    """Bytes that may precede the last line feed of a record."""
     expected: str
     quoted: bool = False
     """True if a line feed between quotes does not end a record."""
     action: bytes = b""
-    """First bytes of a record's first line, if it has two."""
+    """First bytes of a record's first line, if a record has two lines."""
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where records end, and the place of the table that each names."""
+        """Return the ends of the records, and the place of the table that each record names."""
         ends = self._find_ends(content)
         starts = starts_of(ends)
         found = np.full(len(starts), UNKNOWN)
@@ -74,7 +74,7 @@ class NamedLines(Cutter):
         return ends, found
 
     def _find_ends(self, content: Bytes) -> Places:
-        """Return the ends of records: of lines, or of an action and the line that follows it."""
+        """Return the ends of the records: of each line, or of each line that follows an action."""
         found = _find_newlines(
             content, _find_quoted(content, escapes=True) if self.quoted else None
         )
@@ -90,7 +90,7 @@ class NamedLines(Cutter):
 
 @dataclass(frozen=True, slots=True)
 class Cells(Cutter):
-    """Lines of cells, of one table."""
+    """Lines of cells, which all belong to one table."""
 
     delimiter: bytes
     columns: int
@@ -98,7 +98,7 @@ class Cells(Cutter):
     expected: str
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where lines end, and UNKNOWN for a line with another number of cells."""
+        """Return the ends of lines, and UNKNOWN as place of a line with a wrong number of cells."""
         quoted = _find_quoted(content, escapes=False) if self.quoted else None
         ends = _find_newlines(content, quoted)
         between = content == self.delimiter[0]
@@ -116,7 +116,7 @@ class BsonDocuments(Cutter):
     expected: str = "a BSON document"
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where documents end, and UNKNOWN for one that does not end with NUL."""
+        """Return the ends of documents, and UNKNOWN as place of one that does not end with NUL."""
         data, at, found = content.data, 0, []
         while at + _LENGTH <= len(data):
             length = int.from_bytes(data[at : at + _LENGTH], "little")
@@ -142,7 +142,7 @@ class Tuples(Cutter):
     expected: str
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where rows end; all are of one table."""
+        """Return the ends of rows, which all belong to one table."""
         data, at, found = content.data, 0, []
         count = self.columns.to_bytes(_FIELDS, "big")
         while data[at : at + _FIELDS] == count:
@@ -157,13 +157,16 @@ class Tuples(Cutter):
 
 
 def _find_newlines(content: Bytes, quoted: NDArray[np.bool_] | None) -> Places:
-    """Return the ends of lines, without line feeds between quotes."""
+    """Return the ends of lines; line feeds between quotes are ignored."""
     found = content == _NEWLINE
     return np.flatnonzero(found if quoted is None else found & ~quoted) + 1
 
 
 def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_] | None:
-    """Return a mask of the bytes between quotes, if any; a quote after an escape does not count."""
+    """Return a mask of the bytes between quotes; None if there are none.
+
+    A quote after an escape is not a quote.
+    """
     quotes = content == _QUOTE
     if not quotes.any():
         return None
@@ -177,7 +180,7 @@ def _find_quoted(content: Bytes, *, escapes: bool) -> NDArray[np.bool_] | None:
 
 
 def starts_of(ends: Places) -> Places:
-    """Return where consecutive records start, given where they end."""
+    """Return the starts of consecutive records with these ends."""
     return np.concatenate(([0], ends[:-1])) if len(ends) else ends
 
 
@@ -198,28 +201,28 @@ _LINES = {
 
 @dataclass(slots=True)
 class _Row:
-    """Lines of the current row."""
+    """State of the current row, while its lines are being read."""
 
     table: bytes = b""
     series: tuple[bytes, ...] = ()
-    """Tags and time."""
+    """Tags and time of the row."""
     seen: list[int] = field(default_factory=list)
     damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PointLines(Cutter):
-    """Rows of points; the fields of each table have a fixed order."""
+    """Rows of points; the fields of each table are in a fixed order."""
 
     line: re.Pattern[bytes]
     fields: Mapping[bytes, Mapping[bytes, int]]
-    """Table -> field -> its place."""
+    """Table -> field -> place of the field in the order."""
     needed: Mapping[bytes, frozenset[int]]
-    """Table -> the places of fields that are never NULL."""
+    """Table -> places of the fields that are never NULL."""
     expected: str
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
-        """Return where rows end, and the place of each row's table.
+        """Return the ends of rows, and the place of each row's table.
 
         A row ends with its last field, or where the next row begins.
         """
@@ -250,7 +253,7 @@ class PointLines(Cutter):
         return np.array(ends, np.int64), np.array(tables, np.int64)
 
     def _parse(self, data: bytes, at: int, end: int) -> tuple[bytes, tuple[bytes, ...], int]:
-        """Return table, series and place of the field of a line; UNKNOWN if it is no point."""
+        """Return table, series and place of the field in a line; UNKNOWN if it is not a point."""
         match = self.line.fullmatch(data, at, end)
         if match is None:
             return b"", (), UNKNOWN
@@ -258,18 +261,18 @@ class PointLines(Cutter):
         return table, tuple(series), self.fields.get(table, {}).get(name, UNKNOWN)
 
     def _begins_row(self, row: _Row, table: bytes, series: tuple[bytes, ...], place: int) -> bool:
-        """Return whether a line begins a row; a damaged line only after a complete row."""
+        """Return whether a line begins a row; a damaged line does only after a complete row."""
         if place == UNKNOWN or not row.seen:
             return self._is_complete(row)
         return (row.table, row.series) != (table, series) or place <= row.seen[-1]
 
     def _is_complete(self, row: _Row) -> bool:
-        """Return whether the row has the last field, which no other field follows."""
+        """Return whether the row has the table's last field."""
         return bool(row.seen) and row.seen[-1] == len(self.fields[row.table]) - 1
 
 
 def point_lines(form: RecordFormat, tables: Sequence[Table]) -> PointLines:
-    """Return the cutter of a format of points for files of rows of these tables."""
+    """Return the cutter for files of points in a format, with rows of these tables."""
     places = {
         table.name.encode(): {c.name.encode(): n for n, c in enumerate(fields(table))}
         for table in tables
@@ -293,7 +296,7 @@ class Layout:
 
 
 def layout_of(form: RecordFormat, tables: Sequence[Table]) -> Layout:
-    """Return the layout of a file of this format for rows of these tables."""
+    """Return the layout of a file in a format, with rows of these tables."""
     known = FORMATS[form]
     return Layout(_make_cutter(form, tables), len(tables), known.header(tables[0]), known.trailer)
 
@@ -303,7 +306,7 @@ def tables_in(
 ) -> tuple[int, ...]:
     """Return the places of the tables with rows in a file.
 
-    ConfigError if its manifest has another format, or is needed to choose one table.
+    ConfigError if the file's manifest has a different format, or is needed to choose one table.
     """
     if manifest and manifest.format != form:
         raise ConfigError(

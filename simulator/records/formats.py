@@ -1,7 +1,7 @@
 """The formats of `--format`: the encoder of rows, and the beginning and end of a file.
 
-An encoder belongs to the module that sends rows in this format; few runs need it, so it is
-imported when the format is used.
+An encoder belongs to the module that sends rows in the format. It is imported when the format is
+used, because few runs need it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -18,10 +18,10 @@ from simulator.errors import ConfigError, nearest
 Buffer: TypeAlias = bytes | memoryview
 Chunks: TypeAlias = Generator[Buffer, None, None]
 Encode: TypeAlias = Callable[[Block, Rows], Sequence[Buffer]]
-"""Block, edges -> the records between each two edges."""
+"""Function of a block and edges that returns the records between each two edges."""
 
 _MIXED_ROWS = 100
-"""Size of the portions in which rows of several tables alternate, in the order of time."""
+"""Number of rows in a portion, where portions of several tables alternate in the order of time."""
 _WHOLE_BLOCKS = 1 << 62
 
 
@@ -33,7 +33,7 @@ class FileFormat:
     about: str
     encoder: Callable[[Table], Encode]
     names_tables: bool = False
-    """True if a record names its table, so that a file can have several."""
+    """True if a record names its table, so that a file can contain several tables."""
     is_text: bool = True
     mixed_rows: int = _MIXED_ROWS
     header: Callable[[Table], bytes] = lambda _table: b""
@@ -41,15 +41,15 @@ class FileFormat:
     divisible: bool = True
     """True if the bytes of a turn do not depend on earlier turns."""
     is_compressed: bool = False
-    """True if its content is compressed."""
+    """True if the content of a file is compressed."""
 
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
-        """Yield the bytes of a file with the rows of these blocks; each turn has one of a table."""
+        """Yield the bytes of a file with the rows of turns; a turn has one block of each table."""
         encode = self.turn_encoder(tables)
         return self.frame(tables, (part for blocks in turns for part in encode(blocks)))
 
     def frame(self, tables: Sequence[Table], encoded: Iterable[Buffer]) -> Chunks:
-        """Yield the bytes of a file with these turns."""
+        """Yield the bytes of a file around the encoded turns."""
         if begin := self.header(tables[0]):
             yield begin
         yield from encoded
@@ -59,7 +59,7 @@ class FileFormat:
     def turn_encoder(
         self, tables: Sequence[Table]
     ) -> Callable[[Sequence[Block]], Iterator[Buffer]]:
-        """Return the function that yields the bytes of a turn."""
+        """Return a function that yields the bytes of a turn."""
         encoders = {table.name: self.encoder(table) for table in tables}
 
         def encode(blocks: Sequence[Block]) -> Iterator[Buffer]:
@@ -76,12 +76,12 @@ class FileFormat:
 
 
 class _Parquet(FileFormat):
-    """Parquet, which is written by pyarrow: a row group for each turn."""
+    """Parquet, written by pyarrow with a row group for each turn."""
 
     __slots__ = ()
 
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
-        """Yield the bytes of a file."""
+        """Yield the bytes of a file with the rows of turns."""
         from pyarrow import parquet  # noqa: PLC0415
 
         from simulator.encode.arrow import Arrow  # noqa: PLC0415
@@ -101,7 +101,7 @@ class _Parquet(FileFormat):
 
 
 class _Sink:
-    """A file that keeps written bytes until they are taken."""
+    """A file that keeps the written bytes until they are taken."""
 
     closed = False
 
@@ -116,7 +116,7 @@ class _Sink:
         return len(content)
 
     def tell(self) -> int:
-        """Return how many bytes were written."""
+        """Return the number of bytes that were written."""
         return self._size
 
     def flush(self) -> None:
@@ -132,7 +132,7 @@ class _Sink:
 
 
 def _drop_dictionaries(schema: Any) -> Any:
-    """Return the schema with texts in place of dictionaries, which differ by row group."""
+    """Return the schema with texts instead of dictionaries, which differ between row groups."""
     import pyarrow as pa  # noqa: PLC0415
 
     kinds = (pa.string() if pa.types.is_dictionary(field.type) else field.type for field in schema)
@@ -163,7 +163,7 @@ def _encode_text(form: text.TextFormat) -> Callable[[Table], Encode]:
 
 
 def _write_names(form: text.TextFormat) -> Callable[[Table], bytes]:
-    """Return the function that writes the names of the columns as the first line."""
+    """Return a function that writes the names of the columns as the first line."""
 
     def header(table: Table) -> bytes:
         names = (form.style.escape(column.name.encode()) for column in table.columns)
@@ -195,7 +195,7 @@ def _encode_graphite(table: Table) -> Encode:
 
 
 def _encode_points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
-    """Return the function that writes a line for each field of each row of a block."""
+    """Return a function that writes a line for each field of each row in a block."""
 
     def encode(block: Block, _places: Rows) -> Sequence[Buffer]:
         instead = {table.time.name: times(block)}
@@ -273,11 +273,11 @@ FORMATS = {
         ),
     )
 }
-"""Name of a format -> the format."""
+"""Name of a format -> its description."""
 
 
 def format_named(name: str) -> FileFormat:
-    """Return the format with this name; ConfigError names the nearest one."""
+    """Return the format with this name; a ConfigError names the nearest format."""
     if name not in FORMATS:
         raise ConfigError(f"--format: {name!r} is not known ({nearest(name, FORMATS)})")
     return FORMATS[name]

@@ -1,4 +1,4 @@
-"""A user's file that `prepare` has converted: a folder of plain arrays, and their description."""
+"""A user's file as converted by `prepare`: a folder of plain arrays, and its description."""
 
 import hashlib
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ from simulator.frozen import Frozen, first_problem
 from simulator.records.arrays import expect_as_described
 
 MAX_ROWS = 50_000_000
-"""Larger files are not searched: a search takes 8 bytes of memory per row."""
+"""Maximum number of rows to search for duplicates; a search takes 8 bytes of memory per row."""
 _BLOCK_ROWS = 1 << 16
 
 
 def key_columns(params: FileParams) -> list[FileColumn]:
-    """Return tags and time."""
+    """Return the columns that are tags or the time."""
     return [column for column in params.columns if column.role in (Role.TAG, Role.TIME)]
 
 
@@ -39,7 +39,7 @@ def has_key(params: FileParams) -> bool:
 
 
 def are_distinct(params: FileParams, names: Sequence[str], primary_key: PrimaryKey) -> bool:
-    """Return whether no two rows agree in all these columns.
+    """Return whether no two rows are equal in all these columns.
 
     Rows are compared by hash. A collision (once in 2**14 files of MAX_ROWS rows) only hides a key.
     """
@@ -64,13 +64,13 @@ def are_distinct(params: FileParams, names: Sequence[str], primary_key: PrimaryK
 
 
 NAME = "file.json"
-"""File name of the description in the folder."""
+"""File name of the description."""
 _MOST_BYTES = 4 << 20
 _PIECE_BYTES = 1 << 20
 
 
 class PreparedFile(Frozen):
-    """The contents of the folder."""
+    """The description of the folder."""
 
     format_version: Literal[1] = 1
     program_version: str = __version__
@@ -81,7 +81,7 @@ class PreparedFile(Frozen):
 
 
 def is_prepared(folder: Path) -> bool:
-    """Return whether a folder is one that `prepare` has written."""
+    """Return whether `prepare` has written a folder."""
     try:
         return (folder / NAME).is_file()
     except OSError:
@@ -95,7 +95,10 @@ def describe(folder: Path, params: FileParams) -> PreparedFile:
 
 
 def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
-    """Return the description of a folder, named `shown`; ConfigError if the folder has changed."""
+    """Return the description of a folder; ConfigError if the folder has changed.
+
+    `shown`: name of the folder for messages.
+    """
     try:
         _expect_own(folder / NAME)
         with (folder / NAME).open("rb") as source:
@@ -132,7 +135,7 @@ def _expect_key(params: FileParams) -> None:
 
 
 def _locate(folder: Path, params: FileParams) -> FileParams:
-    """Return parameters of the same rows in this folder, whatever folder they name."""
+    """Return the parameters with the given folder instead of the folder that they name."""
     return params.model_copy(update={"folder": str(folder), "files": (), "kept": True, "claim": ""})
 
 
@@ -149,6 +152,6 @@ def _digest(folder: Path) -> tuple[int, str]:
 
 
 def _expect_own(path: Path) -> None:
-    """Raise OSError for a link, pipe or device: it may lead elsewhere, or never end."""
+    """Raise OSError for a link, pipe or device, which may lead elsewhere, or never end."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError(ENOTSUP, f"{path.name} is a link, pipe or device, expected a file")

@@ -1,7 +1,7 @@
-"""Scans a file of records: checks each record, and finds where batches begin.
+"""Scans a file of records: checks each record, and finds the beginning of each batch.
 
-A scan of the whole file before a sweep gives the part of each worker. A worker scans its part again
-before the clock of each run starts, so no index is stored or sent.
+A scan of the whole file before a sweep determines the part of each worker. A worker scans its part
+again before the clock of each run starts, so no index is stored or sent.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from simulator.records.cutting import UNKNOWN, Layout, starts_of
 
 _CHUNK_BYTES = 8 << 20
 _LONGEST_BYTES = 64 << 20
-"""Longest record; text after a longer one cannot be cut."""
+"""Maximum length of a record in bytes; text after a longer record cannot be divided."""
 _SHOWN_BYTES = 60
 _SHOWN_RECORDS = 3
 
@@ -33,22 +33,23 @@ class ScanFindings:
     """Findings of a scan."""
 
     index: NDArray[np.int64]
-    """Start of each batch, and the rows of each table before it; then the end."""
+    """Start of each batch, with the number of earlier rows of each table; the last row is the
+    end."""
     gaps: NDArray[np.int64]
-    """Begin and end of each damaged record; the batches exclude them."""
+    """Start and end of each damaged record; the batches exclude these records."""
     size_bytes: int
     sha256: str
     skipped: tuple[str, ...]
-    """The first damaged records."""
+    """Descriptions of the first damaged records."""
     skipped_rows: int
 
     @property
     def rows(self) -> Edge:
-        """The rows of each table in the batches."""
+        """Number of rows of each table in the batches."""
         return tuple(self.index[-1, 1:].tolist())
 
     def summarize(self, workers: Iterable[int], tables: tuple[int, ...]) -> Scanned:
-        """Return the summary for the runs of a sweep with these numbers of workers."""
+        """Return the summary for a sweep of runs with these numbers of workers."""
         return Scanned(
             size_bytes=self.size_bytes,
             sha256=self.sha256,
@@ -60,7 +61,7 @@ class ScanFindings:
         )
 
     def _find_edges(self, workers: int) -> tuple[Edge, ...]:
-        """Return where the part of each worker begins, and where the last part ends."""
+        """Return the start of each worker's part, and the end of the last part."""
         places = [*accumulate(share(len(self.index) - 1, workers), initial=0)]
         return tuple(map(tuple, self.index[places].tolist()))
 
@@ -74,7 +75,7 @@ class _Scan:
         self._limit = limit
         self._skip = skip
         self._seen = 0
-        """Number of records, including skipped ones."""
+        """Number of records, including skipped records."""
         self._kept = 0
         self._at = at
         """End of the last record that was kept."""
@@ -85,7 +86,7 @@ class _Scan:
         self.skipped_rows = 0
 
     def begin(self, content: bytes) -> None:
-        """Check the header of the file; ConfigError if it differs."""
+        """Check the header of the file; ConfigError if it is wrong."""
         header = self._layout.header
         if content != header:
             raise ConfigError(
@@ -94,7 +95,7 @@ class _Scan:
         self._at = len(header)
 
     def take(self, content: bytes, offset: int, *, last: bool) -> int:
-        """Scan the whole records of these bytes of the file; return their length in bytes."""
+        """Scan the whole records in these bytes of the file; return the length of the records."""
         cutter = self._layout.cutter
         data = np.frombuffer(content, np.uint8)
         ends, places = cutter.cut(data, last=last)
@@ -140,7 +141,10 @@ class _Scan:
         self._kept += len(places)
 
     def expect_end(self, rest: bytes, offset: int, trailer: bytes) -> None:
-        """Raise ConfigError if the file is truncated; with `skip`, count a damaged record."""
+        """Raise ConfigError if the file is truncated.
+
+        With `skip`, count a damaged record instead.
+        """
         if rest == trailer:
             return
         found = f"ends with {_quote(rest)}" if rest else "ends"
@@ -175,7 +179,7 @@ class _Scan:
 def scan(  # noqa: PLR0913
     path: str, name: str, layout: Layout, *, batch_rows: int, limit: int | None, skip: bool
 ) -> ScanFindings:
-    """Read a file to its end; ConfigError names the first damaged record.
+    """Read a file to its end; a ConfigError names the first damaged record.
 
     With `skip`, damaged records are left out of the batches.
     """
@@ -208,9 +212,9 @@ def scan_part(  # noqa: PLR0913
     skip: bool,
     tick: Callable[[], None],
 ) -> ScanFindings:
-    """Scan a part of an open file again; ConfigError if it has changed.
+    """Scan a part of an open file again; ConfigError if the file has changed.
 
-    `tick` is called now and then; it may raise an error that ends the scan.
+    `tick` is called from time to time, and may raise an error, which ends the scan.
     """
     start, stop = span
     found = _Scan(name, layout, batch_rows, None, skip=skip, at=start)
@@ -225,7 +229,7 @@ def scan_part(  # noqa: PLR0913
 
 
 def _read_chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[bytes]:
-    """Yield the bytes of a file from a place on, up to `stop` or its end."""
+    """Yield the bytes of a file from `at` to `stop`, or to the end of the file."""
     while chunk := os.pread(handle, min(_CHUNK_BYTES, stop - at), at):
         at += len(chunk)
         yield chunk
@@ -233,7 +237,7 @@ def _read_chunks(handle: int, at: int, stop: int = sys.maxsize) -> Iterator[byte
 
 @contextmanager
 def _open(path: str, name: str) -> Iterator[int]:
-    """Open a regular file; ConfigError if it is not one, or cannot be read."""
+    """Open a regular file; ConfigError if the path is not one, or cannot be read."""
     try:
         # Without O_NONBLOCK, opening a FIFO would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -249,7 +253,10 @@ def _open(path: str, name: str) -> Iterator[int]:
 
 
 def without(content: bytes, offset: int, gaps: Sequence[tuple[int, int]]) -> bytes:
-    """Return the bytes from `offset` of a file, without those in the gaps."""
+    """Return bytes of a file without the gaps.
+
+    `offset`: place of the first of the bytes in the file.
+    """
     kept, at = [], 0
     for start, stop in gaps:
         kept.append(content[at : start - offset])

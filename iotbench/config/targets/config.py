@@ -95,7 +95,7 @@ class Config:
         return self.targets[name]
 
     def of_module(self, name: str) -> str:
-        """Return the name of a target, or of the first target whose module has the name."""
+        """Return the name of a target, or of the first target of the module with that name."""
         modules = ((each, str(entry["module"])) for each, entry in self.targets.items())
         own = (target for target, module in modules if module == name)
         return name if name in self.targets else next(own, name)
