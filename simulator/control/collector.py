@@ -1,4 +1,4 @@
-"""The collector: prepares the tables, starts the workers together, compacts, verifies.
+"""The collector: prepares tables, starts the workers together, compacts and verifies tables.
 
 Standard output is the event stream of the run; its last event is the Outcome, even on failure.
 """
@@ -49,9 +49,9 @@ class Resumed(NamedTuple):
     """The progress of a run, from its journal."""
 
     replaced_s: tuple[float, ...] = ()
-    """Times at which a collector replaced a lost one, including this collector."""
+    """Times at which a collector, this one included, replaced a lost collector."""
     prepared: TablesPrepared | None = None
-    """None: the tables are not ready, and no worker has begun."""
+    """The prepared tables; None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0
     """Time since the start of the run."""
 
@@ -92,10 +92,10 @@ def resume(gate: Gate, follower: Follower) -> Resumed:
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0
 _STALLED_S = 2.0
-"""Shortest time without an acknowledged row that the message of --timeout mentions."""
+"""Minimum time without an acknowledged row that the message of --timeout mentions."""
 _LAST_REPLIES_S = 0.05
 _BLAME_S = 3.0
-"""Time for finding out whether something else has changed the tables."""
+"""Time to find out whether another process has changed the tables."""
 _TEARDOWN_S = 10.0
 """Time for the statements of --teardown after a failure."""
 
@@ -167,7 +167,7 @@ class Collector:
         return outcome
 
     async def _blame(self, failure: BenchError) -> BenchError:
-        """Return the failure, or the error of changed tables if something else changed them."""
+        """Return the failure, or another error if another process has changed the tables."""
         if not self._run.tables_ready.is_set() or isinstance(failure, Interrupted):
             return failure
         harm = None
@@ -232,7 +232,7 @@ class Collector:
         self._gate.fold_tasks.dismiss()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        """Run blocking work in a thread; a stopped run does not wait for its end."""
+        """Run blocking work in a thread; a stopped run does not wait for the work to end."""
         task = asyncio.create_task(asyncio.to_thread(work))
         over = asyncio.create_task(self._run.stopped.wait())
         await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -265,7 +265,7 @@ class Collector:
         )
 
     def _describe_stall(self) -> str:
-        """Return how long the database has acknowledged no row, as text; empty if that is short."""
+        """Return how long the database has acknowledged no row, as text; empty if not for long."""
         stalled_s = self._run.compute_stalled_s(self._phases.entered_s)
         inserts = self._phases.now in (self._spec.barrier, WARMUP, "prefill")
         if not inserts or stalled_s < _STALLED_S:
@@ -277,7 +277,7 @@ class Collector:
         self._run.stop(cause)
 
     def _listen_to(self, parent: ParentPipe, loop: asyncio.AbstractEventLoop) -> None:
-        """Stop the run when the parent is gone, or has lost a worker."""
+        """Stop the run when the parent has exited, or has lost a worker."""
 
         def lost(line: str) -> None:
             index, _, cause = line.partition(" ")
@@ -313,7 +313,7 @@ class Collector:
     # --- events --------------------------------------------------------------------------------
 
     def _enter_from_thread(self, phase: str) -> None:
-        """Enter a phase now, from the loop's thread: the lines of two threads would mix."""
+        """Enter a phase in the loop's thread, because lines written by two threads would mix."""
         self._loop.call_soon_threadsafe(self._phases.enter, phase, now_s())
 
     def _fold_from_thread(self, names: Names, tasks: FoldTasks) -> None:

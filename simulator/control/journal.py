@@ -1,7 +1,7 @@
 """The journal of a run, from which a new collector continues the run of a lost one.
 
 The journal keeps messages of the workers and decisions of the collector, each with its time.
-Heartbeats are left out: they are repeated anyway. The parent of the collector keeps the file.
+Heartbeats are left out, because workers repeat them. The parent of the collector keeps the file.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from simulator.protocol.messages import (
 )
 
 MOST_BYTES = 1 << 30
-"""Largest size of a journal; answers and batches of a run take at most half of it."""
+"""Maximum size of a journal; answers and batches of a run take at most half of it."""
 _NOBODY = "-"
 _GIVEN_UP = b"given up\n"
 
@@ -32,7 +32,7 @@ class Began(Message):
 
     boot_id: str
     ahead_s: float
-    """Lead of its time of day over the machine's monotonic clock."""
+    """Lead of the collector's time of day over the machine's monotonic clock."""
 
 
 class TablesPrepared(Message):
@@ -50,7 +50,7 @@ class Entered(Message):
     phase: str
     began_at_s: float
     seconds: dict[str, float]
-    """Durations of the phases before it."""
+    """Durations of the earlier phases."""
 
 
 class Steadied(Message):

@@ -13,11 +13,11 @@ from simulator.protocol.verdict import VerifyMode
 from simulator.verify.truth.folding import FOLD_TASK_ROWS
 
 MOST_ANSWER_BYTES = 256 << 20
-"""Largest size of all different answers of a run, in JSON."""
+"""Maximum size of all different answers of a run, in JSON."""
 
 
 class Rejected(Exception):
-    """A message does not fit the state of the run; the text gives the reason."""
+    """Error of a message that does not fit the state of the run; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Script:
     def helps(self) -> bool:
         """True if workers that have reported help the collector to compute the truth.
 
-        They help if rows are compared that are more than one fold task.
+        Workers help if the compared rows are more than one fold task.
         """
         spec = self.spec
         compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE

@@ -1,4 +1,4 @@
-"""Answers in canonical form, which can be compared with the truth by ==.
+"""Answers in canonical form, so that `==` compares them with the truth.
 
 `answer` converts the rows that a driver returns.
 """
@@ -28,7 +28,7 @@ class Answer:
 def answer(columns: Sequence[Output], raw: Iterable[Sequence[Any]]) -> Answer:
     """Return the canonical answer made of raw driver rows.
 
-    Raises ValueError if a row has a different number of columns or a value of a different type.
+    Raises ValueError if a row does not have these columns, or a value not the type of its column.
     """
     names = tuple(column.name for column in columns)
     rows: list[tuple[Any, ...]] = []
@@ -45,7 +45,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def canonical(column: Output, value: Any) -> Any:
-    """Return one value in canonical form (see Answer); ValueError if it has none."""
+    """Return a value in canonical form (see Answer); raises ValueError if it has no such form."""
     if value is None:
         return None
     try:
@@ -88,7 +88,7 @@ def _expect_whole(value: Any) -> int:
 
 
 def _count_units(value: Any, column: Output) -> int | float:
-    """Return a time in the table's unit, as a float if it lies between two units."""
+    """Return a time in the table's unit: a float if it is no whole number of units."""
     if isinstance(value, datetime):
         found = instant(value, column.unit)
     elif column.ticks == 1 and isinstance(value, int):
@@ -108,7 +108,7 @@ def in_units(ticks: int, ticks_per_unit: int) -> int | Decimal:
 
 
 def instant(value: datetime, unit: TimeUnit) -> Fraction:
-    """Return a datetime in a unit since 1970, exactly; one without a zone is in UTC."""
+    """Return a datetime as an exact number of units since 1970; UTC if it has no time zone."""
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     microseconds = (aware - _EPOCH) // timedelta(microseconds=1)
     return Fraction(microseconds * unit.per_second, 10**6)

@@ -12,7 +12,7 @@ from simulator.data.schema import Table
 Array: TypeAlias = NDArray[Any]
 Rows: TypeAlias = NDArray[np.int64]
 Chosen: TypeAlias = Rows | slice
-"""Rows by their index; a slice gives a view."""
+"""Indices of rows, or a slice, which selects the rows as a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Values:
 class Coded:
     """A column on a finite grid: row i holds levels[codes[i]].
 
-    `levels` stays the same array object while its contents stay the same (the grid of a field, the
-    names of a worker's devices), so that an encoder renders it once and then only gathers. It is
-    never written to. Codes are valid indices even where the value is NULL.
+    `levels` is the same array object as long as its contents are the same (the grid of a field, the
+    names of a worker's devices), so that an encoder renders the levels once and then only looks
+    them up. The array is never modified. Codes are valid indices even where the value is NULL.
     """
 
     codes: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column of texts in one buffer, so that a long text does not widen the others.
+    """A column of texts in one buffer, so that a long text does not widen the other texts.
 
     Text i is the `lengths[i]` bytes of `content` from `starts[i]`; undefined where NULL.
     """
@@ -93,7 +93,7 @@ class Texts:
         return Texts(self.content, self.starts[rows], self.lengths[rows], valid)
 
     def to_list(self) -> list[bytes]:
-        """Return the texts, one per row; a NULL is empty."""
+        """Return the texts, one per row; a NULL becomes an empty text."""
         content = self.content.data
         lengths = self.lengths if self.valid is None else np.where(self.valid, self.lengths, 0)
         ends = (self.starts + lengths).tolist()
@@ -101,7 +101,7 @@ class Texts:
 
     @property
     def array(self) -> Array:
-        """The texts as an 'S' array: each takes as many bytes as the longest."""
+        """The texts as an 'S' array with items as wide as the longest text."""
         return np.array(self.to_list(), f"S{self.lengths.max(initial=1)}")
 
     def values(self) -> Array:
@@ -117,7 +117,7 @@ ColumnData: TypeAlias = Values | Coded | Texts
 
 
 def replace(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
-    """Return a column with the values of `new` in these rows, given by index."""
+    """Return a column in which these rows, given by index, have the values of `new`."""
     if len(rows) == len(column):
         return new
     valid = None
@@ -141,9 +141,9 @@ def replace(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
 def rename(
     column: ColumnData, by: ColumnData, names: Mapping[bytes, bytes]
 ) -> tuple[Rows, ColumnData] | None:
-    """Return the indices of rows with a renamed value of `by`, and the new names.
+    """Return the indices of the rows in which `names` renames the value of `by`, and the new names.
 
-    None if there is no such row. `column` determines the kind of the names.
+    Return None if there is no such row. The new names are coded if `column` is.
     """
     levels, codes = np.unique(by.values(), return_inverse=True)
     known = np.array([level in names for level in levels.tolist()], np.bool_)
@@ -163,12 +163,12 @@ class Block:
     table: Table
     part: int
     rows: Rows
-    """The rows' numbers in the dataset."""
+    """Numbers of the rows in the dataset."""
     data: Mapping[str, ColumnData]
 
     @property
     def size_bytes(self) -> int:
-        """Size of the values; each value of an array counts as wide as its widest."""
+        """Size of the values; each value of an array counts as much as the widest value."""
         return sum(_size_bytes(column) for column in self.data.values())
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ def _size_bytes(column: ColumnData) -> int:
 
 
 def edges(blocks: Sequence[Block], batch_rows: int) -> list[Rows]:
-    """Return for each block where its share of each batch begins, and where the last share ends.
+    """Return, for each block, the row at which its share of each batch begins, and the end.
 
     The rows of each block are in the order of time. A batch has `batch_rows` rows; the last one may
     have fewer. Rows with the same time are in the order of the blocks.

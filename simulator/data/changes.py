@@ -1,8 +1,9 @@
 """Changes of a dataset after its insert: corrections, updates of tags, deletions.
 
-A correction draws the fields of rows with another seed; tags, times and keys stay. An update gives
-a tag of some series another value. A deletion by time leaves the ranges of newer rows. The result
-is again a dataset, so code that compares rows or answers with it does not know about changes.
+A correction draws the fields of rows with another seed; tags, times and keys stay. An update
+changes the value of a tag in some series. A deletion by time leaves the ranges of newer rows. The
+result is again a dataset, so changes do not concern the code that compares rows or answers with a
+dataset.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ class Deleting(StrEnum):
     """Methods of deleting rows by their time (`change --delete-by`)."""
 
     STATEMENT = "statement"
-    """A statement that names the time."""
+    """A statement that deletes the rows before a time."""
     RETENTION = "retention"
     """The database's retention, which drops whole chunks or partitions."""
 
@@ -31,7 +32,7 @@ def correct(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
 
 
 def since(dataset: Dataset, begin_ms: int) -> Dataset:
-    """Return the dataset without the rows before a time in ms since 1970; its times must rise."""
+    """Return a dataset with rising times without the rows before a time in ms since 1970."""
     reader, kept = DatasetReader(dataset), list[RowRange]()
     for item in dataset.ranges:
         begin = in_unit(begin_ms, reader.tables[item.table].time_unit)
@@ -41,20 +42,20 @@ def since(dataset: Dataset, begin_ms: int) -> Dataset:
 
 
 def in_unit(time_ms: int, unit: TimeUnit) -> int:
-    """Return the first instant of a unit that is not before a time in ms."""
+    """Return the first whole unit since 1970 that is not before a time in ms."""
     return -(-time_ms * unit.per_second // 1000)
 
 
 def update_tags(dataset: Dataset, retags: Iterable[Retag]) -> Dataset:
-    """Return the dataset once these tags are updated."""
+    """Return the dataset after these updates of tags."""
     return dataset.model_copy(update={"retags": (*dataset.retags, *retags)})
 
 
 def retags_of(dataset: Dataset, share: float) -> list[Retag]:
     """Return updates of a tag for this share of the series; none if no table has a suitable tag.
 
-    The tag is the first one outside the key. Its new value is the next value that another series
-    has, so that the table can hold it.
+    The tag is the first one outside the key. The new value is a value of another series, so that
+    the table can hold it.
     """
     reader, found = DatasetReader(dataset), list[Retag]()
     for place, table in enumerate(reader.tables):

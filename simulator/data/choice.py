@@ -23,9 +23,9 @@ class Skew(Frozen):
     """A law by which the first of some values are more frequent than the others."""
 
     law: Literal["zipf", "hotspot", "latest"]
-    """`latest` is `zipf` with the newest value first, which changes as the rows advance."""
+    """Name of the law; `latest` is `zipf` with the newest value first, as of each row."""
     exponent: float = 0.0
-    """The frequency of value r of `zipf`, from 1 on, is proportional to r ** -exponent."""
+    """Exponent of `zipf`: the relative frequency of value r, counted from 1, is r ** -exponent."""
     hot: float = 0.0
     """The share of values in a `hotspot`."""
     rows: float = 0.0

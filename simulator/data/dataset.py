@@ -37,14 +37,14 @@ class PartsBy(StrEnum):
     ROW = "row"
     """Row r is in part r mod parts."""
     WORKER = "worker"
-    """The rows of a lane, which belong to one worker, are in part lane mod parts."""
+    """The rows of a lane, which one worker writes, are in part lane mod parts."""
 
 
 class Correction(Frozen):
     """Rows with replaced fields."""
 
     number: int = Field(ge=1)
-    """Number of the correction in the dataset; it determines the fields."""
+    """Number of the correction in the dataset; the new values of the fields depend on it."""
     ranges: tuple[RowRange, ...]
 
 
@@ -57,11 +57,11 @@ class Retag(Frozen):
     by: str
     """The tag that names the series."""
     values: dict[str, str]
-    """Name of a series -> the value."""
+    """Name of a series -> the new value of the tag."""
 
     @cached_property
     def names(self) -> dict[bytes, bytes]:
-        """The values as bytes, as they are drawn."""
+        """The names and values as bytes, as in drawn rows."""
         return {name.encode(): value.encode() for name, value in self.values.items()}
 
 
@@ -79,11 +79,11 @@ class Dataset(Frozen):
     table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    """Corrections in order; their rows may be deleted by now."""
+    """Corrections in order; some of the corrected rows may have been deleted since."""
     retags: tuple[Retag, ...] = ()
     """Updates of tags in order."""
     late: Late | None = None
-    """Rows sent out of order; ranges then count places in the order of sending."""
+    """Share of rows sent out of order; with one, ranges number rows in the order of sending."""
 
     @property
     def rows(self) -> int:
@@ -92,7 +92,7 @@ class Dataset(Frozen):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """The parameters that determine the rows, without the place and time of reading a file."""
+        """The parameters that determine the rows, but not when and where a file was read."""
         named = ("workload", "workload_version", "seed", "start_ms")
         known = {**{name: getattr(self, name) for name in named}, **self.params}
         if self.late:
@@ -102,7 +102,7 @@ class Dataset(Frozen):
 
     @property
     def volume_claim(self) -> str:
-        """The volume claim with its rows, which only pods mount; empty: none."""
+        """Name of the volume claim with the rows, which only pods mount; empty: none."""
         return str(self.params.get("claim", ""))
 
     def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
@@ -110,11 +110,11 @@ class Dataset(Frozen):
         return self.model_copy(update={"ranges": merge(ranges)})
 
     def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
-        """Return a mask: True for these rows of a table (its place) that are in the ranges."""
+        """Return a mask of rows of a table, given by its place: True for rows in the ranges."""
         return find_held(self.ranges, table, rows)
 
     def ends(self) -> dict[tuple[int, int], int]:
-        """Return (table, lane) -> the sequence number after its last row."""
+        """Return (table, lane) -> the sequence number after the lane's last row."""
         ends: dict[tuple[int, int], int] = {}
         for rows in self.ranges:
             lane = rows.start >> LANE_BITS

@@ -1,8 +1,8 @@
 """Tables made of answers, so that a query can read the answer to another query.
 
 A derived table is a subquery in FROM: a condition on it is HAVING, and aggregates of it are
-aggregates of aggregates. Spells need window functions. The query that reads one of these tables
-treats it like a stored table, and they may be stacked.
+aggregates of aggregates. Spells need a database with window functions. The query that reads one of
+these tables treats it like a stored table, and they may be stacked.
 """
 
 from collections.abc import Callable, Collection
@@ -29,8 +29,8 @@ Source: TypeAlias = AggregateQuery | NewestQuery
 class DerivedTable(Table):
     """The answer to a query, as a table with the answer's columns, in the same order.
 
-    Tags keep their names. Any other column is renamed if the source has a column of its name,
-    because some databases would confuse them: the newest `fuel` is `newest_fuel`.
+    Tags keep their names. Any other column is renamed if the source has a column with the same
+    name, because some databases would confuse the two columns: the newest `fuel` is `newest_fuel`.
     """
 
     source: Source = field(kw_only=True)
@@ -40,18 +40,18 @@ class DerivedTable(Table):
 class ConditionSpells(Table):
     """Runs of buckets in which a condition holds: the tags, the first bucket, and `length`.
 
-    Neighbours are the buckets of the same tags that have rows. A spell ends with the first bucket
-    in which the condition does not hold; without one, its length is NULL. A condition that
-    holds in the first bucket of its tags is no spell, because its beginning is not known.
+    Buckets without rows are skipped. A spell ends with the first bucket in which the condition does
+    not hold; the length is NULL if there is no such bucket. A condition that holds in the first
+    bucket of its tags is no spell, because the beginning of the spell is unknown.
     """
 
     periods: DerivedTable = field(kw_only=True)
     holds: Condition = field(kw_only=True)
-    """About a column of the periods."""
+    """Condition on a column of the periods."""
 
     @property
     def length(self) -> str:
-        """The name of the column with the length, in the table's time unit."""
+        """Name of the column that holds the length in the table's time unit."""
         return self.columns[-1].name
 
 
@@ -87,7 +87,7 @@ def _list_tags(table: Table, names: Collection[str]) -> list[Column]:
 
 
 def _make_column(table: Table, aggregate: Aggregate) -> Column:
-    """Return the column of an aggregate; `rounded` if its value depends on the order of a sum."""
+    """Return the column of an aggregate; it is `rounded` if a sum depends on the order of rows."""
     column = table.column(aggregate.column) if aggregate.column else None
     summed = aggregate.function in (Function.SUM, Function.AVG)
     exact = column is None or column.type not in FLOATS or column.exact or not summed
@@ -102,7 +102,7 @@ def _make_column(table: Table, aggregate: Aggregate) -> Column:
 
 
 def spells(name: str, periods: DerivedTable, holds: Condition) -> ConditionSpells:
-    """Return the spells in which a condition on buckets holds; ValueError without buckets."""
+    """Return the spells in which a condition on buckets holds; ValueError if there are none."""
     source = periods.source
     if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
         raise ValueError(f"{periods.name} has no buckets, or only some, and spells consist of them")
@@ -113,7 +113,7 @@ def spells(name: str, periods: DerivedTable, holds: Condition) -> ConditionSpell
 
 
 def below(table: Table) -> Source | None:
-    """Return the query that a table is made of; None if it is stored."""
+    """Return the source of a derived table; None for a stored table."""
     match table:
         case DerivedTable():
             return table.source
@@ -129,7 +129,7 @@ def innermost(query: Query) -> Query:
 
 
 def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
-    """Return the query with its innermost one changed into another query of the same class."""
+    """Return the query with its innermost query replaced by one of the same class."""
     match query.table:
         case DerivedTable() as table:
             return replace(query, table=_change_source(table, change))
@@ -141,7 +141,7 @@ def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
 
 
 def reselect(query: Query, change: Callable[[Selection], Selection]) -> Query:
-    """Return the query with another selection of stored rows; TypeError if it reads all rows."""
+    """Return the query with another selection of stored rows; TypeError if it has none."""
 
     def change_one(inner: Query) -> Query:
         if isinstance(inner, DistinctQuery):

@@ -23,8 +23,8 @@ def table(count: int) -> Array:
 def digits(values: NDArray[np.uint64], count: int) -> list[Array]:
     """Return values below 10**count as exactly `count` digits, in arrays to be joined side by side.
 
-    Leading digits that all values share, such as the times in a block, are rendered once.
-    13 digits of rising values take about 4 ns.
+    Leading digits that all values share, as the times of a block do, are rendered once. 13 digits
+    of rising values take about 4 ns.
     """
     return _render(values, int(values.min()), int(values.max()), count)
 
@@ -44,7 +44,7 @@ def _render(values: NDArray[np.uint64], least: int, most: int, count: int) -> li
 
 
 def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
-    """Return signed integers of any width, padded with NUL, and their lengths; None: no padding."""
+    """Return signed integers as digits padded with NUL, and their lengths; None: no padding."""
     # abs() of the smallest int64 wraps to itself; viewed as uint64 it is the right magnitude.
     magnitudes = np.abs(values.astype(np.int64)).view(np.uint64)
     least, most = int(magnitudes.min()), int(magnitudes.max())
@@ -67,7 +67,7 @@ def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
 
 
 def _shift(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Array:
-    """Return items of `width` bytes without their leading ones, with NUL at the end instead."""
+    """Return items of `width` bytes without the first `leading` bytes, with NULs at the end."""
     items = side_by_side([*arrays, literal(bytes(width))], len(leading))
     starts = np.arange(0, 2 * width * len(leading), 2 * width)
     shifted: Array = view_items(items.view(np.uint8), width)[starts + leading]

@@ -36,7 +36,7 @@ class Feature(StrEnum):
 
 
 def features_of(query: Query) -> list[Feature]:
-    """Return the features of a query, and of the query with the answer that it reads."""
+    """Return the features of a query and of any subquery that it reads."""
     source = below(query.table)
     if source is None:
         return _list_features(query)

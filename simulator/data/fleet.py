@@ -12,16 +12,16 @@ from simulator.data.query import Selection
 from simulator.data.walks import Walks, distinct
 
 _WASTE = 4
-"""Limit of drawn values per used value; beyond it, the rows are divided."""
+"""Maximum ratio of drawn to used values; above it, the rows are divided."""
 WORTHWHILE = 2
-"""Drawing one row in two by number takes as long as drawing the whole table in order."""
+"""Cost of drawing a row by number, relative to drawing it in the order of the table."""
 
 
 def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     """Return each walk at these rows, given by their tick (ascending) and series.
 
-    All combinations of the given ticks and series are drawn. If few of them are needed, such as one
-    row at each end of the table, the rows are halved repeatedly.
+    All combinations of the given ticks and series are drawn. If few of the combinations are needed,
+    such as one row at each end of the table, the rows are halved repeatedly.
     """
     if not len(ticks):
         return {name: values.ravel() for name, values in walks.draw(ticks, series).items()}
@@ -55,7 +55,7 @@ def select_members(tags: Mapping[str, Array], selection: Selection) -> Rows:
 def select_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: range, all_ticks: int
 ) -> Rows | None:
-    """Return the rows with the selection's tags at some ticks; None if they are too many."""
+    """Return the rows with the selection's tags at some ticks; None if there are too many."""
     series, numbers = len(next(iter(tags.values()))), select_members(tags, selection)
     if len(numbers) * len(ticks) * WORTHWHILE > series * all_ticks:
         return None
@@ -66,7 +66,7 @@ def select_rows(
 def select_fleet_rows(
     tags: Mapping[str, Array], selection: Selection, ticks: int, start: int, interval: int
 ) -> Rows | None:
-    """Return the rows with the selection's tags and times, ascending; None if they are too many.
+    """Return the rows with the selection's tags and times, ascending; None if too many.
 
     `tags` has the value of each series. The first of `ticks` instants is `start`; both `start` and
     `interval` are in the table's unit of time.

@@ -18,7 +18,7 @@ from simulator.data.reader import DatasetReader
 from simulator.data.schema import FLOATS, INTEGERS, Column, Table
 
 PREFIX = "fresh-"
-"""Prefix of the names of these queries; no workload's query has it."""
+"""Prefix of the names of these queries; no name of a workload's query begins with it."""
 COUNT = Aggregate(Function.COUNT)
 
 
@@ -27,7 +27,7 @@ class FreshType:
     """A kind of query about the rows since an instant."""
 
     query: AggregateQuery | NewestQuery
-    """The same query about rows of all times."""
+    """The same query, about rows of all times."""
 
     def since(self, since_ms: int) -> AggregateQuery | NewestQuery:
         """Return the query about rows since an instant, in ms since 1970."""
@@ -40,7 +40,7 @@ class FreshType:
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The columns of its answers."""
+        """Columns of the answers."""
         return outputs(self.query)
 
     @property
@@ -60,8 +60,8 @@ class FreshType:
 def fresh_types(reader: DatasetReader) -> dict[str, FreshType]:
     """Return the types by name: number of rows, extremes by the first tag, newest rows.
 
-    A type is left out if a table lacks its columns; newest rows also if the workload does not ask
-    for them.
+    A type is left out if a table lacks columns that the type needs. The newest rows are also left
+    out if the workload has no query for them.
     """
     found = {}
     for table in reader.tables:

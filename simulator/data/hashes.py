@@ -38,7 +38,7 @@ class StoredValues(NamedTuple):
     valid: NDArray[np.bool_] | None
     """False where the value is NULL; None: no NULLs."""
     odd: NDArray[np.int64]
-    """Places of values that the column's type cannot hold; `values` is arbitrary there."""
+    """Indices of values that the column's type cannot hold; their `values` are arbitrary."""
 
 
 def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
@@ -83,7 +83,7 @@ def _convert_one_by_one(
 
 
 def _make_plain(column: Output, cell: Any, kinds: set[type]) -> Any:
-    """Return the equal value of the column's own Python type; an error if there is none."""
+    """Return a value as the column's own Python type; an error if no equal value exists."""
     value = cell.item() if isinstance(cell, np.generic) else cell
     if column.type is Type.TEXT:
         # A driver that returns texts as str uses bytes for something else.
@@ -105,7 +105,7 @@ def _make_plain(column: Output, cell: Any, kinds: set[type]) -> Any:
 
 
 def _expect_double(value: Real | Decimal) -> float:
-    """Return the double that a number equals or a decimal names; ValueError if there is none."""
+    """Return the double equal to a number or its decimal notation; ValueError if there is none."""
     number = float(value)
     named = isinstance(value, Decimal) and Decimal(repr(number)) == value
     if number == value or number != number or named:  # noqa: PLR0124
@@ -114,7 +114,7 @@ def _expect_double(value: Real | Decimal) -> float:
 
 
 def _expect_whole(value: Any) -> int:
-    """Return a number as an integer of 64 bits; ValueError if it is none."""
+    """Return a number as an integer of 64 bits; ValueError if it is not a whole one."""
     number = int(value)
     if number != value or not -(2**63) <= number < 2**63:
         raise ValueError("not a whole number of 64 bits")
@@ -128,7 +128,7 @@ def _encode(value: Any) -> bytes:
 
 
 def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, Array]:
-    """Return values of one Python type as an array, and which of them are odd."""
+    """Return values of one Python type as an array, and a mask of the odd values."""
     if column.type is Type.TEXT:
         return _convert_texts([*map(str.encode, cells)] if kind is str else cells)
     if column.type in FLOATS:
@@ -145,7 +145,7 @@ def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, A
 
 
 def _cast(found: Array, dtype: Any) -> Array:
-    """Return numbers in another type; those that it cannot hold become arbitrary."""
+    """Return numbers as another type; numbers that the type cannot hold become arbitrary."""
     with np.errstate(invalid="ignore", over="ignore"):
         if found.dtype.kind == "f" and np.dtype(dtype).kind == "i":
             inside = np.abs(found) < 2.0**63  # 2**63 itself would become the least integer
@@ -154,7 +154,7 @@ def _cast(found: Array, dtype: Any) -> Array:
 
 
 def _convert_texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
-    """Return texts; NumPy drops trailing NULs, which no text of ours has."""
+    """Return texts as an array, and a mask of the texts with a NUL, which NumPy may drop."""
     values = np.array(encoded, np.bytes_)
     odd = np.zeros(len(encoded), np.bool_)
     if b"\0" in b"".join(encoded):
@@ -163,7 +163,7 @@ def _convert_texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
 
 
 def _convert_floats(column: Output, found: Array) -> tuple[Array, Array]:
-    """Return floats; a value is odd unless it equals, or names, one of single precision."""
+    """Return floats, and a mask of the odd ones: not equal to a value of the column's type."""
     if column.type is Type.FLOAT64:
         return found, np.zeros(len(found), np.bool_)
     single = _cast(found, np.float32)
@@ -173,7 +173,7 @@ def _convert_floats(column: Output, found: Array) -> tuple[Array, Array]:
 
 
 def _convert_datetimes(column: Output, cells: Sequence[datetime]) -> tuple[Array, Array]:
-    """Return datetimes in the table's unit; TypeError if only some of them have a zone."""
+    """Return datetimes in the table's unit; TypeError if only some datetimes have a zone."""
     epoch = _EPOCH if cells[0].tzinfo else _NAIVE_EPOCH
     found = np.array([cell - epoch for cell in cells], "m8[us]").view(np.int64)
     per_second = column.unit.per_second
@@ -199,7 +199,8 @@ def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
 def hash_stored(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hashes:
     """Return the hash of each raw driver row.
 
-    A value that its column's type does not hold exactly gives its row the hash of no drawn row.
+    If the column's type does not hold a value exactly, the row's hash is unlike any drawn row's
+    hash.
     """
     total = np.zeros(len(raw), np.uint64)
     listed = zip(*raw, strict=True) if raw else iter(() for _ in columns)
@@ -212,19 +213,22 @@ def hash_stored(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hash
 
 
 def _hash_odd(cell: Any) -> int:
-    """Return 64 bits for a value that has no column's type; every process returns the same."""
+    """Return 64 bits for a value without its column's type; every process returns the same."""
     shown = f"{type(cell).__name__} {cell!r}".encode(errors="replace")
     return int.from_bytes(blake2b(shown, digest_size=8).digest(), "little")
 
 
 def _mix(column: Output, bits: Hashes) -> Hashes:
-    """Return bits that differ from the bits of equal values in other columns."""
+    """Return bits that differ between equal values of different columns."""
     bits += np.uint64(key_of(0, column.name))
     return mix(bits)
 
 
 def _make_bits(column: Output, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
-    """Return 64 bits that are equal for equal values; 0.0 and -0.0 differ if they can."""
+    """Return 64 bits per value, the same for equal values.
+
+    0.0 and -0.0 differ unless the column is `signless`.
+    """
     if column.type is Type.TEXT:
         bits = _hash_texts(values)
     elif column.type in FLOATS:

@@ -19,21 +19,21 @@ from simulator.data.mixer import below, draw, key_of
 from simulator.frozen import Frozen
 
 GROUPS = 3
-"""Groups by which the latest row is late; the earliest is late by one."""
+"""Maximum delay of a late row in groups; the minimum is one group."""
 _APART = 2
 """Mean number of groups by which a late row is sent later."""
 _PATTERNS = 256
-"""Ways to choose the late rows of a stratum."""
+"""Number of ways to choose the late rows of a stratum."""
 MOST_STRATUM_ROWS = 1000
 _MOST_LATE = 1 << 31
-"""Late rows of a group, limited so that their products fit into 64 bits."""
+"""Maximum number of late rows in a group, so that their products fit into 64 bits."""
 
 
 class Late(Frozen):
     """The share of late rows, and their largest delay."""
 
     rows: int = Field(ge=1)
-    """Late rows of each `of` rows."""
+    """Number of late rows among each `of` rows."""
     of: int = Field(ge=2, le=MOST_STRATUM_ROWS)
     by_ms: int = Field(ge=1)
 
@@ -44,9 +44,9 @@ class LateOrder:
 
     late: Late
     total: int
-    """Rows of the lane."""
+    """Number of rows in the lane."""
     strata: int
-    """Strata of a group."""
+    """Number of strata in a group."""
     key: int
 
     @staticmethod
@@ -58,7 +58,7 @@ class LateOrder:
 
     @property
     def problem(self) -> str:
-        """Reason why no rows can be late; empty: they can."""
+        """Reason why no rows can be late; empty if rows can be late."""
         if not self.strata:
             return f"has fewer than the {GROUPS * self.late.of:,} rows in that time that it takes"
         if self.groups < GROUPS:
@@ -67,17 +67,17 @@ class LateOrder:
 
     @property
     def group_rows(self) -> int:
-        """Rows of a group."""
+        """Number of rows in a group."""
         return self.strata * self.late.of
 
     @property
     def begins(self) -> int:
-        """Places before the first one that has a late row."""
+        """Number of places before the first place of a late row."""
         return _APART * self.strata * (self.late.of - self.late.rows)
 
     @property
     def groups(self) -> int:
-        """Whole groups; rows after them are in order."""
+        """Number of whole groups; the rows after the last one are in order."""
         return self.total // self.group_rows
 
     def rows_at(self, places: Rows) -> Rows:
@@ -125,7 +125,7 @@ class LateOrder:
         return found
 
     def _find_late_rows(self, groups: Rows, numbers: Rows) -> Rows:
-        """Return the late rows sent in these groups, given by numbers of late places in a group."""
+        """Return the late rows sent in these groups; `numbers` count late places in a group."""
         numbers = (numbers * self._factor + self._shift(groups)) % self._late
         strata, ranks = np.divmod(numbers, self.late.rows)
         strata += (groups - _APART) * self.strata
@@ -140,17 +140,17 @@ class LateOrder:
 
     @property
     def _late(self) -> int:
-        """Late rows of a group."""
+        """Number of late rows in a group."""
         return self.strata * self.late.rows
 
     @property
     def _end(self) -> int:
-        """The rows of all whole groups."""
+        """Number of rows in all whole groups."""
         return self.groups * self.group_rows
 
     @cached_property
     def _factor(self) -> int:
-        """Factor of a number in a group, which spreads the delays evenly."""
+        """Factor that maps late places of a group to late rows, so that delays vary evenly."""
         found = max(round(self._late * 0.618), 1)
         while gcd(found, self._late) > 1:
             found += 1
@@ -170,7 +170,7 @@ class LateOrder:
 
     @cached_property
     def _ranks(self) -> NDArray[np.int64]:
-        """Rank of each place among the punctual places of a pattern; ~rank if it is late."""
+        """Rank of each place among the punctual places of a pattern; ~rank for a late place."""
         is_late = np.zeros((_PATTERNS, self.late.of), np.bool_)
         np.put_along_axis(is_late, self._lates, values=True, axis=1)
         found: NDArray[np.int64] = np.where(

@@ -58,7 +58,7 @@ def draw_each(keys: Hashes, rows: Rows) -> Hashes:
 
 
 def draw_from(keys: Hashes, rows: Rows) -> Hashes:
-    """Return 64 uniform bits for each pair of a key and a row; keys may be drawn themselves."""
+    """Return 64 uniform bits for each pair of a key and a row; keys may be drawn, too."""
     values = rows.astype(np.uint64)
     values *= np.uint64(_GOLDEN)
     values += keys
@@ -89,9 +89,9 @@ def scale(values: Hashes, bound: int) -> NDArray[np.int64]:
 
 
 _LANES = 4
-"""Characters of a hash, each made of 16 bits: a character's share is off by 0.2 % at most."""
+"""Number of characters drawn from a hash, 16 bits each: their shares are off by at most 0.2 %."""
 _PASS_WORDS = 1 << 15
-"""Hashes drawn at once: many for a call of NumPy, few for the cache."""
+"""Number of hashes drawn at once: large for calls of NumPy, small for the cache."""
 
 
 @cache

@@ -51,7 +51,7 @@ def octets(items: Array) -> NDArray[np.uint8]:
 
 
 def find_unpadded(items: Array) -> NDArray[np.bool_] | None:
-    """Return a mask of the bytes that are not padding (NUL); None: all of them."""
+    """Return a mask of the bytes that are not padding (NUL); None: no padding."""
     letters = octets(items)
     return None if letters.min(initial=1) else letters != 0
 

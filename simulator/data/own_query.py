@@ -27,9 +27,9 @@ PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 START, END = "start", "end"
 """The parameters of a window: its first instant, and the instant after its last."""
 GIVEN = frozenset({"table", "bucket"})
-"""Placeholders for the place of the rows, which the module fills."""
+"""Placeholders for the table and its bucket, which the module replaces."""
 _MOST_TRIES = 64
-"""Tries to find a row in which a column is not NULL."""
+"""Maximum number of rows tried to find one in which a column is not NULL."""
 
 Number: TypeAlias = int | float
 Listed: TypeAlias = Number | str
@@ -60,13 +60,13 @@ class OwnQuery(Frozen):
     """A user's own query."""
 
     table: str = ""
-    """Empty: the only table."""
+    """Name of the table; empty: the only table."""
     columns: dict[str, Type]
-    """The columns of its answers, in order."""
+    """Columns of the answers, in order."""
     texts: dict[str, str]
-    """Module or language -> text."""
+    """Module or language -> text of the query."""
     window_ms: int = 0
-    """Length of a window of time from a random stored row on; 0: no window."""
+    """Length of a time window that begins at a random stored row; 0: no window."""
     parameters: dict[str, ParameterSource] = Field(default_factory=dict)
 
     def table_of(self, reader: DatasetReader) -> Table:
@@ -90,7 +90,7 @@ def placeholders(text: str) -> frozenset[str]:
 
 
 def fill(text: str, written: Mapping[str, str]) -> str:
-    """Return a text with its parameters replaced; inserted values are not searched again."""
+    """Return a text with its parameters replaced; inserted values may contain braces."""
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
 
@@ -125,7 +125,7 @@ class _Instances:
         )
 
     def instance(self, number: int) -> TextQuery:
-        """Return the instance of this number."""
+        """Return the instance with this number."""
         values = {
             name: self._draw(name, drawn, number) for name, drawn in self._query.parameters.items()
         }
@@ -153,7 +153,7 @@ class _Instances:
         return (int(draw(key, np.array([number]))[0]) * bound) >> 64
 
     def _draw_stored(self, name: str, column: Column, number: int) -> Any:
-        """Return the value of a column in a random row; ValueError if all rows tried have NULL."""
+        """Return a column's value in a random row; ValueError if it is NULL in every row tried."""
         table = self._table
         reader = self._reader.narrow([RowsQuery(table, (column.name,))])
         for attempt in range(_MOST_TRIES if self._rows else 0):

@@ -39,18 +39,18 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A numeric column compared with a number that its type holds exactly; NULL never matches."""
+    """A numeric column compared with a number that fits its type exactly; NULL never matches."""
 
     column: str
     operator: Operator
     value: float
     divisor: str | None = None
-    """Another numeric column: the quotient of both is compared, as doubles; by 0 it is NULL."""
+    """Numeric column that divides the compared one, as doubles; a quotient by 0 is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows that a query reads: all conditions hold for them."""
+    """The rows that a query reads: the rows for which all conditions hold."""
 
     one_of: tuple[OneOf, ...] = ()
     compared: tuple[Condition, ...] = ()
@@ -70,9 +70,9 @@ class Selection:
         return tuple((operator, end) for operator, end in ends if end is not None)
 
     def places(self, before: Callable[[int], int], count: int) -> range:
-        """Return which of `count` ascending instants are in the range of time.
+        """Return the indices, among `count` ascending instants, that are in the range of time.
 
-        `before` returns how many instants are before one; it may return less than 0 or more.
+        `before` returns the number of instants before a given one; the result is cut to 0..`count`.
         """
         start, stop = (
             end if limit is None else min(max(before(limit), 0), count)
@@ -109,11 +109,11 @@ class Aggregate:
     function: Function
     column: str | None = None
     wide: bool = False
-    """The sum of whole numbers or times may exceed 64 bits."""
+    """True if the sum of whole numbers or times may exceed 64 bits."""
 
     @property
     def label(self) -> str:
-        """The output's name."""
+        """Name of the output."""
         return f"{self.function}_{self.column}" if self.column else self.function.value
 
 
@@ -121,7 +121,7 @@ class Aggregate:
 class AggregateQuery:
     """Aggregates of the rows that match, in total or by tags and time bucket.
 
-    The answer's columns: the `by` tags, then the bucket's start ("bucket", int64 in the table's
+    The answer's columns are the `by` tags, then the bucket's start ("bucket", int64 in the table's
     time unit) if there is one, then the aggregates.
     """
 
@@ -132,7 +132,7 @@ class AggregateQuery:
     """Width of a time bucket in the table's time unit; a bucket starts at a multiple of it."""
     selection: Selection = EVERYTHING
     newest: int | None = None
-    """Limit: only this number of the latest buckets with rows; not together with `by`."""
+    """Maximum number of buckets, the latest with rows; not together with `by`."""
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
@@ -151,7 +151,7 @@ def count_rows(table: Table) -> AggregateQuery:
 
 @dataclass(frozen=True, slots=True)
 class NewestQuery:
-    """The newest row of each combination of tags: the tags, then the named columns.
+    """The newest row of each combination of tags, as the tags and then the named columns.
 
     No two rows of a combination have the same time.
     """
@@ -176,7 +176,7 @@ class DistinctQuery:
 
     @property
     def counts_rows(self) -> bool:
-        """True if no two rows have the same combination: it contains the natural key."""
+        """True if no two rows have the same combination, because it contains the natural key."""
         return bool(self.table.key) and {*self.table.key} <= {*self.columns}
 
 
@@ -186,10 +186,10 @@ class RowsQuery:
 
     table: Table
     columns: tuple[str, ...] = ()
-    """Empty: all of them."""
+    """Names of the columns to read; empty: all columns."""
     selection: Selection = EVERYTHING
     newest: int | None = None
-    """Limit: only this number of the latest rows; no two selected rows have the same time."""
+    """Maximum number of rows, the latest; no two selected rows have the same time."""
     hashed: RowHash | None = None
     """Hash to sum: the answer is the number of rows and the sum, exact or modulo 2**64."""
 
@@ -203,7 +203,7 @@ class RowsQuery:
 
     @property
     def read(self) -> tuple[Column, ...]:
-        """The columns of the answer."""
+        """Columns of the answer."""
         return tuple(map(self.table.column, self.columns)) or self.table.columns
 
 
@@ -211,7 +211,10 @@ Query: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery | RowsQuery
 
 
 def columns_of(query: Query) -> frozenset[str]:
-    """Return the columns that a query reads except the time; with the key if it reads ids."""
+    """Return the columns that a query reads.
+
+    The time is left out. The natural key is included if the query reads the ID.
+    """
     table, found = query.table, set[str]()
     match query:
         case AggregateQuery():
@@ -277,8 +280,7 @@ class Output:
     type: Type
     unit: TimeUnit
     ticks: int = 1
-    """Number of the driver's integers in one unit of time: times finer than the unit keep their
-    fraction."""
+    """Number of the driver's integers in one unit of time; finer times keep their fraction."""
     shortened: bool = False
     """True if a float32 arrives with the fewest digits that identify it, such as 20.2."""
     signless: bool = False

@@ -26,10 +26,10 @@ class QueryType(Generic[Asked_co]):
     varies: bool = True
     """True if instances differ; otherwise all are instance 0."""
     problem: str = ""
-    """Reason why this dataset has no instance of it; empty if it has."""
+    """Reason why this dataset has no instance of the type; empty if there are instances."""
 
     def number(self, number: int) -> int:
-        """Return the number of the instance to ask: this one, or 0 if all are alike."""
+        """Return the number of the instance to ask: `number`, or 0 if all instances are alike."""
         return number if self.varies else 0
 
 

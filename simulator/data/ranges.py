@@ -16,9 +16,12 @@ from simulator.frozen import Frozen
 
 LANE_BITS = 40
 LANE_ROWS = 1 << LANE_BITS
-"""Rows of a lane: a worker of a workload without an end writes rows lane * LANE_ROWS + sequence."""
+"""Number of rows in a lane.
+
+A worker of a workload without an end writes the rows lane * LANE_ROWS + sequence.
+"""
 MOST_ROWS = 1 << 62
-"""Limit of row numbers; they fit into 64 bits with room for arithmetic."""
+"""Upper limit of row numbers, which leaves room for arithmetic in 64 bits."""
 
 
 _FEW_ROWS = 4096
@@ -33,7 +36,7 @@ class RowRange(Frozen):
     """The table's place in the workload."""
     take: int = Field(0, ge=0, lt=1 << 63)
     every: int = Field(0, ge=0, lt=1 << 63)
-    """Both 0: all rows. The first round begins with `start`."""
+    """Number of rows in a round; rounds begin at `start`. 0, like `take`: all rows."""
 
     @model_validator(mode="after")
     def _in_one_lane(self) -> "RowRange":
@@ -57,7 +60,7 @@ class RowRange(Frozen):
         return rounds * self.take + min(rest, self.take) if self.every else rounds
 
     def number(self, place: int) -> int:
-        """Return the number of the row at this place, 0 for the first."""
+        """Return the number of the row at this place; the first row is at place 0."""
         if not self.every:
             return self.start + place
         return self.start + place // self.take * self.every + place % self.take
@@ -85,14 +88,14 @@ class RowRange(Frozen):
         return found
 
     def first(self, count: int) -> "RowRange":
-        """Return the range of the first `count` rows of this one."""
+        """Return the range of the first `count` rows of this range."""
         if count >= len(self):
             return self
         stop = self.number(count - 1) + 1 if count else self.start
         return self.model_copy(update={"stop": stop})
 
     def pieces(self, rows: int) -> Iterator["RowRange"]:
-        """Cut the range into ranges of at most `rows` rows, or of one round if that has more."""
+        """Cut the range into ranges of at most `rows` rows, or of one longer round."""
         rounds = max(rows // (self.take or 1), 1)
         step = rounds * (self.every or 1)
         for start in range(self.start, self.stop, step):
@@ -128,7 +131,7 @@ def sum_rows(ranges: Iterable[RowRange]) -> int:
 
 
 def find_held(ranges: Iterable[RowRange], table: int, rows: Rows) -> NDArray[np.bool_]:
-    """Return which of these rows of a table (its place) are in the ranges."""
+    """Return a mask of rows of a table, given by its place: True for rows in the ranges."""
     inside = np.zeros(len(rows), np.bool_)
     for item in ranges:
         if item.table == table:
@@ -170,7 +173,7 @@ def share(total: int, parts: int) -> list[int]:
 
 
 def distribute(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
-    """Distribute the rows start..stop in rounds: `takes[w]` rows to w, then to the next, ..."""
+    """Distribute the rows start..stop in rounds, with `takes[w]` rows for each worker w in turn."""
     every = sum(takes)
     turns = zip(takes, accumulate(takes, initial=start), strict=False)
     return [_distribute(first, stop, table, take, every) for take, first in turns]
@@ -209,7 +212,7 @@ def list_written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> li
 
 
 def cover(numbers: Rows, table: int) -> list[RowRange]:
-    """Return ranges of exactly these rising rows; a batch takes one or two."""
+    """Return ranges of exactly these rising rows; one or two for a batch."""
     if not len(numbers):
         return []
     gaps = np.diff(numbers)
@@ -275,7 +278,7 @@ def _number_chains(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
 
 
 def _rejoin(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
-    """Return the rounds that a whole chain has written as one range, and the rest of each range."""
+    """Join the rounds that all ranges of a chain have; return them, and the rest of each range."""
     first = chain[0]
     every = first.every
     if sum(item.take for item in chain) < every:  # the others have fewer rounds: two at most

@@ -199,7 +199,7 @@ class DatasetReader:
         return self._draw(self._workload, table, place, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
-        """Return a time in ms since 1970 that no row is before; None if times may fall."""
+        """Return a time in ms since 1970 that is not after any row; None if times may fall."""
         times: list[int] = []
         for item in ranges if self.time_rises else ():
             begins = self.time_at(item, 0)
@@ -240,7 +240,7 @@ class DatasetReader:
         return {name: column.take(back) for name, column in drawn.items()}
 
     def draw_rows(self, table: Table, rows: Rows) -> Block:
-        """Return these rows of a table as a block, whichever parts they belong to."""
+        """Return these rows of a table as a block, from all of its parts."""
         return self._draw_block(self.place(table), 0, rows)
 
     def blocks(
@@ -256,7 +256,8 @@ class DatasetReader:
 
         A turn has a block for each physical table with rows left. The blocks of the largest table
         have `block_rows` rows; smaller tables take part in proportion, by whole batches. Only the
-        last blocks of a table may end within a batch. Only turn `place` of each `every` is drawn.
+        last blocks of a table may end within a batch. Only turn `place` of each `every` turns is
+        drawn.
         """
         by_table: dict[int, list[RowRange]] = defaultdict(list)
         for item in ranges:
@@ -310,7 +311,7 @@ class DatasetReader:
 
 
 def _derive_seed(dataset: Dataset, correction: Correction) -> int:
-    """Return the seed of corrected fields; no user is likely to choose it."""
+    """Return the seed of corrected fields: a number that no user is likely to choose."""
     mixed = dataset.seed + correction.number * 0x9E37_79B9_7F4A_7C15
     return (mixed + MOST_ROWS * 2) % (MOST_ROWS * 4) - MOST_ROWS * 2
 

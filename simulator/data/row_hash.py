@@ -1,4 +1,4 @@
-"""Hashes of rows that databases compute in queries, and NumPy computes from the rows themselves.
+"""Row hashes that databases compute in queries, and NumPy from drawn rows.
 
 The sum of a table's hashes differs if any value differs, or if two values change places. Each value
 becomes a number that depends on the place of its column; the hash of a row is not a linear function
@@ -30,13 +30,13 @@ WHOLE, LONG = 2**33 - 9, 2**32 - 5
 """Moduli of integers; LONG is the second one for integers of 64 bits. Values of 32 bits never share
 a number, and the sum of a thousand columns fits into 64 bits."""
 COARSE, FINE = 2.0**20, 2.0**60
-"""Factors that turn doubles into integers: one keeps large numbers, the other those near zero."""
+"""Factors that turn doubles into integers: COARSE for large doubles, FINE for small ones."""
 LARGEST = 1e280
-"""Limit of doubles where a product must not overflow; larger ones count as this one."""
+"""Largest double where a product must not overflow; it replaces larger doubles."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
-"""The values that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
+"""Value that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
 _KNOWN_TEXT = np.array([TEXT.encode()])
 _XORSHIFT = np.uint64(0xD6E8FEB86659FD93)
 
@@ -55,7 +55,7 @@ class RowHash(ABC):
         """Return the hash of each row of a block."""
 
     def _columns(self, block: Block, but: Column | None = None) -> Iterator[Array]:
-        """Yield the numbers of each column, all but one."""
+        """Yield the numbers of each column, except the one named `but`."""
         for place, column in enumerate(block.table.columns):
             if column == but:
                 continue
@@ -83,18 +83,18 @@ class RowHash(ABC):
 
     @abstractmethod
     def hash_known(self) -> tuple[int, ...]:
-        """Return the results of the database's functions for the values of its probe."""
+        """Return the results that the database's functions must have for the probed values."""
 
 
 @dataclass(frozen=True)
 class JenkinsHash(RowHash):
-    """PostgreSQL's `hash...extended`, lookup3 by Bob Jenkins: hash partitions depend on it."""
+    """PostgreSQL's `hash...extended`, lookup3 by Bob Jenkins, which hash partitions use."""
 
     ticks_per_second: int | None = 10**6
     unseen = "the sign of zero"
 
     def of(self, block: Block) -> Hashes:
-        """Return the hash of each row's time, with all other columns in its seed."""
+        """Return the hash of each row's time; the other columns determine the seed."""
         time = block.table.time
         columns = [*self._columns(block, but=time)]
         seeds = reduce(np.bitwise_xor, columns) if columns else SEED
@@ -269,7 +269,7 @@ def _murmur(bits: Hashes) -> Hashes:
 
 @dataclass(frozen=True)
 class DuckDbHash(RowHash):
-    """DuckDB's `hash`, which its joins use and which may change between versions."""
+    """DuckDB's `hash`, which DuckDB uses in joins and may change between versions."""
 
     unseen = "the sign of zero"
 
@@ -326,7 +326,7 @@ def _xorshift_texts(texts: Array) -> Hashes:
 
 @dataclass(frozen=True)
 class RemainderHash(RowHash):
-    """Multiplies remainders of a weighted sum by two primes: for databases that only hash texts."""
+    """Product of a weighted sum's remainders by two primes, for databases that only hash texts."""
 
     saturates: bool = True
     """True if the database turns a double beyond 64 bits into the nearest integer of 64 bits."""

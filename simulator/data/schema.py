@@ -27,7 +27,7 @@ INTEGERS = frozenset({Type.INT16, Type.INT32, Type.INT64})
 FLOATS = frozenset({Type.FLOAT32, Type.FLOAT64})
 
 FLOAT64_EXACT = 2**53
-"""Doubles hold every integer up to this one."""
+"""Integer up to which doubles hold all integers."""
 
 _DTYPES: dict[Type, np.dtype[np.generic]] = {
     Type.INT16: np.dtype(np.int16),
@@ -65,7 +65,7 @@ class TimeUnit(StrEnum):
 
     @property
     def per_second(self) -> int:
-        """Units per second."""
+        """Number of units in a second."""
         return {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[self.value]
 
 
@@ -95,14 +95,16 @@ class Column:
     exact: bool = True
     """True if sums do not depend on order: integers, and floats on a grid of a power of two."""
     max_characters: int | None = None
-    """Longest text in characters; None: unknown."""
+    """Maximum number of characters in a text; None: unknown."""
     rounded: bool = False
-    """True if databases may differ in the last digits, as in means: conditions may use it, answers
-    do not have it."""
+    """True if databases may differ in the last digits, as in means.
+
+    Conditions may use such a column; answers do not contain it.
+    """
 
 
 _INDEX_NAME_BYTES = 63
-"""The shortest limit of a database, PostgreSQL's."""
+"""Maximum number of bytes in an index name: the limit of PostgreSQL is the lowest."""
 ID = Column("id", Type.TEXT, Role.KEY)
 """The column that `PrimaryKey.CLIENT` adds in front of the other columns."""
 
@@ -146,18 +148,18 @@ class Table:
     distinct_times: bool = False
     """True if no two rows have the same time, whatever their tags."""
     prefix: str = ""
-    """Prefix of name and group, added to the workload's own (`--table-prefix`)."""
+    """Prefix of the names of table and group (`--table-prefix`)."""
     signed: bool = False
     """True if the database records that this program created the table."""
 
     @property
     def base(self) -> str:
-        """Its name in the workload."""
+        """Name of the table in the workload."""
         return self.name.removeprefix(self.prefix)
 
     @property
     def container(self) -> str:
-        """Name of its bucket or database if tables of a group share one."""
+        """Name of the bucket or database: the group's if there is one, else the table's."""
         return self.group or self.name
 
     @property
@@ -175,7 +177,10 @@ class Table:
         raise KeyError(name)
 
     def find_unused(self, name: str) -> str:
-        """Return the name, with underscores if a column has it: a user's file may use any name."""
+        """Return the name, with underscores if a column has it.
+
+        A user's file may use any name for a column.
+        """
         return choose_name(name, {column.name for column in self.columns})
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
@@ -199,7 +204,7 @@ class Table:
         return self.with_role(Role.FIELD)
 
     def only(self, names: Collection[str]) -> "Table":
-        """Return the table with the time and these columns alone."""
+        """Return the table with only the time and these columns."""
         columns = (c for c in self.columns if c.name in names or c.role is Role.TIME)
         return replace(self, columns=tuple(columns))
 
@@ -223,7 +228,8 @@ class Table:
 def index_name(physical_name: str, index: Index) -> str:
     """Return the name of the index of a physical table.
 
-    A long name ends with a digest, because PostgreSQL truncates names, which could become equal.
+    A long name ends with a digest, because PostgreSQL truncates long names, and truncated names
+    could be equal.
     """
     name = f"{physical_name}_{index.name}_index"
     if len(name.encode()) <= _INDEX_NAME_BYTES:

@@ -4,8 +4,8 @@ A free walk is 0 at tick 0 and has steps of mean 0 and deviation 1. It is a tree
 of a level spans eight places, and the level above gives its two ends. Eight hashed normal draws
 lead from the left end; the distance by which they miss the right end is spread evenly over them. If
 the ends are as far apart as eight independent steps, the eight steps are independent and normal
-again. A tick takes five nodes; neighbouring ticks share them. The ends of the highest level, every
-32,768 ticks, are drawn independently: 3.8 days at an interval of 10 s.
+again. A tick takes five nodes; neighbouring ticks share them. The ends of the highest level are
+drawn independently, every 32,768 ticks (3.8 days at an interval of 10 s).
 
 Free walks are integer arithmetic on a table of 4,096 quantiles; other walks add products, sums and
 roundings of doubles. So every machine draws the same bits, however rows are grouped into blocks.
@@ -45,15 +45,15 @@ _QUANTILE_BITS = 12
 _LEVEL_BITS = 4
 _FINE, _START = 14, 15  # draws that belong to no level
 _PASS_NODES = 16_384
-"""Nodes drawn at once: enough to amortise NumPy calls, and small enough for the CPU cache."""
+"""Number of nodes drawn at once, to amortise NumPy calls and to fit into the CPU cache."""
 
 LEAST_STEP = -5
-"""Limit of a downward step in a free walk, so that a counter with mean step 5 never falls."""
+"""Lower limit of a step in a free walk, so that a counter with mean step 5 never falls."""
 
 BEYOND = math.sqrt(0.5)
 """Number of deviations beyond its clamps at which a clamped walk is reflected.
 
-Cut to its clamps, it is then on them as often as a walk that is clamped step by step. Such a walk
+Cut to its clamps, such a walk is on a clamp as often as a walk that is clamped step by step. A walk
 with density d next to a clamp is on the clamp with probability sqrt(1/2) * deviation * d, by
 Spitzer's identity for P(no partial sum is positive).
 """
@@ -63,7 +63,7 @@ class Distribution(StrEnum):
     """The movement of clamped walks."""
 
     UNPINNED = "unpinned"
-    """Reflected at both bounds, without drift: all values are equally likely, and none sticks."""
+    """Reflected at both bounds, without drift: equally likely values, none of them for long."""
     DOCUMENTED = "documented"
     """Moved by the document's code: walks with a drift reach a clamp and then stay on it."""
 
@@ -112,7 +112,7 @@ def _draw_places(keys: Hashes, places: Rows, level: int) -> Free:
 
 
 def _sum_draws(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
-    """Return the sums of the first 0..8 draws of each node, and its least draw."""
+    """Return the sums of the first 0..8 draws of each node, and the least draw of each node."""
     sums = np.zeros((_SPAN + 1, len(nodes), len(keys)), np.int32)
     least = np.zeros((len(nodes), len(keys)), np.int32)
     quantiles, mask = _make_quantiles(level), np.uint64((1 << _QUANTILE_BITS) - 1)
@@ -128,9 +128,9 @@ def _sum_draws(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
 
 
 def _straighten(drawn: Free, rise: Free, least: Free) -> None:
-    """Make straight lines of nodes with a step below the least one: one in 400,000.
+    """Replace nodes with a step below LEAST_STEP, one in 400,000, by straight lines.
 
-    The line itself is not too steep: no draw is beyond 3.7 deviations, so eight ticks fall by 33 at
+    A straight line is not too steep: no draw is beyond 3.7 deviations, so eight ticks fall by 33 at
     most.
     """
     steep = least + (rise >> _SPAN_BITS) < LEAST_STEP << FRACTION_BITS
@@ -163,7 +163,7 @@ def _make_quantiles(level: int) -> Free:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Rises from 0 by steps of this mean, at least 5, and deviation 1, cut to integers."""
+    """A walk that rises from 0 by steps of this mean (>= 5) and deviation 1, cut to integers."""
 
     mean: int
 
@@ -174,14 +174,14 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Drifting:
-    """Moves from 0 by steps of this mean and deviation 1, without bounds."""
+    """A walk from 0 by steps of this mean and deviation 1, without bounds."""
 
     mean: float
 
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """Moves between bounds by steps of this mean and deviation."""
+    """A walk between bounds by steps of this mean and deviation."""
 
     mean: float
     deviation: float
@@ -193,9 +193,10 @@ class Clamped:
 
 @dataclass(frozen=True, slots=True)
 class UpDown:
-    """Moves up to one bound, then down to the other, by steps of this mean and deviation.
+    """A walk up to one bound, then down to the other, by steps of this mean and deviation.
 
-    It turns exactly at the bounds, in both distributions; unpinned, it starts anywhere on its way.
+    The walk turns exactly at the bounds, in both distributions; an unpinned walk starts anywhere
+    between them.
     """
 
     mean: float
@@ -232,7 +233,7 @@ class Walks:
         self._gauges = {n: w for n, w in walks.items() if not isinstance(w, Counter)}
 
     def only(self, names: Collection[str]) -> "Walks":
-        """Return some of these walks; each is the same as among all."""
+        """Return some of these walks; their values do not depend on the selection."""
         some = {name: walk for name, walk in self._walks.items() if name in names}
         if len(some) == len(self._walks):
             return self
@@ -274,7 +275,7 @@ class Walks:
         }
 
     def _move(self, walk: Gauge, free: Doubles, start: Doubles, ticks: Rows) -> Doubles:
-        """Return a walk made of the free one, which is in units of 2**-16."""
+        """Return a walk made of a free walk, which is in units of 2**-16."""
         unit = 2.0**-FRACTION_BITS
         if isinstance(walk, Drifting):
             moved = free * unit

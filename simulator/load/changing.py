@@ -1,4 +1,4 @@
-"""Deletes the oldest stored rows, corrects others, and updates tags; times each request."""
+"""Deletes the oldest stored rows, corrects other rows, and updates tags; times each request."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ _Answer = TypeVar("_Answer")
 class Changer:
     """Changes rows through one session.
 
-    A failed request ends the run: which rows it changed is unknown.
+    A failed request ends the run, because the changed rows are unknown.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class _Timing:
         self._began_ns = self._ended_ns = time.perf_counter_ns()
 
     def exclude(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
-        """Yield payloads; the time to make them counts as the client's."""
+        """Yield payloads; the time to make payloads counts as the client's time."""
         while True:
             before_ns = time.perf_counter_ns()
             payload = next(payloads, None)

@@ -37,11 +37,11 @@ Rows: TypeAlias = tuple[tuple[Scalar, ...], ...]
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
 _TOGETHER_BYTES = 1 << 18
-"""Largest size of a message with several answers, of which only the rows in JSON are counted."""
+"""Maximum size of a message with several answers, measured by the rows in JSON alone."""
 _DRIFT = 1e-4
-"""Largest rate at which the clocks of two machines may drift apart."""
+"""Maximum rate at which the clocks of two machines may drift apart."""
 _CUT_OFF = 0.8
-"""Share of `silence_s` after which a worker counts as cut off: time must be left to report it."""
+"""Share of `silence_s` after which a worker counts as cut off, to leave time for the report."""
 
 
 class CollectorClient:
@@ -94,7 +94,7 @@ class CollectorClient:
         return reply
 
     def fold_task(self, folded: Folded | None) -> FoldReply:
-        """Return the fold of a task to the collector, and ask for the next task."""
+        """Send the fold of a task to the collector, and ask for the next task."""
         message = FoldRequest(index=self._index, folded=folded)
         return FoldReply.model_validate(self._post("/fold", dump(message), self._silence_s))
 
@@ -107,7 +107,7 @@ class CollectorClient:
         self._patience_s = 0.0
 
     def answers(self, query: str, found: Mapping[AnswerName, Rows]) -> None:
-        """Send answers to the collector, except those that it already has.
+        """Send answers to the collector, except answers that the collector already has.
 
         A message holds several small answers, or one large answer.
         """
@@ -139,7 +139,7 @@ class CollectorClient:
         self._post("/answers", dump(message), self._silence_s)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
-        """Post, and retry for a while; a message may therefore arrive twice.
+        """Post a message, and retry for a while; the message may therefore arrive twice.
 
         On a cluster, a worker may start before the collector or before the collector's name
         resolves; the network may fail briefly; a killed collector may leave half an answer.
@@ -178,7 +178,7 @@ class CollectorClient:
     def _raise_if_cut_off(self, since_s: float) -> None:
         """Raise RunError if connection attempts have had no answer at all for too long.
 
-        Before a collector starts, its machine refuses them, or its name does not resolve.
+        Before a collector starts, its machine refuses connections, or its name does not resolve.
         """
         if self._clock() - since_s >= _CUT_OFF * self._silence_s:
             raise RunError(
@@ -187,7 +187,7 @@ class CollectorClient:
             )
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
-        """Store the clock offset that the fastest round trip measured; on one machine it is exact.
+        """Store the clock offset of the fastest round trip; on one machine, the offset is exact.
 
         Processes of one machine share a monotonic clock, and read the time of day only once.
         """
@@ -203,7 +203,7 @@ class CollectorClient:
 
     @property
     def ticks(self) -> Ticks:
-        """Return how this machine's monotonic clock differs from the collector's, with drift."""
+        """Return the offset of this machine's monotonic clock from the collector's, with drift."""
         if not self._corrected_ns:
             return Ticks()
         age_ns = time.perf_counter_ns() - self._corrected_ns

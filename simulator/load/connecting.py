@@ -1,4 +1,4 @@
-"""Opens the connections of a worker, and opens them again when they are lost."""
+"""Opens the connections of a worker, and replaces lost ones."""
 
 import threading
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 0.25
-"""Longest pause between attempts: the resolution of an outage's end."""
+"""Maximum pause between attempts, and so the resolution of an outage's end."""
 
 
 OpenSession: TypeAlias = Callable[[float], Session]
-"""Opens one or several connections as a session, retrying for this many seconds."""
+"""Function that opens one or several connections as a session, retrying for some seconds."""
 
 
 class Stopped(Exception):
-    """The run is over; the worker reports its progress."""
+    """Error that ends work when the run is over; the worker then reports its progress."""
 
 
 class FailedElsewhere(Exception):
@@ -34,9 +34,9 @@ class FailedElsewhere(Exception):
 def connect(
     database: Database, stop: threading.Event, clock: Callable[[], float], within_s: float = 0.0
 ) -> Session:
-    """Open a connection; retry for `within_s`, at least for the database's `reconnect_s`.
+    """Open a connection; retry for `within_s`, but at least for the database's `reconnect_s`.
 
-    After that, the last error is raised. Stopped if the run ends meanwhile.
+    Raises the last error after that time, and Stopped if the run ends meanwhile.
     """
     deadline, pause_s = clock() + max(database.reconnect_s, within_s), _FIRST_PAUSE_S
     while True:
@@ -60,7 +60,7 @@ def was_rotated(database: Database, options: Options) -> bool:
 
 
 def may_pass(database: Database, error: Exception) -> bool:
-    """Return whether a driver's error may go away by itself: a full disk, or a refused login."""
+    """Return whether a driver's error may pass: a full disk, or a refused login."""
     return database.is_out_of_space(error) or database.is_refused_login(error)
 
 
@@ -86,7 +86,7 @@ def open_here(
 
 
 class WriterConnection:
-    """The session of a worker that writes; `restore` opens a new one when it is lost."""
+    """The session of a worker that writes; `restore` replaces a lost session."""
 
     def __init__(self, database: Database, open_session: OpenSession, retry_s: float) -> None:
         """Connect, retrying for `retry_s`."""
@@ -98,7 +98,7 @@ class WriterConnection:
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0
         self.in_flight = session.in_flight
-        """Copied from the session, since each send reads it."""
+        """Maximum number of batches in flight, copied because each send reads the number."""
 
     def explain(self, error: Exception) -> str:
         """Return the text of an error of the session, with a remedy if one is known."""
@@ -119,7 +119,7 @@ class WriterConnection:
         return found
 
     def restore(self, cause: str, within_s: float) -> None:
-        """Open a new session; RunError if that takes longer than this and `reconnect_s`."""
+        """Open a new session; RunError if that fails for both `within_s` and `reconnect_s`."""
         self.session.close()
         try:
             self._use(self._opened(within_s))

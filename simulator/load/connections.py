@@ -29,10 +29,13 @@ from simulator.modules.contract import (
 from simulator.protocol.records import RecordFormat
 
 _OPENING = 16
-"""Connections that a worker opens at the same time: servers queue few new connections."""
+"""Number of connections opened at the same time: servers queue few new connections."""
 _STACK_BYTES = 256 << 10
 _OTHER_FILES, _FILES_EACH = 200, 2
-"""A driver may open a second connection for requests other than batches."""
+"""Number of files of a process, and of each connection.
+
+A driver may open a second connection for requests other than batches.
+"""
 
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
@@ -72,7 +75,7 @@ class Connections(Session):
         """Open all connections. If one cannot be opened, close the others and raise its error.
 
         `meanings` holds the meanings of errors until they are looked up, also by a session that
-        replaces this one. SetupError if this process may not open enough files.
+        replaces this one. Raises SetupError if the process's limit of open files is too low.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
@@ -181,11 +184,11 @@ class Connections(Session):
 
     @property
     def alive(self) -> bool:
-        """True if every connection works, or a new one has taken its place."""
+        """True if every connection works or has been replaced."""
         return self._lost is None
 
     def begin(self, payload: Payload, done: Done) -> None:
-        """Send a payload over the connection that has been free for longest, or the next one."""
+        """Send a payload over the connection free for longest, or over the next one to be free."""
         self.have(lambda session: session.send(payload), done)
 
     def have(self, work: Callable[[Session], None], done: Done) -> None:

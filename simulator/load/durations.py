@@ -18,11 +18,11 @@ from simulator.protocol.numbers import Counts, counts_from, counts_of
 BUFFER = 1 << 14
 _LEAST_FOLDED = 1 << 10
 _FOLDED_NS = 30 * 10**9
-"""The fold size grows only while a portion is complete within this time."""
+"""Maximum time to complete a portion that still lets the fold size grow."""
 
 
 class FoldSize:
-    """Number of durations folded at once: it doubles while they arrive quickly."""
+    """Number of durations folded at once: the number doubles while durations arrive quickly."""
 
     def __init__(self) -> None:
         self.size = min(_LEAST_FOLDED, BUFFER)
@@ -47,7 +47,7 @@ class Durations:
         self._waiting: list[int] = []
         self._histogram = new_histogram()
         self._folded = counts_from(())
-        """Folded durations in coarse buckets; never changed in place: other threads read it."""
+        """Folded durations in coarse buckets; replaced, not changed: other threads read them."""
 
     def record(self, duration_ns: int) -> None:
         """Record one duration."""
@@ -78,7 +78,7 @@ class Durations:
         self._folded = self._folded + counts_of(durations_ns)
 
     def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the latencies of unsent queries: their lateness, and at least the fastest wait."""
+        """Return the latencies of unsent queries: the lateness, but at least the fastest wait."""
         self._fold()
         return at_least(self._histogram, late_ns)
 

@@ -40,7 +40,7 @@ def help_to_fold(
 def read_window(
     number: int, window: StoredWindow, rows: StoredRows, wanted: Callable[[], bool]
 ) -> Folded | None:
-    """Return the fingerprint of the rows of a window; None once it is no longer wanted."""
+    """Return the fingerprint of the rows of a window; None once `wanted` returns False."""
     found = rows.fingerprint(window, wanted)
     if found is None:
         return None

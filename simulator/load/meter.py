@@ -24,7 +24,7 @@ def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | No
 
 
 def _make_buffer() -> "array[int]":
-    """Return an array, in which storing an item takes half as long as in a NumPy array."""
+    """Return an array; storing an item takes half as long as in a NumPy array."""
     return array("q", bytes(8 * BUFFER))
 
 
@@ -41,7 +41,7 @@ class StageMeter:
     """Measures batches or queries of one worker by the stage in which they were due."""
 
     def __init__(self, stages: Sequence[LoadStage], start_ns: int) -> None:
-        """Store the start of the first stage; the others follow without a gap."""
+        """Store the start of the first stage; the other stages follow without a gap."""
         lengths = [stage.duration_s for stage in stages[:-1]]
         self._edges = start_ns + (np.cumsum([0.0, *lengths]) * 1e9).astype(np.int64)
         self._stages = [_Stage() for _ in stages]
@@ -119,7 +119,7 @@ class Meter:
         stages: Sequence[LoadStage] = (),
         outages: Outages | None = None,
     ) -> None:
-        """Store the start of the clock; batches due in the warm-up after it are counted apart.
+        """Store the start of the clock; batches due in the warm-up are counted separately.
 
         `stages` follow the warm-up; `outages` is given every acknowledgement.
         """
@@ -131,16 +131,16 @@ class Meter:
         self._last_ns = start_ns
         self.rows = 0
         self.warmup_rows = 0
-        """Rows of the warm-up, part of `rows`."""
+        """Number of rows in the warm-up, part of `rows`."""
         self._warmup_sends = 0
         self.sends = 0
         """Number of measured batches."""
         self.payload_bytes: int | None = 0
-        """Size of the measured batches; None if the size of one is unknown."""
+        """Size of the measured batches; None if the size of a batch is unknown."""
         self.due_until_ns: int | None = None
         """Time until which acknowledged batches cover the schedule; None without a rate."""
         self.unsent = 0
-        """Batches that fell due in the measured part and were not sent before its end."""
+        """Number of batches that were due in the measured part and not sent before its end."""
         self._ends = _make_buffer()
         self._latencies = _make_buffer()
         self._counts = _make_buffer()

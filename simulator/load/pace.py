@@ -1,4 +1,4 @@
-"""The schedule of a worker: when its batches or queries are due, and until when."""
+"""The schedule of a worker: the due times of its batches or queries, and the end."""
 
 import math
 import threading
@@ -16,7 +16,7 @@ from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
 _MOST_UNSENT = 1 << 17
-"""Largest number of due times kept of one pace: a rate far too high leaves billions unsent."""
+"""Maximum number of due times kept for a pace: at too high a rate, billions are unsent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Pace:
     """The rate at which to send or to ask, and the duration."""
 
     rate_per_s: float = 0.0
-    """Rows or queries; 0: as fast as possible."""
+    """Number of rows or queries per second; 0: as fast as possible."""
     turn: float = 0.0
-    """The place of this worker among all, 0..1: it spreads the due times of workers."""
+    """Place of this worker among all, 0..1; it spreads the due times of the workers."""
     duration_s: float = 0.0
     """Time from `from_s` on during which batches or queries begin; 0: no limit."""
     from_s: float = 0.0
@@ -60,11 +60,11 @@ class Kept(NamedTuple):
     late_ns: NDArray[np.int64]
     """Time from each due time until the worker was free again."""
     each: int = 1
-    """Number of batches or queries for each due time, if there are very many."""
+    """Number of batches or queries per due time, if there are very many."""
 
 
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
-    """Return the paces of a worker among several: one, or one for each stage in which it is active.
+    """Return the paces of one of several workers: one, or one for each stage of the worker.
 
     `rate_per_s` is the joint rate of all active workers in stages without a rate.
     """
@@ -108,9 +108,9 @@ class Timetable:
             self._scheduled = pace.turn * self._batch_rows
 
     def due_ns(self, now_ns: int, rows: int = 1) -> int:
-        """Return the due time of the next query, or batch of `rows` rows; NEVER_NS without one.
+        """Return the due time of the next query, or batch of `rows` rows; NEVER_NS if none is due.
 
-        Without a rate it is due now, or when the pace begins.
+        Without a rate, the query or batch is due now, or when the pace begins.
         """
         while self._paces:
             pace = self._paces[0]

@@ -46,7 +46,7 @@ class Stopwatch:
 
 
 def cpu_clock(*, embedded: bool) -> Callable[[], float]:
-    """Return the clock of this process's CPU time; always 0 if the database is part of it."""
+    """Return the clock of this process's CPU time; always 0 if the database is in this process."""
     return (lambda: 0.0) if embedded else time.process_time
 
 
@@ -80,9 +80,9 @@ class RunClock:
         return self._started is not None
 
     def stop(self, length_s: float | None = None, inactive_s: float = 0.0) -> None:
-        """Note the end of the measured part, if it has begun: `length_s` after its start, or now.
+        """Note the end of the measured part, if it has begun: `length_s` after the start, or now.
 
-        For `inactive_s` of it, nothing was due.
+        Nothing was due for `inactive_s` of the measured part.
         """
         if self._started is None:
             return
@@ -97,7 +97,7 @@ class RunClock:
         return instant_s(instant_ns) + self._offset_s()
 
     def instant_ns(self, instant_s: float) -> int:
-        """Return the instant of time.perf_counter_ns() of a time on the collector's clock."""
+        """Return the instant of time.perf_counter_ns() for a time on the collector's clock."""
         return int((instant_s - self._offset_s() - ahead_s()) * 1e9)
 
     def report_clock(self) -> Clocked:

@@ -99,16 +99,16 @@ class Worker:
         """Durations of the changes, if no rows are inserted."""
         self._prefilled = 0
         self._over_query = ""
-        """Query of the last ended ramp."""
+        """Query of the ramp that ended last."""
         self._reported = False
-        """True once its own part is done: then it only helps, and ends without an error."""
+        """True once the worker's part is done; then it only helps, and ends without errors."""
         self._broken = ""
-        """Why this worker cannot continue, unless the collector stopped the run."""
+        """Reason why this worker cannot continue, unless the collector stopped the run."""
         self._sending: SendingProcess | None = None
-        """The process that has its connections, if a fault kills that process."""
+        """The process with the worker's connections, if a fault kills that process."""
         self._run_clock = RunClock(clock, lambda: client.clock_offset_s, self._cpu_s)
         self._timed = False
-        """True if its rows belong to the timed part."""
+        """True if the worker's rows belong to the timed part."""
         self._changes: tuple[ChangeTimes, ...] = ()
         self._log: SendLog | None = None
         """Log of the timed batches, if queries ask about fresh rows."""
@@ -163,7 +163,7 @@ class Worker:
                 self._change(task)
 
     def _help(self) -> None:
-        """Fold rows for the collector, which continues without this worker if that fails."""
+        """Fold rows for the collector, which continues without this worker if folding fails."""
         self._reported = True
         self._client.repeat_nothing()
         try:
@@ -179,7 +179,7 @@ class Worker:
         self._stop.set()
 
     def _beat(self) -> None:
-        """Show the collector that this worker is alive; end without it if it is silent."""
+        """Show the collector that this worker is alive; end if the collector is silent."""
         began_s, timeout_s, workers = self._clock(), self._spec.timeout_s, len(self._spec.workers)
         every_s = heartbeat_s(workers)
         if every_s > HEARTBEAT_S:  # spread the heartbeats of many workers
@@ -202,7 +202,7 @@ class Worker:
             self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
-        """Stop; exit if the database blocks this process, since nothing else may end it."""
+        """Stop; exit if the database blocks this process, because nothing else may end it."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
             if self._reported:
@@ -298,7 +298,7 @@ class Worker:
 
     @property
     def _paces(self) -> list[Pace]:
-        """The paces of its inserts; workers that write have the lowest indexes."""
+        """Paces of the worker's inserts; workers that write have the lowest indexes."""
         clocking = self._spec.clocking
         return paces_of(clocking, self._index, len(self._spec.inserts), clocking.rows_per_s)
 
@@ -356,7 +356,7 @@ class Worker:
         asking.carry_out(task)
 
     def _list_sent(self) -> tuple[RowRange, ...] | None:
-        """Return the timed rows that were sent; None if all planned rows were."""
+        """Return the timed rows that were sent; None if all planned rows were sent."""
         if not isinstance(self._task, InsertTask) or not self._sender or not self._timed:
             return None
         timed = self._task.timed

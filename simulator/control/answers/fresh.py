@@ -23,7 +23,7 @@ from simulator.verify.fresh.arriving import (
 )
 
 MOST_BYTES = 256 << 20
-"""Largest size of all parts of a run, as text."""
+"""Maximum size of all parts of a run, as text."""
 
 
 class Arrivals:
@@ -35,7 +35,10 @@ class Arrivals:
         self._bytes = 0
 
     def take(self, part: SentBatches | FreshAnswers) -> bool:
-        """Keep a part; return whether it is new. Rejected if it is not the worker's next part."""
+        """Keep a part; return whether the part is new.
+
+        Raises Rejected if the part is not the worker's next part.
+        """
         kept: list[ArrivalPart] = (
             self._sent[part.index]  # type: ignore[assignment]
             if isinstance(part, SentBatches)

@@ -24,10 +24,10 @@ Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
 _MOST_OWN_VALUES = 1 << 18
-"""Largest number of values in kept answers to own queries, which compare targets."""
+"""Maximum number of values in kept answers to own queries, by which targets are compared."""
 _NO_TRUTH = "the answers to own queries are not checked: no truth of them is known"
 _LISTED = 5
-"""Wrong answers of a query type that a verdict describes."""
+"""Maximum number of wrong answers of a query type that a verdict describes."""
 
 
 class Judge:
@@ -105,7 +105,7 @@ class Judge:
     def list_unchecked(
         self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
     ) -> tuple[QueryVerdict, ...]:
-        """Return the answers to own queries, unchecked: their truth is unknown."""
+        """Return the answers to own queries, unchecked because their truth is unknown."""
         found: list[QueryVerdict] = []
         for name, query_type in types.items():
             first, count = self._database.statement(query_type.instance(0)), 0

@@ -12,16 +12,16 @@ from simulator.protocol.events import Occurrence
 
 SAMPLE_S = 1.0
 MOST_CHANGES = 500
-"""Largest number of changes in a result; further changes are joined with their neighbours."""
+"""Maximum number of changes in a result; further changes are joined with their neighbours."""
 _FIRST_S = 5.0
-"""Longest wait for the first counters, and after the run for the last ones."""
+"""Maximum wait for the first counters, and after the run for the last ones."""
 _LONGEST_PAUSE_S = 30.0
-"""Longest pause between attempts to read the counters of a server that refuses to show them."""
+"""Maximum pause between attempts to read counters that a server refuses to show."""
 
 
 class _Change(NamedTuple):
     at_s: float
-    """Time of its discovery, in seconds since 1970."""
+    """Time at which the change was seen, in seconds since 1970."""
     name: str
     times: int
 
@@ -40,12 +40,12 @@ class BackgroundWatch:
         self._sample_s = self._pause_s = sample_s
         self._over = threading.Event()
         self._read = threading.Event()
-        """Set after the first attempt to read the counters."""
+        """Event that is set after the first attempt to read the counters."""
         self._thread = threading.Thread(target=self._watch, name="background work", daemon=True)
         self._since_s: float | None = None
         """Time at which the counters were first read."""
         self._is_whole = False
-        """True if they were also read at the end."""
+        """True if the counters were also read at the end."""
         self._last: dict[str, int] = {}
         self._changes: list[_Change] = []
 
@@ -94,7 +94,7 @@ class BackgroundWatch:
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
 
     def _follow(self, counters: ReadCounters) -> bool:
-        """Read the counters until the end; return whether there are any."""
+        """Read the counters until the end; return whether the server has any."""
         while True:
             is_last = self._over.is_set()
             self._note(counters())
@@ -119,7 +119,7 @@ class BackgroundWatch:
 
 
 def _join(changes: list[_Change], since_s: float, width_s: float) -> list[_Change]:
-    """Join the changes of each counter within the same interval; the first one sets the time."""
+    """Join the changes of each counter within the same interval, at the time of the first one."""
     found: dict[tuple[str, int], _Change] = {}
     for each in changes:
         key = each.name, int((each.at_s - since_s) / width_s)

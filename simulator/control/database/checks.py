@@ -31,7 +31,7 @@ from simulator.records.scan import scan
 
 
 def probe(database: Database) -> Iterator[CheckEvent]:
-    """Yield the steps of a check; SetupError with the name of the first one that fails."""
+    """Yield the steps of a check; SetupError with the name of a step that fails."""
     scratch = Table(
         f"{OWN}check_{os.urandom(4).hex()}",
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
@@ -75,7 +75,7 @@ def _write_and_read(database: Database, scratch: Table) -> None:
 
 
 _LISTED = 5
-"""Names in a folder that a message lists."""
+"""Maximum number of names that a message lists of a folder."""
 
 
 def scan_file(spec: RunSpec) -> Scanned:
@@ -103,7 +103,7 @@ def scan_file(spec: RunSpec) -> Scanned:
 
 
 def _expect_plain(file: RecordsFile) -> None:
-    """Raise ConfigError for a compressed file: workers start to read in the middle of a file."""
+    """Raise ConfigError for a compressed file, because workers start to read in its middle."""
     try:
         compression = compression_in(Path(file.path))
     except OSError as error:
@@ -157,7 +157,7 @@ def _exists(path: Path) -> bool:
 
 
 def _expect_file(path: str, file: RecordsFile, option: str) -> None:
-    """Raise ConfigError, which lists the folder of the file, unless it is a regular file."""
+    """Raise ConfigError, with the names in the folder, unless the path is a regular file."""
     place = Path(path)
     try:
         if place.is_file():

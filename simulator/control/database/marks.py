@@ -1,8 +1,8 @@
 """Reads and writes the marks of a database, in a separate table.
 
-Each module creates, writes and queries the table like the tables of a workload. It has a row for
-each integer of a mark. The rows are a second apart, because some databases keep one row a second,
-and no row lies in the future.
+Each module creates, writes and queries the table like the tables of a workload. The table has a row
+for each integer of a mark. The rows are a second apart, because some databases keep one row a
+second, and no row lies in the future.
 """
 
 import time
@@ -33,13 +33,13 @@ TABLE = Table(
     signed=True,
 )
 SPARE = replace(TABLE, name=f"{OWN}marks_kept")
-"""Keeps the newest marks while the main table is created again, so that a crash loses none."""
+"""Table with the newest marks while the main table is created again: a crash loses no mark."""
 _BATCH_ROWS = 1000
 _MOST_ROWS = 3000
-"""A table with more rows is created again, with the newest marks only."""
+"""Maximum number of rows; a larger table is created again, with only the newest marks."""
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""Pauses before the looks for an acknowledged mark: at first, and once all rows are visible."""
+"""Pauses before queries for an acknowledged mark: at first, and once all rows are visible."""
 _SINCE_MS, _UNTIL_MS = 10**12, 10**13
 """Bounds of the times of marks: 2001 and 2286."""
 
@@ -50,12 +50,12 @@ class MarkTable:
     def __init__(self, database: Database) -> None:
         self._workload = database
         self._seconds: list[int] = []
-        """The known times of rows."""
+        """Known times of rows."""
         self._last_ms = 0
         self.missing = ""
-        """Why the database cannot store marks; empty if it can."""
+        """Reason why the database cannot store marks; empty if it can."""
         self.unread = ""
-        """Why the marks could not be read; empty if they were read, or do not exist."""
+        """Reason why the marks could not be read; empty if they were read, or do not exist."""
 
     @property
     def _database(self) -> Database:
@@ -97,7 +97,8 @@ class MarkTable:
     def foreign(self) -> dict[str, Existing]:
         """Return the foreign objects with the name of the table, by their names.
 
-        SetupError if an object is like ours and cannot be read, since it may be foreign or not.
+        Raises SetupError if an object resembles our table and cannot be read, because the object
+        might be foreign.
         """
         found = self._database.find_existing(self._database.objects(TABLE))
         return found if self._is_foreign(found, TABLE) else {}
@@ -111,7 +112,7 @@ class MarkTable:
         return self._database.contents(name, found)
 
     def _has_marks(self, found: Mapping[str, Existing], table: Table) -> bool:
-        """Return whether an existing table has the columns of ours, and rows as we write them."""
+        """Return whether an existing table has our columns, and rows in the form of our rows."""
         try:
             with self._database.connect() as session:
                 rows = self._read_rows(session, table)
@@ -132,7 +133,7 @@ class MarkTable:
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
 
     def _may_be_ours(self, found: Iterable[str], table: Table, error: Exception) -> bool:
-        """Return whether a table that cannot be read may have the columns and types of ours."""
+        """Return whether a table that cannot be read may have our columns and types."""
         is_missing = MISSING in str(self._database.setup_error(error))  # a column that ours has
         if is_missing or isinstance(error, ValueError):  # or a value of another type
             return False
@@ -141,11 +142,11 @@ class MarkTable:
         return True
 
     def replace(self) -> None:
-        """Drop the objects with the name of the table, which `open` then creates."""
+        """Drop the objects with the name of the table, so that `open` creates the table."""
         self._database.drop(self._database.objects(TABLE))
 
     def open(self) -> None:
-        """Create the table if it does not exist; `missing` has the reason if that fails."""
+        """Create the table if it does not exist; after a failure, `missing` has the reason."""
         known = self.read().entries
         if known and self._has_spare:  # a crash has left both
             self._rewrite()
@@ -257,7 +258,7 @@ class MarkTable:
 
 
 def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return this many seconds up to now, or before all stored rows if some of them are taken."""
+    """Return this many seconds up to now, or, if some are taken, before all stored rows."""
     last = int(time.time())  # noqa: TID251
     if taken and max(taken) > last - rows:
         last = min(taken) - 1
@@ -281,6 +282,6 @@ def _drop_nulls(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]
 
 
 def _may_be_of_mark(row: Mapping[str, int]) -> bool:
-    """Return whether a row can belong to a mark, which need not be complete."""
+    """Return whether a row can belong to a mark, complete or incomplete."""
     whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
     return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

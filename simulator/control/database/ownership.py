@@ -63,7 +63,7 @@ def _list_tables(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
 def recognise(
     database: Database, found: Mapping[str, Existing], claims: Sequence[Claim]
 ) -> dict[str, bool]:
-    """Return the existing objects that are ours, and whether each has its signature."""
+    """Return the existing objects that are ours -> whether the object has a signature."""
     alike = [name for name, each in found.items() if each.alike]
     signed = database.find_signed(alike) if alike else {}
     ours: dict[str, bool] = {}
@@ -113,7 +113,7 @@ class Ownership:
 
     @property
     def no_mark(self) -> str:
-        """Return why no mark could be kept or read; empty if marks can be."""
+        """Return the reason why no mark could be kept or read; empty if there is none."""
         return self._book.missing or self._book.unread if self._book else ""
 
     def read(self, *, visible: bool = False) -> Marks:
@@ -124,7 +124,7 @@ class Ownership:
 
     @cached_property
     def _needed(self) -> dict[str, tuple[str, ...]]:
-        """Table -> the names that it needs in the database."""
+        """Table -> the names that the table needs in the database."""
         return {n: tuple(self._database.objects(table)) for n, table in self._tables.items()}
 
     @property
@@ -193,10 +193,10 @@ class Ownership:
     # --- how they become ours ------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Drop the objects of earlier inserts for these tables, and those that the user replaces.
+        """Drop the objects of earlier inserts for these tables, and objects that the user replaces.
 
-        A mark is written first. It does not name objects that only the user's consent allows to
-        drop. An object that takes one of the names later is left alone.
+        A mark is written first, without the objects that only the user's consent allows to drop. An
+        object that takes one of the names later is left alone.
         """
         found, ours, claims = self._former()
         replaced = [n for n in self._spec.replace_tables if n in found and n not in ours]
@@ -242,7 +242,7 @@ class Ownership:
     def record(
         self, state: State, stored: Dataset | None = None, uncertain: Sequence[RowRange] = ()
     ) -> None:
-        """Record the state of the rows of this insert; by default `stored` is its plan."""
+        """Record the state of the rows of this insert; by default `stored` is the plan."""
         mark = self._mark(state, stored)
         self._record(mark.model_copy(update={"uncertain": merge(uncertain)}))
 
@@ -295,9 +295,9 @@ class Ownership:
     # --- which rows they hold ------------------------------------------------------------------
 
     def find_mark(self, *, visible: bool = False) -> Mark | None:
-        """Return the mark of the expected rows, if there is one; SetupError if others are stored.
+        """Return the mark of the expected rows, if there is one; SetupError if other rows are.
 
-        Callers read it again with `visible` before they report wrong data.
+        Callers read the mark again with `visible` before they report wrong data.
         """
         mark = self.read(visible=visible).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
@@ -314,5 +314,5 @@ def _flatten(names: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _leave_out(foreign: Mapping[str, Existing], replaced: Sequence[str]) -> dict[str, Existing]:
-    """Return foreign objects without the replaceable ones that the user replaces."""
+    """Return foreign objects, without those replaceable objects that the user replaces."""
     return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}

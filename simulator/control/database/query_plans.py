@@ -11,9 +11,9 @@ from simulator.protocol.events import QueryPlans, StatementPlan
 from simulator.protocol.spec import QueryLoad
 
 MOST_STATEMENTS = 4
-"""Largest number of statements explained for one query, such as one for each physical table."""
+"""Maximum number of statements explained for one query, such as one for each physical table."""
 _MOST_CHARACTERS = 1 << 14
-"""Largest length of the plans of a query type, and of their shapes."""
+"""Maximum length of the plans of a query type, and of their shapes."""
 _CUT = "\n..."
 
 
@@ -33,7 +33,7 @@ def explain_queries(
 
 
 def _explain(database: Database, name: str, statement: Statement) -> QueryPlans:
-    """Return the plans of a statement, over a new connection, which an error may break."""
+    """Return the plans of a statement, read over a new connection, as an error may break it."""
     redact = database.options.redact
     try:
         with database.connect() as session:

@@ -1,4 +1,4 @@
-"""Explains why a run is refused, since tables are foreign or hold other rows, and the remedies."""
+"""Explains the refusal of a run, because of foreign tables or other rows, and the remedies."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -23,12 +23,12 @@ def list_reserved(tables: Iterable[Table]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """An object that has a name that a run needs, and that this program did not make."""
+    """An object with a name needed by a run, but not made by this program."""
 
     name: str
     existing: Existing
     contents: Contents | None = None
-    """None: it stores nothing."""
+    """Size of the stored contents; None: the object stores nothing."""
 
     @property
     def description(self) -> str:
@@ -40,7 +40,7 @@ class Foreign:
 def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
     """Return why a run is refused, and the remedies.
 
-    `prefixes`: whether --table-prefix is a remedy; `drops`: whether the run drops and creates the
+    `prefixes` is True if --table-prefix is a remedy, `drops` if the run drops and creates the
     tables.
     """
     *others, last = (each.description for each in foreign)

@@ -38,7 +38,7 @@ _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that decide for each uncertain row whether it is stored."""
 
 _MOST_UNCERTAIN = 1 << 27
-"""Largest number of uncertain rows that an insert leaves; with more, all its rows count as such."""
+"""Maximum number of uncertain rows of an insert; with more, all its rows are uncertain."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
@@ -181,7 +181,7 @@ class DatabaseWork:
             raise explain_count(self._spec.target, mark, stored, expected)
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
-        """Return the mark of the expected rows; SetupError if others or only some are stored."""
+        """Return the mark of the expected rows; SetupError if other or only some rows are."""
         mark = self.ownership.find_mark(visible=visible)
         if self.ownership.is_interrupted(mark):
             raise explain_unfinished(self._spec.target, mark)
@@ -303,7 +303,7 @@ class DatabaseWork:
 
 
 def _doubt(facts: Server) -> Server:
-    """Return facts that promise nothing: statements of the user may have changed them."""
+    """Return facts without promises, because statements of the user may have changed them."""
     why = "unless a statement of --setup changed that, which this database does not report"
     return replace(facts, durable=facts.durable and None, durability=f"{facts.durability}, {why}")
 

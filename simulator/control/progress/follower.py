@@ -17,7 +17,7 @@ from simulator.protocol.spec import RunSpec, Work
 
 _POLL_S = 0.5
 _PROGRESS_PARTS = 200
-"""Approximate number of progress reports in a phase: the log of a long run stays short."""
+"""Approximate number of progress reports in a phase, so that the log of a long run stays short."""
 _PULSES = 3
 """Number of events, in every phase, within the time that counts as silence."""
 _SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED, Work.CHANGE)
@@ -50,13 +50,13 @@ class Follower:
         """Time for which this process was stopped while the workers were timed."""
         self._paused_began_s = 0.0
         self._warmup_rows = 0
-        """Rows acknowledged at the end of the warm-up."""
+        """Number of rows acknowledged at the end of the warm-up."""
         self._asking = ""
         self._asked_runs = 0
-        """Runs of the current query in the last report."""
+        """Number of runs of the current query in the last report."""
         self._ready = 0
         self._reported: set[int] = set()
-        """Workers with a report that was written."""
+        """Indexes of the workers with a report that has been written."""
 
     async def report(self) -> None:
         """Report the progress of the workers until cancelled."""
@@ -140,7 +140,7 @@ class Follower:
         return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:
-        """Write each report once: from then on, the run does not need its worker."""
+        """Write each report once; after this, the run no longer needs the worker that sent it."""
         for report in reports:
             if report.index not in self._reported:
                 self._reported.add(report.index)

@@ -1,7 +1,7 @@
 """The phases of a run, and the writer of its events.
 
-A separate thread writes the events to standard output. If their reader stops, the full pipe must
-not keep the collector from hearing its workers.
+A separate thread writes the events to standard output. If the reader of the events stops, the full
+pipe must not keep the collector from hearing its workers.
 """
 
 import queue
@@ -20,7 +20,7 @@ from simulator.protocol.spec import RunSpec
 
 
 class Phases:
-    """Tracks the phases of a run; the start of each is an event."""
+    """Tracks the phases of a run; the start of each phase is an event."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Phases:
         self.began_at_s = 0.0
         """Start of the phase, in seconds since 1970."""
         self.entered_s = 0.0
-        """Time at which it was entered, on the run's own clock."""
+        """Time at which the phase was entered, on the run's own clock."""
         self.seconds: dict[str, float] = {}
         """Durations of the phases that have ended."""
 
@@ -68,7 +68,7 @@ class Phases:
             self.now = ""
 
     def make_exact(self, spec: RunSpec) -> None:
-        """Replace the durations of insert phases by those from the barrier and the reports."""
+        """Replace the durations of insert phases by durations from the barrier and the reports."""
         start = spec.barrier
         first_s = self._run.first_arrival_s.get(start)
         released_s = self._run.released_s.get(start)
@@ -89,7 +89,7 @@ class Phases:
 
 
 _EVENTS_OF_A_COLLECTOR = 10**9
-"""Offset between the event numbers of two successive collectors: numbers only rise."""
+"""Offset between the event numbers of successive collectors, so that numbers only rise."""
 
 
 class EventWriter:

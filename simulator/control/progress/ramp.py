@@ -36,7 +36,8 @@ def decide(
 ) -> RampEnd | bool:
     """Return whether to let more workers in after the last sample, or why the ramp is over.
 
-    `released_at_s` is when workers were last let in, `waiting` the number of other workers.
+    `released_at_s` is the time at which workers were last let in, `waiting` the number of other
+    workers.
     """
     average = average_s(samples, ramp.window_s)
     if average is None:
@@ -101,7 +102,7 @@ class Ramping:
             self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
 
     def restore(self, what: Stepped | Ramped) -> None:
-        """Restore a step, or the end of a ramp, of another collector."""
+        """Restore a step, or the end of a ramp, that another collector has noted."""
         match what:
             case Stepped(query=query, step=step, more=more):
                 self._steps[query].append(step)

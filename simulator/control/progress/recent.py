@@ -1,7 +1,7 @@
 """Samples the workers' activity in the last seconds, from their heartbeats.
 
 A rate is measured between two heartbeats of the same worker, so the time of the sample does not
-change it. Latencies include those counted since the heartbeat before the window.
+change it. Latencies are counted from the last heartbeat before the window.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from simulator.protocol.numbers import Counts, counts_from, quantile_ms
 from simulator.protocol.spec import Work
 
 _RATE_BEATS = 1.8
-"""Shortest time over which a rate is measured, in heartbeats."""
+"""Minimum time over which a rate is measured, in heartbeats."""
 SAMPLE_S = 1.0
 """Interval at which the workers are sampled."""
 _SAMPLES = 3600
@@ -50,9 +50,9 @@ class Recent:
         self._beside = frozenset(beside)
         self._sampled_s = 0.0
         self._heard: dict[int, deque[_Beat]] = {}
-        """Worker -> its heartbeats of the present phase in the window, and one before it."""
+        """Worker -> heartbeats of the present phase in the window, and the last one before it."""
         self._runs: dict[str, int] = {}
-        """Query -> the most runs in a sample: workers that have moved on report other runs."""
+        """Query -> maximum of runs in a sample, as workers that move on report other runs."""
 
     def note(self) -> None:
         """Read the new heartbeats; call it about as often as they arrive."""
@@ -68,7 +68,7 @@ class Recent:
                 known.popleft()
 
     def is_due(self, entered_s: float, pulse_s: float) -> bool:
-        """Return whether the next sample of a phase is due; it is at the latest after `pulse_s`."""
+        """Return whether the next sample of a phase is due, at the latest after `pulse_s`."""
         now_s = self._clock()
         every_s = max(SAMPLE_S, min((now_s - entered_s) / _SAMPLES, pulse_s))
         return now_s - max(self._sampled_s, entered_s) >= every_s - HEARTBEAT_S / 2
@@ -78,7 +78,7 @@ class Recent:
     ) -> SampleEvent:
         """Return a sample of the workers in a phase, or of the workers that ask `query`.
 
-        `began_s` is when they were let into the phase, on the clock of `at_s`.
+        `began_s` is the time at which the workers were let into the phase, on the clock of `at_s`.
         """
         self._sampled_s = self._clock()
         since_s = None if began_s is None else self._clock() - (at_s - began_s)
@@ -136,13 +136,13 @@ class Recent:
         )
 
     def worker_phase(self, phase: str) -> str:
-        """Return the workers' name of a phase: they do not distinguish the warm-up."""
+        """Return the workers' name of a phase; workers do not distinguish the warm-up."""
         return self._barrier if phase == WARMUP else phase
 
     def _per_s(
         self, known: deque[_Beat], count: Callable[[Heartbeat], int], since_s: float | None
     ) -> float:
-        """Return the rate of a worker by its last heartbeats; 0 if they are too old.
+        """Return the rate of a worker by its last heartbeats; 0 if all are too old.
 
         The first heartbeat of a phase is compared with the start of the phase, if that is known.
         """
@@ -159,7 +159,7 @@ class Recent:
         return max(count(last.beat) - count(before.beat), 0) / spent_s if spent_s else 0.0
 
     def _latencies(self, workers: Iterable[deque[_Beat]]) -> Counts:
-        """Return the latencies in the window of the workers with a heartbeat in it."""
+        """Return the latencies in the window, of workers with a heartbeat in the window."""
         since_s, total = self._clock() - self._latency_s, counts_from(())
         for known in workers:
             if known[-1].heard_s > since_s:
@@ -169,11 +169,11 @@ class Recent:
 
 
 LEAST_RATES = 10
-"""Smallest number of rates, about one a second, that can show a steady rate."""
+"""Minimum number of rates, about one a second, that can show a steady rate."""
 AHEAD_S = 2.0
-"""Lead time, of some heartbeats, with which workers hear when the measured part begins."""
+"""Lead time, of some heartbeats, with which workers learn the start of the measured part."""
 _MOST_CHANGE = 0.07
-"""Largest change of a steady rate, from the first to the last rate considered, by the mean."""
+"""Maximum change of a steady rate, from the first to the last rate, as a share of the mean."""
 
 
 class Steady:

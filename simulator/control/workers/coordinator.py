@@ -1,6 +1,6 @@
-"""The state of a run: which workers are registered, waiting or finished, and why it has ended.
+"""The state of a run: registered, waiting and finished workers, and the reason for its end.
 
-It uses one event loop, no HTTP and no database. The gate admits the messages.
+The coordinator uses one event loop, no HTTP and no database. The gate admits the messages.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from simulator.protocol.messages import (
 
 _TICK_S = 0.25
 _LIVE_S = 2.0
-"""Largest age of the last message of a live worker."""
+"""Maximum age of the last message of a live worker."""
 _MANY = 50
 _LEAD_S = 0.002
-"""Time per worker, if there are many, until the last one has received the reply."""
+"""Time per worker, if there are many, until all have received the reply."""
 
 
 class StopReason(StrEnum):
@@ -49,16 +49,16 @@ class Coordinator:
         at_once: int | None = None,
         journal: Journal | None = None,
     ) -> None:
-        """Store the clock of instants, by default the journal's, and the clock for silence.
+        """Store the clock of instants (default: the journal's clock), and the clock for silence.
 
-        `arrivals`: barrier -> number of workers that come to it; by default all. A barrier opens
-        for `at_once` of them, by default for all; the others follow by `let_in`. The journal keeps
-        what a replacement of this collector needs.
+        `arrivals` maps a barrier to the number of workers that come to it, by default all. A
+        barrier opens for `at_once` workers, by default for all; `let_in` admits the remaining
+        workers. The journal keeps the state that a replacement of this collector needs.
         """
         self._at_once = at_once
         self.heartbeat_s, self._hold_s = heartbeat_s(workers), hold_s(workers)
         self.over = ""
-        """Query of the last ended ramp."""
+        """Query of the ramp that ended last."""
         self.measured_s: float | None = None
         """Start of the measured part, if the rate became steady in the warm-up."""
         self._arrivals = arrivals
@@ -83,7 +83,7 @@ class Coordinator:
         self.first_arrival_s: dict[str, float] = {}
         self._arrived: dict[str, set[int]] = {}
         self._gates: dict[str, dict[int, asyncio.Event]] = {}
-        """Barrier -> worker -> set once it may continue."""
+        """Barrier -> worker -> event that is set once the worker may continue."""
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:
@@ -99,7 +99,7 @@ class Coordinator:
         return self._stop_reason is StopReason.WRONG
 
     def list_early_end(self, began_s: float) -> Iterator[Occurrence]:
-        """Yield when and why the run was stopped, if it was stopped after its beginning."""
+        """Yield the time and cause of the stop, if the run was stopped after its beginning."""
         if self._stop_reason and self._stopped_s >= began_s:
             at_s = round(self._stopped_s - began_s, 1)
             yield Occurrence(at_s=at_s, what=self._stop_reason.value, is_failure=True)
@@ -110,7 +110,7 @@ class Coordinator:
             self.stop(f"worker {index} {cause}", StopReason.LOST)
 
     def register(self, message: Registration, uid: str, version: str) -> bool:
-        """Register a worker; return whether it is new."""
+        """Register a worker; return whether the worker is new."""
         is_new = message.index not in self.uids
         self.uids.setdefault(message.index, uid)
         if message.version != version:
@@ -122,7 +122,10 @@ class Coordinator:
         return is_new
 
     def arrive(self, message: Arrival) -> bool:
-        """Note a worker at a barrier, which opens with the last one; return whether it is new."""
+        """Note a worker at a barrier; return whether the worker is new.
+
+        The last worker opens the barrier.
+        """
         name = message.barrier
         self._gates.setdefault(name, {}).setdefault(message.index, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
@@ -146,7 +149,7 @@ class Coordinator:
         return _LEAD_S * self.workers if self.workers >= _MANY else 0.0
 
     def let_in(self, barrier: str, more: int = 0) -> int:
-        """Let more workers pass an open barrier; return how many may pass it by then."""
+        """Let more workers pass an open barrier; return how many may pass by then."""
         gates = [gate for _, gate in sorted(self._gates[barrier].items())]
         closed = [gate for gate in gates if not gate.is_set()]
         for gate in closed[:more]:
@@ -154,7 +157,7 @@ class Coordinator:
         return len(gates) - len(closed[more:])
 
     def end_ramp(self, query: str) -> None:
-        """Move all workers to the next query; waiting workers skip this one."""
+        """Move all workers to the next query; waiting workers skip the current query."""
         self.over = query
         self.let_in(query, self.workers)
 
@@ -193,7 +196,7 @@ class Coordinator:
 
     @property
     def newest_ms(self) -> int | None:
-        """Newest time of an acknowledged row in any heartbeat; None if there is none."""
+        """Newest time of an acknowledged row in any heartbeat; None without a row."""
         known = [beat.newest_ms for beat in self.beats.values() if beat.newest_ms is not None]
         return max(known, default=None)
 
@@ -207,7 +210,7 @@ class Coordinator:
         return self._own_clock() - max(self._progressed_s, since_s)
 
     def report(self, report: WorkerReport) -> None:
-        """Store a worker's result; an error in it ends the run."""
+        """Store a worker's result; an error in the result ends the run."""
         self.reports[report.index] = report
         if report.error:
             reason = StopReason.WRONG if report.is_wrong else StopReason.FAILED

@@ -50,7 +50,7 @@ _BODY_S = 60.0
 _DROP_S = 5.0
 """Time in which the body of a sender without the token is read and dropped."""
 _LARGE_BODIES = 16
-"""Largest number of large bodies in memory at once; others wait unread."""
+"""Maximum number of large bodies in memory at once; other bodies wait unread."""
 _MOST_PROBLEMS = 20
 _SHOWN_CHARACTERS = 500
 
@@ -76,7 +76,7 @@ KINDS: Mapping[str, RequestKind] = {
 
 
 class _Refused(Exception):
-    """A request is refused with this status and text."""
+    """Error that refuses a request with a status and a text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -158,7 +158,7 @@ def _endpoint(
 
 
 def _refusal(text: str, status: int) -> Response:
-    """Return a response that closes the connection, whatever else arrives on it."""
+    """Return a response that closes the connection, even if more data arrives."""
     return PlainTextResponse(text, status, headers={"Connection": "close"})
 
 
@@ -228,7 +228,7 @@ def _problems(error: ValidationError) -> str:
 _REQUEST_S = 10.0
 """Time that a new connection may take until its first request."""
 _KEPT_ALIVE_S = 3600
-"""A worker is silent on one of its connections while it inserts."""
+"""Time until an idle connection is closed: while a worker inserts, one of two is idle."""
 _CONNECTIONS_PER_WORKER = 4
 _SPARE_CONNECTIONS = 256
 _HEADER_BYTES = 8 << 10
@@ -238,7 +238,7 @@ class _Connection(H11Protocol):
     """A connection that is closed unless its first request arrives soon."""
 
     most: ClassVar[int]
-    """Largest number of connections; others are closed, and their workers retry."""
+    """Maximum number of connections; further ones are closed, and their workers retry."""
     _deadline: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

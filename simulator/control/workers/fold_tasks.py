@@ -1,7 +1,7 @@
 """Gives fold tasks, of drawn or stored rows, to workers that have reported.
 
-It runs on the event loop, with long work in threads. A lost or slow worker does not matter: the
-collector folds the tasks that are not returned.
+The code runs on the event loop, with long work in threads. A lost or slow worker does no harm,
+because the collector folds the tasks that are not returned.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ class SharedFoldTasks:
         self._tasks: FoldTasks | None = None
         self._queries: tuple[QueryName, ...] = ()
         self._known = asyncio.Event()
-        """Set once there are tasks, or there will be none."""
+        """Event that is set once there are tasks, or there will be none."""
         self._given: dict[int, int] = {}
-        """Number of a task -> the worker that it was given to."""
+        """Number of a task -> the worker to which the task was given."""
         self._last: dict[int, int] = {}
         """Worker -> its last task."""
         if not script.helps:

@@ -43,8 +43,8 @@ def check_report(
 ) -> None:
     """Raise Rejected if a report does not account for rows or answers.
 
-    `answers`: query -> instance and digest of the answers that the worker has sent. A report with
-    an error, or of a run that was stopped, may be incomplete.
+    `answers` maps a query to instance and digest of the answers that the worker has sent. A report
+    with an error, or of a run that was stopped, may be incomplete.
     """
     task = script.spec.workers[report.index]
     whole = report.error is None and not stopped
@@ -131,7 +131,7 @@ class Gate:
         self._answers: dict[str, dict[tuple[int, str], bytes]] = {q: {} for q in script.queries}
         """Query -> (instance, digest) -> rows in JSON, with a tenth of the memory of objects."""
         self._sent: defaultdict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
-        """(worker, query) -> instance and digest of its answers."""
+        """(worker, query) -> instance and digest of the answers that the worker has sent."""
         self._answer_bytes = 0
         self.fold_tasks = SharedFoldTasks(run, script)
         self.arrivals = Arrivals()
@@ -193,7 +193,7 @@ class Gate:
             self.run.beat(message)
 
     def report(self, report: WorkerReport, uid: str) -> None:
-        """Store a worker's result, once; an error in it ends the run."""
+        """Store a worker's result, once; an error in the result ends the run."""
         self._admit(report.index, uid)
         if report.index not in self.run.reports:
             sent = {query: self._sent[report.index, query] for query in self.script.queries}
@@ -230,7 +230,7 @@ class Gate:
         return tuple(which in kept for which in found)
 
     def answer(self, message: AnswerRows, uid: str) -> None:
-        """Keep the rows of answers for their comparison with the truth: all of them, or none."""
+        """Keep the rows of answers, all or none, for the comparison with the truth."""
         kept, sent = self._find_answers(message, uid)
         rows_of = {_name(each): each.rows for each in message.answers}
         new = {n: json.dumps(rows).encode() for n, rows in rows_of.items() if n not in kept}

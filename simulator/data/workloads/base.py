@@ -26,7 +26,7 @@ class MillisecondNotation(StrEnum):
 
     DURATION = "duration"
     END = "end"
-    """The instant this long after the start; the option is --end."""
+    """The instant at the end of the duration; the option is --end."""
 
 
 DurationMs = Annotated[int, MillisecondNotation.DURATION]
@@ -45,14 +45,14 @@ class Workload(ABC):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    """Increased whenever the same parameters give different rows, so that versions never mix."""
+    """Version of the rows, increased whenever the same parameters give other rows."""
     params_model: ClassVar[type[Params]]
     has_end: ClassVar[bool] = False
     """True if tables have a number of rows; otherwise they have endless lanes."""
     default_key: ClassVar[PrimaryKey | None] = None
     """The primary key unless --primary-key names one; None: the database's default."""
     incidental: ClassVar[frozenset[str]] = frozenset()
-    """Names of parameters, `seed` and `start_ms` that do not determine the rows."""
+    """Names of parameters that do not determine the rows, perhaps `seed` and `start_ms` too."""
 
     tables: tuple[Table, ...]
 
@@ -64,13 +64,13 @@ class Workload(ABC):
 
     @property
     def precision(self) -> Precision | None:
-        """Precision of its numbers with a fraction; None: none are drawn."""
+        """Precision of numbers with a fraction; None: none are drawn."""
         return None
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
         """Return how many values are NULL in rows of a table with nullable columns; None: unknown.
 
-        `table` is one of `tables`, or has only the time and some other columns of one.
+        `table` is one of `tables`, or one reduced to its time and some other columns.
         """
         return None
 
@@ -96,14 +96,14 @@ class Workload(ABC):
         return 1
 
     def last_ms(self, rows: int) -> int:
-        """Return a time in ms since 1970 that is not before any of the first rows of a lane."""
+        """Return a time in ms since 1970 that no row before number `rows` of a lane exceeds."""
         return self.start_ms
 
     @abstractmethod
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the columns of `table` for these rows, ascending and all of one lane.
 
-        `table` is one of `tables`, or has only the time and some other columns of one.
+        `table` is one of `tables`, or one reduced to its time and some other columns.
         """
 
     def candidates(
@@ -113,28 +113,28 @@ class Workload(ABC):
     ) -> Rows | None:
         """Return the rows of `table` that a selection can match, and perhaps others, ascending.
 
-        None if the workload cannot compute them, or if they are most of the rows.
+        Return None if the workload cannot compute the rows, or if most rows match.
         """
         return None
 
     @abstractmethod
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the queries over the stored tables that have no parameters, by name."""
+        """Return the queries over the stored tables, by name: queries without parameters."""
 
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
         """Return the query types with random parameters, by name.
 
-        If `aligned`, windows of time begin and end at multiples of the query's bucket. They end by
-        `until_ms`; None: by the end of the data.
+        If `aligned`, windows of time begin and end at multiples of the query's bucket. Windows end
+        by `until_ms`; if it is None, by the end of the data.
         """
         return {}
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
-        """Return all query types by name: random ones, then those that are always the same."""
+        """Return all query types by name: first the random ones, then the fixed ones."""
         fixed = {name: always(query) for name, query in self.queries(tables).items()}
         return {**self.random_types(tables, aligned=aligned, until_ms=until_ms), **fixed}
 

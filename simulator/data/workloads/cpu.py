@@ -3,7 +3,7 @@
 `fields=1` is the use case `cpu-single` of TSBS: the first percentage alone.
 
 One table, the first one of `devops`, with its ten tags and ten percentages: a point per host and
-interval. Both documents took it from there.
+interval. Both documents took the table from `devops`.
 
 Where the documents differ or leave something open, we decided:
 
@@ -18,7 +18,8 @@ Where the documents differ or leave something open, we decided:
 - A day by default, as in TSBS, with queries over 12 and 24 hours. The dataset gives the start; TSBS
   begins at 2016-01-01.
 
-Integers of 0 to 100 have 6.7 bits; doubles have 12.6 on the grid, and all with full precision.
+Integers of 0 to 100 have 6.7 bits; doubles have 12.6 bits on the grid, and all bits with full
+precision.
 """
 
 from collections.abc import Mapping, Sequence
@@ -99,7 +100,7 @@ class Cpu(Hosts):
     def random_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None
     ) -> dict[str, QueryType]:
-        """Return TSBS's types under its names, and the type of one host."""
+        """Return the types of TSBS, under its names, and the type about one host."""
         (cpu,) = tables
         drawn = self._make_queries(cpu, aligned=aligned, until_ms=until_ms)
         return {**drawn.of_tsbs(), "single-lastpoint": drawn.single_lastpoint()}

@@ -89,7 +89,7 @@ CLUSTERED = HostTags(
     },
     names=(_CLUSTER, "hostname"),
 )
-"""The cluster takes the place of the team."""
+"""Tags of a host, with the cluster in place of the team."""
 
 
 def list_whole_clusters(first: int, hosts: int) -> range:
@@ -113,12 +113,12 @@ class _Panel:
     bucket: int | None = None
     newest: int | None = None
     hosts: tuple[str, ...] = ()
-    """Names of its hosts; empty: all hosts of the cluster."""
+    """Names of the hosts to select; empty: all hosts of the cluster."""
     one_of: tuple[OneOf, ...] = ()
     columns: tuple[str, ...] = ()
 
     def select(self, cluster: int) -> tuple[OneOf, ...]:
-        """Return the tags of its rows; `kapacitor_1` needs no cluster."""
+        """Return the tags of the panel's rows; `kapacitor_1` needs no cluster."""
         clusters = () if self.hosts == _KAPACITOR else (OneOf(_CLUSTER, (str(cluster),)),)
         hosts = (OneOf("hostname", self.hosts),) if self.hosts else ()
         return (*self.one_of, *clusters, *hosts)
@@ -178,7 +178,7 @@ _NOT_EXPRESSED: Mapping[str, str] = {
 
 
 _BITS = 16
-"""Bits of a random fraction that a host has once."""
+"""Number of bits in a random fraction that is drawn once for a host."""
 _UP = np.arange(2)
 
 

@@ -38,11 +38,11 @@ from simulator.data.workloads.shared.windows import ASKED_FIELDS, field_queries
 from simulator.frozen import Frozen
 
 MOST_VALUES = 1 << 16
-"""Different values of a column that are drawn from a list of them."""
+"""Maximum number of different values in a column that draws from a list of values."""
 MOST_SERIES = 10**7
 _QUANTILES = 1 << 12
 _FINEST, _LARGEST = 2.0**-20, 2.0**20
-"""Sums of multiples of the one, up to the other, are exact for 2**13 times 10**6 values."""
+"""Finest step and largest value with which the sum of 2**13 times 10**6 values is exact."""
 _PER_SERIES, _OF_ONE = "-per-series", "-of-one-series"
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
 
@@ -56,7 +56,7 @@ class DrawnColumn(Frozen):
     type: Type
     role: Role
     how: Literal["series", "numbered", "values", "uniform", "normal", "exponential", "bool", "text"]
-    """`series`: another value in each series; `numbered`: one of `count` names."""
+    """Kind of drawing; `series`: one value per series; `numbered`: one of `count` names."""
     pattern: str = "{}"
     """Pattern of names: {} is the number."""
     count: int = 0
@@ -70,9 +70,9 @@ class DrawnColumn(Frozen):
     high: float = 0.0
     """Upper bound of `uniform`, exclusive for fractions; deviation of `normal`; most letters."""
     step: float = 0.0
-    """Numbers are multiples of it; 0: they are not rounded."""
+    """Step that divides all numbers; 0: numbers are not rounded."""
     nulls: float = 0.0
-    """The share of rows in which it is NULL."""
+    """Share of rows in which the column is NULL."""
 
 
 class DeclaredTable(Frozen):
@@ -95,7 +95,7 @@ class DeclaredParams(Params):
 
     @property
     def digest(self) -> str:
-        """Digest that distinguishes files of the same name in results."""
+        """Digest that distinguishes files with the same name in results."""
         return hashlib.sha256(self.model_dump_json(exclude_none=True).encode()).hexdigest()[:12]
 
 
@@ -134,7 +134,7 @@ class Declared(Workload):
         return declared.series * -(-duration_ms // declared.interval_ms)
 
     def _make_choice(self, table: str, name: str) -> Choose:
-        """Return the choice of a series for each row of a table; `name` makes its key."""
+        """Return the choice of a series for each row of a table; `name` seeds the choice."""
         declared = self._declared[table]
         key, rows = key_of(self.seed, name), self._count_rows(declared)
         return choice(key, declared.series, skew=declared.skew, rows=rows)
@@ -183,7 +183,10 @@ class Declared(Workload):
         return draw_some if one.nulls else drawing
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return queries that fit any table; with several, each name begins with the table's."""
+        """Return queries that fit any table.
+
+        If there are several tables, the name of a query begins with the name of its table.
+        """
         found: dict[str, Query] = {}
         for table in tables:
             begin = f"{table.base}-" if len(tables) > 1 else ""
@@ -202,7 +205,7 @@ class Declared(Workload):
         return found
 
     def _ask_one(self, name: str, query: NewestQuery) -> QueryType:
-        """Return the type that asks about one series; instance 0 asks about the last row's."""
+        """Return the type about one series; instance 0 asks about the series of the last row."""
         declared = self._declared[query.table.base]
         one = next(each for each in declared.columns if each.how == "series")
         rows = self._count_rows(declared)

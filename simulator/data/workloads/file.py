@@ -34,7 +34,7 @@ from simulator.errors import counted
 from simulator.frozen import Frozen
 
 _COUNTED_ROWS = 1 << 20
-"""Rows of a portion when NULLs are counted."""
+"""Number of rows in a portion when NULLs are counted."""
 _READ_ROWS = 2000
 """Number of rows that take as long to read as one more read."""
 
@@ -57,7 +57,7 @@ class Content(StrEnum):
 
 
 class OnError(StrEnum):
-    """The treatment of a cell without its column's type (`--on-error`)."""
+    """Treatment of a cell that does not have the type of its column (`--on-error`)."""
 
     STOP = "stop"
     """Nothing is inserted."""
@@ -92,15 +92,15 @@ class BadCells(Frozen):
     """Cells without the type of their column, or rows with a wrong number of cells."""
 
     column: str
-    """Empty for rows with a wrong number of cells."""
+    """Name of the column; empty for rows with a wrong number of cells."""
     expected: str
     """The expected content of each cell, such as "a number"."""
     action: OnError
     count: int
     lines: int = 0
-    """Lines that the rows with a wrong number of cells take."""
+    """Number of lines that the rows with a wrong number of cells take."""
     first: tuple[str, ...]
-    """Line and content of the first few."""
+    """Line and content of the first few bad cells or rows."""
 
     def describe(self) -> str:
         """Return the problem, its consequence for the data, and the remedy, in one sentence."""
@@ -174,13 +174,13 @@ class FileParams(FileReading):
     """The file, how it was read, its columns, and the place of the arrays."""
 
     source: str
-    """Name that the user gave it."""
+    """Name of the file as the user gave it."""
     files: tuple[str, ...] = ()
-    """The files that it names, if there are several."""
+    """The files that `source` matches, if there are several."""
     sha256: str
     rows: int = Field(ge=1, le=LANE_ROWS)
     table: str = Field(pattern=r"^[a-z][a-z0-9_]{0,41}$")
-    """A name that needs no quotes in any database."""
+    """Name of the table, which needs no quotes in any database."""
     columns: tuple[FileColumn, ...]
     unique: bool = False
     """True if (tags, time) was found to be different in every row."""
@@ -188,9 +188,9 @@ class FileParams(FileReading):
     folder: str
     """Folder of the arrays; unless it is `kept`, it exists only during the command."""
     kept: bool = False
-    """True if `prepare` has written it."""
+    """True if `prepare` has written the folder."""
     claim: str = ""
-    """The volume claim with the folder, which pods mount; empty: it is on this machine."""
+    """Volume claim with the folder, which pods mount; empty: the folder is on this machine."""
 
     @field_validator("columns")
     @classmethod
@@ -215,7 +215,7 @@ class File(Workload):
     incidental = frozenset({"source", "files", "folder", "kept", "claim", "seed", "start_ms"})
     params: FileParams
     time_rises = False
-    """Rows are in the order of the file."""
+    """False, because rows are in the order of the file."""
 
     def __init__(self, params: FileParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
@@ -311,7 +311,7 @@ class File(Workload):
         return levels
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return queries that fit any table: on its first numeric fields and its first tag."""
+        """Return queries that fit any table, about the first numeric fields and the first tag."""
         (table,) = tables
         asked: dict[str, Query] = {f"count-{table.base}": count_rows(table)}
         numbers = [c.name for c in self.params.columns if c.summable and c.role is Role.FIELD]

@@ -78,7 +78,7 @@ class MetaqueryParams(Params):
 
     @property
     def points(self) -> int:
-        """The number of all points."""
+        """Number of all points."""
         return self.scale**2
 
     @property

@@ -132,7 +132,7 @@ class MultiMeasurement(Workload):
         return np.arange(max(first, 0), min(max(stop, 0), POINTS))
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return none: every query is about random tables."""
+        """Return no queries, because all queries are about random tables."""
         return {}
 
     def random_types(

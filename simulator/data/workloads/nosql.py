@@ -18,7 +18,7 @@ Where the document's text and its programs disagree or leave something open, we 
 - The database generates the primary key by default (--primary-key); `slim` has none.
 - The text of `large` always has 200 letters, as in the programs. Pairs of letters are drawn with 16
   bits, so some pairs are 4 % more frequent than others.
-- The programs' read mode asks for ranges of the counter, which our rows do not know; the queries
+- The programs' read mode asks for ranges of the counter, which is not part of our rows; the queries
   here read all rows.
 
 No columns identify a row: equal rows are possible and counted. A database that replaces rows with
@@ -44,7 +44,7 @@ LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
 TEXT_LETTERS = 200
 _LETTERS_A_DRAW = 8
 _SECONDS = 1 << 31
-"""Timestamps are below this, in 2038."""
+"""Upper bound of timestamps, reached in 2038."""
 _BOUNDS = {Type.INT16: 1 << 15, Type.INT32: 1 << 31}
 
 

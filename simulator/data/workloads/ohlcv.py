@@ -2,15 +2,14 @@
 
 One table, `bars`: time, symbol, open, high, low, close, volume. The document describes its file as
 110 MiB of CSV with years of one-minute bars of a Dow Jones stock: floats and integers that compress
-neither badly nor too easily. What it leaves open, we decided:
+neither badly nor too easily. Where the document leaves something open, we decided:
 
 - A bar for each minute of trading only: 390 a day, Monday to Friday. All minutes of the day would
   fill 110 MiB within four years, and two thirds of them would be bars without trades. Trading days
   begin at 14:30 UTC in summer too, and holidays are trading days, so that a row's time follows from
   its number. The first day is the first one that begins at the dataset's start or later.
-- 18 years by default, a year being 261 trading days: 1.8 million bars, 112 MiB
-  as CSV.
-- A column `symbol`, which the document's file does not need: other numbers of stocks than one.
+- 18 years by default, a year being 261 trading days: 1.8 million bars, 112 MiB as CSV.
+- A column `symbol`, which the document's file of one stock does not need.
 - Prices are cents, as doubles: most have no end in binary, so they do not compress as a grid of a
   power of two would, and the sum of a column depends on the order of its rows in the last digits.
 
@@ -55,9 +54,9 @@ MINUTES = 390
 _WEEK, _WORKDAYS = 7, 5
 DAYS_A_YEAR = 261
 _THURSDAY = 3
-"""1970-01-01, counted from Monday."""
+"""Weekday of 1970-01-01, counted from Monday."""
 LOWEST, HIGHEST = 1_000, 20_000
-"""Prices in cents."""
+"""Lowest and highest price in cents."""
 _CENTS_A_MINUTE = 4
 _MOST_SYMBOLS = 100_000
 _MONTH_DAYS = 30
@@ -99,12 +98,12 @@ class OhlcvParams(Params):
 
     @property
     def days(self) -> int:
-        """Trading days."""
+        """Number of trading days."""
         return math.ceil(self.years * DAYS_A_YEAR)
 
     @property
     def bars(self) -> int:
-        """Bars of each stock."""
+        """Number of bars of each stock."""
         return self.days * MINUTES
 
     @model_validator(mode="after")
@@ -207,7 +206,7 @@ class Ohlcv(Workload):
         return LOWEST + np.minimum(cents, 2 * (HIGHEST - LOWEST) - cents)
 
     def _draw_volumes(self, rows: Rows, minutes: Rows) -> Rows:
-        """Return log-normal volumes, in proportion to the usual one of the minute."""
+        """Return log-normal volumes, in proportion to the usual volume of each minute."""
         bits = draw(key_of(self.seed, "volume"), rows)
         volumes = _list_volumes().take((bits >> np.uint64(64 - _QUANTILE_BITS)).view(np.int64))
         within = ((bits & np.uint64(0xFFFF)) * (volumes >> 8).view(np.uint64)) >> np.uint64(16)
@@ -298,7 +297,7 @@ _BAR = (
 
 
 def _count_workdays(date: int) -> int:
-    """Return how many workdays lie from Monday, 1969-12-29, to a day counted from 1970-01-01."""
+    """Return the number of workdays from Monday, 1969-12-29, to a day counted from 1970-01-01."""
     weeks, day = divmod(date + _THURSDAY, _WEEK)
     return weeks * _WORKDAYS + min(day, _WORKDAYS)
 

@@ -1,1 +1,1 @@
-"""Queries: asked one by one or in turn, their answers kept."""
+"""Asks queries, one by one or in turn, and keeps their answers."""

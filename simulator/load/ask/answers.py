@@ -1,4 +1,4 @@
-"""Keeps answers until they are reported: different ones, or all answers about fresh rows."""
+"""Keeps answers to report: the different answers to a query, or all answers about fresh rows."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from simulator.protocol.messages import MOST_ANSWERS, Scalar, digest_of
 from simulator.protocol.numbers import MOST_NUMBERS, Columns, pack
 
 Report: TypeAlias = Callable[[str, Mapping[AnswerName, Rows]], None]
-"""Takes a query and up to MOST_ANSWERS different answers to it."""
+"""Function that takes a query and up to MOST_ANSWERS different answers to the query."""
 Raw: TypeAlias = Sequence[Sequence[Any]]
 """Rows as the driver returns them."""
 
@@ -62,7 +62,7 @@ class DifferentAnswers:
         return self._values if len(self._kept) > 1 else 0
 
     def report_kept(self) -> int:
-        """Report the kept answers; return how many different ones were reported in all."""
+        """Report the kept answers; return the total number of reported ones."""
         for first in range(0, len(self._kept), MOST_ANSWERS):
             found: dict[AnswerName, Rows] = {}
             for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
@@ -86,7 +86,7 @@ class DifferentAnswers:
 def explain_unexpected(
     name: str, error: Exception, statement: Statement | None = None
 ) -> BenchError:
-    """Return the error of an answer that cannot be read; a query written by a user may be wrong."""
+    """Return the error of an answer that cannot be read, perhaps because of a user's query."""
     if statement and (statement.own or statement.tuned):
         text = "the answer does not have the expected columns"
         return RunError(f"query {name}: {text}: {error}; correct the text of the query")
@@ -100,7 +100,8 @@ class Moving:
     """Statements about the rows since an instant, which advances once later rows are visible.
 
     A later instant is tried whenever `since_ms` has advanced. Until an answer has rows since that
-    instant, all other queries use the earlier one: no row leaves the window before it is visible.
+    instant, all other queries use the earlier instant, so that no row leaves the window before the
+    row is visible.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class Moving:
         self._database, self._type, self._since_ms = database, fresh_type, since_ms
         self._answers = answers
         self._wanted_ms = since_ms()
-        """The instant wanted at the last try; it moves with the rows."""
+        """The instant wanted at the last try; the instant advances with the rows."""
         self._held = self._render(self._wanted_ms)
         self._tried: Asked | None = None
         self._is_trying = False
@@ -163,7 +164,7 @@ class EveryAnswer:
         return 0
 
     def _has_row(self, rows: Raw) -> bool:
-        """Return whether an answer counts or shows a row; `_pack` refuses other values."""
+        """Return whether an answer has a row, or a count above 0; `_pack` refuses other values."""
         place, is_count = len(self._type.tags), isinstance(self._type.query, AggregateQuery)
         found = [row[place] for row in rows if len(row) > place and row[place] is not None]
         try:
@@ -172,7 +173,7 @@ class EveryAnswer:
             return False
 
     def report_kept(self) -> int:
-        """Return the number of answers, which `parts` reports."""
+        """Return the number of answers; `parts` reports the answers."""
         return self._count
 
     def _pack(self) -> None:
@@ -194,7 +195,7 @@ class EveryAnswer:
         self._values = 0
 
     def _divide(self, rows: Raw) -> tuple[list[tuple[Scalar, ...]], Columns]:
-        """Return the different keys of rows, and for each row its key's place and its values."""
+        """Return the different keys of rows, and, for each row, its key's index and its values."""
         outputs, tags = self._outputs, len(self._type.tags)
         if any(len(row) != len(outputs) for row in rows):
             raise ValueError(f"expected {len(outputs)} columns")
@@ -206,7 +207,7 @@ class EveryAnswer:
         return keys, np.array([places, *columns], np.int64)
 
     def parts(self, index: int, ticks: Ticks) -> Iterator[FreshAnswers]:
-        """Yield the report of worker `index`; the last part may be empty."""
+        """Yield the parts of the report of worker `index`; the last part may be empty."""
         self._pack()
         for number, (count, heads, keys, values) in enumerate(self._parts):
             yield FreshAnswers(
@@ -223,7 +224,7 @@ class EveryAnswer:
 
 
 KeptAnswers: TypeAlias = DifferentAnswers | EveryAnswer
-"""Keeps the answers to one query type until they are reported."""
+"""Object that keeps the answers to one query type until they are reported."""
 
 
 def _convert(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:

@@ -26,10 +26,10 @@ from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
-"""Largest number of values in answers kept until the clock stops; more are reported before."""
+"""Maximum number of answer values kept until the clock stops; more are reported earlier."""
 
 Record: TypeAlias = Callable[[int, int], None]
-"""Takes the wait of a run, and the time of its end, in ns."""
+"""Function that takes the wait of a run, and the time at which the run ended, in ns."""
 
 
 class Asker:
@@ -47,7 +47,7 @@ class Asker:
         stop: threading.Event,
         warmup_s: float = 0.0,
     ) -> None:
-        """Store the parts; the warm-up lasts `warmup_s` and the burn-in of the task, at least.
+        """Store the parts; the warm-up lasts at least `warmup_s` and the task's burn-in.
 
         `stop` ends the run between two queries.
         """
@@ -56,11 +56,11 @@ class Asker:
         self._task, self._stop = task, stop
         self._warmup_s = warmup_s
         self._warmup_runs = self._begun = 0
-        """Runs of the warm-up, and timed runs, that have begun."""
+        """Numbers of warm-up runs and of timed runs that have begun."""
         self.waits = Durations()
         """Waits of the timed runs, without the first run and the warm-up."""
         self._unsent = Durations()
-        """Lateness, at the end, of the queries that fell due and did not begin."""
+        """Lateness, at the end, of the queries that were due but did not begin."""
         self._due_s: float | None = None
         self._first_ns = self._client_ns = self._ended_ns = 0
 
@@ -159,7 +159,7 @@ class Asker:
     ) -> None:
         """Run the next instance with a free caller, as warm-up unless `timed`.
 
-        A run that begins after it was due counts as waiting since then.
+        A run that begins late has been waiting since its due time.
         """
         if timed:
             asked = self._statements.timed(self._begun)

@@ -54,9 +54,10 @@ class Turns:
         warmup_s: float = 0.0,
         when_measured: Callable[[], object] = int,
     ) -> None:
-        """Store askers with the same callers; their first runs are done.
+        """Store askers with the same callers, after their first runs.
 
-        Runs due in the first `warmup_s` are not timed. `when_measured` is called after it.
+        Runs due in the first `warmup_s` are not timed. `when_measured` is called after this
+        warm-up.
         """
         self._askers, self._callers, self._pace, self._first = askers, callers, pace, first
         self._turns = order_turns(askers, weights)
@@ -64,7 +65,7 @@ class Turns:
         self.waits = Durations()
         """Waits of all queries, including the warm-up."""
         self._measured_ns = self._ended_ns = 0
-        """Start of the measured part, and time of its last answer; 0: not yet."""
+        """Start of the measured part, and time of its last answer; 0 until then."""
         self._cpu_s = 0.0
 
     def ask(self, stop: threading.Event) -> None:
@@ -121,12 +122,12 @@ class Calls:
     """Functions of the worker that its queries need."""
 
     wait_for_all: Callable[[str], bool]
-    """Waits at a barrier; returns whether the worker takes part in the next phase."""
+    """Wait at a barrier; return whether the worker takes part in the next phase."""
     is_over: Callable[[str], bool]
-    """Returns whether the ramp of a query has ended."""
+    """Return whether the ramp of a query has ended."""
     begin_measured: Callable[[], object]
     newest_ms: Callable[[], int | None]
-    """Returns the time of the newest acknowledged row of any worker."""
+    """Return the time of the newest acknowledged row of any worker."""
 
 
 class Asking:
@@ -166,7 +167,7 @@ class Asking:
 
     @property
     def failed(self) -> int:
-        """Failed attempts to ask a query that were repeated."""
+        """Number of failed and repeated attempts to ask a query."""
         return self._persistence.failed if self._persistence else 0
 
     def carry_out(self, task: Ask) -> None:
@@ -244,7 +245,7 @@ class Asking:
             self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
 
     def _find_since_ms(self) -> int:
-        """Return the instant since which rows are fresh; rows stored before the run never are."""
+        """Return the instant since which rows are fresh; rows of before the run never are fresh."""
         load, newest_ms = self._spec.load, self._calls.newest_ms()
         until_ms = load.until_ms or 0
         if newest_ms is None:
@@ -253,7 +254,7 @@ class Asking:
         return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
 
     def _make_askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
-        """Yield an asker for each type that the database can answer, rendered in its turn."""
+        """Render the statements of each type that the database can answer, and yield its asker."""
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.select_answered(types, load.queries):
             asker = asker_of(

@@ -38,7 +38,7 @@ class Persistence:
         self._until_s: float | None = None
         self._lock = threading.Lock()
         self.failed = 0
-        """Failed attempts that were repeated."""
+        """Number of failed attempts that were repeated."""
 
     def again(self, error: Exception) -> bool:
         """Wait a moment after a failure; return whether to try again."""
@@ -66,7 +66,7 @@ class Persistence:
 
 
 Call: TypeAlias = Callable[[Session], None]
-"""A caller's use of a connection."""
+"""Function that a caller runs with its connection."""
 
 
 class OneCaller:
@@ -141,7 +141,7 @@ class SeveralCallers:
         self._connections.have(carry_out, lambda error: self._end(call, error, failures))
 
     def _end(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
-        """Free the caller, or repeat the call: a lost connection has been replaced by now."""
+        """Free the caller, or repeat the call: a lost connection has already been replaced."""
         persistence = self._persistence
         if error is not None:
             self._connections.classify(error)  # forgets the kept meaning of the error

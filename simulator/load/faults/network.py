@@ -1,4 +1,4 @@
-"""Cuts or slows down the network between a worker and its database at times (--fault)."""
+"""Cuts or slows down the network between a worker and its database at given times (--fault)."""
 
 import json
 import subprocess
@@ -14,16 +14,16 @@ from simulator.protocol.spec import PlannedFault, Weather
 
 
 class Network:
-    """A relay for all connections of a worker, which it cuts or slows down at times.
+    """A relay that cuts or slows down all connections of a worker at given times.
 
-    Without a fault there is no relay. `close` ends it.
+    Without a fault there is no relay. `close` ends the relay.
     """
 
     def __init__(self, database: Database, fault: PlannedFault | None) -> None:
         """Start the relay; SetupError if the database cannot be reached through a relay."""
         self.database = self._direct = database
         self._places: dict[Address, Address] = {}
-        """Server -> address of the relay for it."""
+        """Server -> address at which the relay accepts its connections."""
         self.spells: FaultSpells | None = None
         """Cuts or delays the network at the times of the fault."""
         if fault and (weather := fault.network):
@@ -56,7 +56,7 @@ class Network:
         return type(database)(redirect(database.options, self._places))
 
     def renew(self) -> None:
-        """Use rotated credentials; an address among them is replaced by the relay's."""
+        """Use rotated credentials; the relay's address replaces an address among them."""
         options = self._direct.options
         if self.spells and {*all_addresses(options)} <= {*self._places}:
             self.database.options = redirect(options, self._places)

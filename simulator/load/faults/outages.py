@@ -24,7 +24,7 @@ class Outages:
         self._silences: list[tuple[int, int]] = []
         """Begin and end of the longest outages."""
         self._waits: Counter[int] = Counter()
-        """Second x BUCKETS + bucket -> batches that were due then."""
+        """Second x BUCKETS + latency bucket -> number of batches that were due in that second."""
 
     def add(self, latencies_ns: _Numbers, ends_ns: _Numbers) -> None:
         """Add one or more batches: their latencies, and the times of their acknowledgement."""
@@ -43,7 +43,7 @@ class Outages:
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
         """Return the longest silences in the order of time, on the collector's clock.
 
-        The last one lasts until now: the database may have stopped answering.
+        The last silence lasts until now, because the database may have stopped answering.
         """
         found = [*self._silences, (self._last_ns, max(time.perf_counter_ns(), self._last_ns))]
         return tuple(
@@ -58,7 +58,10 @@ class Outages:
 
 
 class FaultSpells:
-    """Makes something fail at each instant of a fault, and undoes it later; `close` ends it."""
+    """Makes something fail at each instant of a fault, and undoes this later.
+
+    `close` ends the spells.
+    """
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class FaultSpells:
         """Store both functions; a BrokenPipeError of one of them ends the spells."""
         self._fault, self._fail, self._undo = fault, fail, undo
         self.over = threading.Event()
-        """Set by `close`."""
+        """Event that `close` sets."""
         self._done: list[tuple[int, int]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 

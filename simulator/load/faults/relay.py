@@ -1,9 +1,10 @@
 """A relay between a worker and its database: a network that can be cut or slowed down.
 
 The relay is a separate process, and imports nothing that takes much memory. The first line of its
-standard input is a list of servers, each a host and a port; it answers with the list of addresses
-on which it listens. Each further line is a `Weather`; the relay answers with an empty line once the
-weather is in effect. It exits at the end of its standard input, so also when the worker dies.
+standard input is a list of servers, each a host and a port; the relay answers with the list of
+addresses on which it listens. Each further line is a `Weather`; the relay answers with an empty
+line once the weather is in effect. The relay exits at the end of its standard input, and therefore
+also when the worker dies.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from simulator.host import allow_open_files
 
 _HOST: Final = "127.0.0.1"
 _MOST_WAITING_BYTES = 1 << 20
-"""Bytes that may wait in each direction of a connection; then the sender has to wait."""
+"""Maximum number of bytes that wait in each direction; then the sender has to wait."""
 _Address: TypeAlias = tuple[str, int]
 
 
@@ -61,7 +62,7 @@ class _Network:
             way.hurry()
 
     async def passable(self) -> None:
-        """Wait until a packet has passed in both directions, as to open or close a connection."""
+        """Wait until a packet has passed each way, as when a connection is opened or closed."""
         await self._is_open.wait()
         if self.weather.delay_s:
             await asyncio.sleep(2 * self.weather.delay_s)  # a packet there, and one back
@@ -159,7 +160,7 @@ class _End(asyncio.Protocol):
         self._network, self._server = network, server
         self.transport: asyncio.Transport
         self.way: _Way | None = None
-        """Way from here to the other end."""
+        """Way from this end to the other end."""
         self.other: _End | None = None
         self._early: list[bytes | None] = []
         """Bytes that arrived before the other end was connected."""
@@ -199,7 +200,7 @@ class _End(asyncio.Protocol):
         self._pass(data)
 
     def eof_received(self) -> bool:
-        """Pass the end on; keep the other direction open."""
+        """Pass the end of the stream on; keep the other direction open."""
         self._pass(None)
         return True
 
@@ -224,12 +225,12 @@ class _End(asyncio.Protocol):
         self.transport.abort()
 
     def pause_writing(self) -> None:
-        """Stop the other end from reading: this one is full."""
+        """Stop the other end from reading, because this end is full."""
         if self.other:
             self.other.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Let the other end continue."""
+        """Let the other end continue to read."""
         if self.other:
             self.other.transport.resume_reading()
 

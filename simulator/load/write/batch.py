@@ -22,11 +22,12 @@ class Held:
 class Origin:
     """Blocks from which batches are cut, and the place of each batch in each block.
 
-    Most batches are acknowledged, and their rows are never looked up; so a batch is only a number.
+    Most batches are acknowledged, and their rows are never looked up; a batch therefore only has a
+    number.
     """
 
     def __init__(self, blocks: Sequence[Held], places: Sequence[Sequence[int] | Rows]) -> None:
-        """Store, for each block, where each batch begins in it, and where the last batch ends."""
+        """Store, for each block, the first row of each batch, and the end of the last batch."""
         self._blocks, self._places = blocks, places
         self.sent = 0
         """Number of batches that were sent, in order."""
@@ -57,12 +58,12 @@ class Batch:
     payload: Payload
     origin: Origin
     number: int
-    """Number among the batches of its origin."""
+    """Number of the batch among the batches of its origin."""
     logged: int = -1
-    """Number in the worker's SendLog, if there is one."""
+    """Number of the batch in the worker's SendLog, if there is one."""
 
     def list_held(self) -> Sequence[Held]:
-        """Return its rows, by physical table."""
+        """Return the rows of the batch, by physical table."""
         return self.origin.list_held(self.number, self.number + 1)
 
 

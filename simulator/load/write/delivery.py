@@ -1,4 +1,4 @@
-"""Sends batches, handles failures, and counts them."""
+"""Sends batches, and handles and counts failures."""
 
 import queue
 import threading
@@ -36,8 +36,8 @@ class Send:
 class Window:
     """The batches in flight.
 
-    Drivers report the end of a batch on their own threads. A queue passes it to the sending
-    thread, which alone counts and decides.
+    Drivers report the end of a batch on their own threads. A queue passes each report to the
+    sending thread; only this thread counts outcomes and retries.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Failures:
         self._unlisted = 0
         """Number of failures that the list has no room for."""
         self.errors = 0
-        """Failed attempts to send a batch."""
+        """Number of failed attempts to send a batch."""
         self.retried = 0
 
     def note(self, what: Failed) -> None:
@@ -151,7 +151,7 @@ class Delivery:
         """Measurements of the acknowledged batches."""
         self.failures = Failures()
         self.log: SendLog | None = None
-        """Log of when each batch is sent and acknowledged."""
+        """Log of the times at which each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
         """Send a batch; other batches may be in flight."""
@@ -231,7 +231,7 @@ class Delivery:
                     self.failures.note_uncertain(send.batch.list_held(), cause)
 
     def end_all(self) -> None:
-        """Wait for the batches in flight, and repeat those that failed."""
+        """Wait for the batches in flight, and repeat failed batches."""
         before = time.perf_counter_ns()
         while self._window:
             self._end(self._window.await_ended())

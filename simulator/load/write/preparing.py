@@ -53,7 +53,7 @@ AHEAD_BYTES = 1 << 22
 """Size of the values that are prepared ahead: 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 _WHOLE_BLOCKS = 4
-"""Largest number of parts that get a whole block of rows each; more parts share these rows."""
+"""Maximum number of parts that get a whole block of rows each; more parts share these rows."""
 
 
 class Preparer:
@@ -72,14 +72,14 @@ class Preparer:
     def start(self) -> None:
         """Forget all sent rows."""
         self._sent: dict[tuple[int, int], int] = defaultdict(int)
-        """(table, part) -> sent rows, without the origins in `_origins`."""
+        """(table, part) -> sent rows, without the rows of `_origins`."""
         self._origins: list[Origin] = []
         """Origins of the prepared batches."""
 
     def batches(
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, *, at_once: bool = True
     ) -> Iterator[Batch]:
-        """Yield the batches of rows; with `at_once`, many are prepared ahead."""
+        """Yield the batches of rows; with `at_once`, many batches are prepared ahead."""
         ahead_bytes = self.ahead_bytes(batch_rows) if at_once else 0
         spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
         block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
@@ -93,7 +93,8 @@ class Preparer:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
         After each send the CPU caches are cold (about 0.4 ms). Therefore many rows are prepared at
-        once, unless batches are small, and would wait for them, or several are in flight.
+        once, unless several batches are in flight, or batches are small and would wait for this
+        preparation.
         """
         connection = self._connection
         if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
@@ -122,7 +123,7 @@ class Preparer:
         return made
 
     def _encode(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
-        """Encode blocks; return their batches, which are mixed, or of one table after the other."""
+        """Encode blocks, and yield their batches, mixed or of one table after the other."""
         session = self._connection.session
         if self._mixes and mode == BATCH:
             places = edges(blocks, batch_rows)
@@ -165,7 +166,7 @@ class Preparer:
         return batches
 
     def list_written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
-        """Return the rows of `ranges` that were sent since the start, uncertain ones included."""
+        """Return the rows of `ranges` that were sent since the start, including uncertain ones."""
         self._count_sent()
         found: list[RowRange] = []
         for place, table in enumerate(self._reader.tables):

@@ -1,4 +1,4 @@
-"""Logs when a worker's batches were sent and acknowledged, with their rows, for `mixed --fresh`."""
+"""Logs when a worker sends batches and gets acknowledgements, for `mixed --fresh`."""
 
 from array import array
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class SendLog:
         return self._reader.begin_ms([RowRange(start=row, stop=row + 1, table=table)])
 
     def parts(self, index: int, ticks: Ticks, measured_ns: int) -> Iterator[SentBatches]:
-        """Yield the report of worker `index`; the last part may be empty."""
+        """Yield the parts of the report of worker `index`; the last part may be empty."""
         batches = np.array([self._sent, self._acknowledged], np.int64)
         runs = np.frombuffer(self._runs, np.int64).reshape(-1, _RUN).T if self._runs else _NONE
         starts = range(0, max(batches.shape[1], 1), _PART_BATCHES)

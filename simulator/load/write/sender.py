@@ -38,7 +38,7 @@ class Sender:
         several: Several | None = None,
         elsewhere: OpenSession | None = None,
     ) -> None:
-        """Connect. Failed batches and lost connections are retried for `retry_s`.
+        """Connect to the database. Failed batches and lost connections are retried for `retry_s`.
 
         `elsewhere` opens sessions in another process; by default this process opens `several`
         connections.
@@ -93,7 +93,7 @@ class Sender:
         """Start the clock; discard earlier measurements.
 
         `when_measured` is called when the measured part begins: now, or after the warm-up, before
-        the first measured batch. `closely`: also measure outages.
+        the first measured batch. If `closely` is set, outages are also measured.
         """
         start_ns = time.perf_counter_ns()
         outages = Outages(start_ns) if closely else None
@@ -108,7 +108,7 @@ class Sender:
     def measure_from(self, instant_ns: int) -> None:
         """End the warm-up at an instant, unless it has ended; any thread may call it.
 
-        Only the first call counts: every heartbeat brings the instant, slightly different.
+        Only the first call counts, because every heartbeat brings a slightly different instant.
         """
         meter = self.meter
         if not self.measured_ns and not self._is_end_known and instant_ns < meter.measured_ns:
@@ -129,7 +129,8 @@ class Sender:
     ) -> Iterator[Batch]:
         """Return the batches of rows.
 
-        With a rate, the first batches are prepared now: they are due as soon as the clock starts.
+        With a rate, the first batches are prepared now, because they are due as soon as the clock
+        starts.
         """
         at_once = not any(pace.rate_per_s for pace in paces)
         batches = self.preparer.batches(ranges, mode, batch_rows, at_once=at_once)

@@ -38,11 +38,11 @@ class _Sending:
         self._pipe, self._database, self._session = pipe, database, session
         self._lock = threading.Lock()
         self._payloads: dict[int, dict[int, Payload]] = {}
-        """Number of an `Encode` -> place -> payload, until it is acknowledged."""
+        """Number of an `Encode` -> place -> payload that has not been acknowledged."""
         self._mixer = Mixer()
 
     def do(self, asked: Encode | SendMessage) -> None:
-        """Answer a message; a `SendMessage` perhaps later, from another thread."""
+        """Answer a message; the answer to a `SendMessage` may come later, from another thread."""
         if isinstance(asked, Encode):
             self._encode(asked)
             return

@@ -80,7 +80,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The answer to `Encode`: the size of each payload, None if only the driver knows it."""
+    """The answer to `Encode`: the size of each payload, None if only the driver knows the size."""
 
     number: int
     sizes_bytes: Sequence[int | None]

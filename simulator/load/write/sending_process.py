@@ -73,8 +73,8 @@ class SendingProcess:
     def session(self, within_s: float) -> Session:
         """Start a process that connects within this time; return its session.
 
-        During a fault, wait for its end first. Stopped if the run ends meanwhile, SetupError if
-        the process cannot connect.
+        During a fault, wait for its end first. Raises Stopped if the run ends meanwhile, and
+        SetupError if the process cannot connect.
         """
         while True:
             self._end()
@@ -240,7 +240,7 @@ class SessionElsewhere(Session):
     # --- encoding ---------------------------------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Encode a block in the process; the data of the returned payloads are places there."""
+        """Encode a block in the process; the returned payloads hold their places in the process."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
         places = self._await_encoded(BlockMessage(block, mode, batch_rows), len(rows))
@@ -262,7 +262,7 @@ class SessionElsewhere(Session):
         return encode
 
     def size_of(self, data: Any) -> int | None:
-        """Return how many bytes of a payload's data are sent; None if it is not known."""
+        """Return how many bytes of a payload's data are sent; None if the size is unknown."""
         kept, place = data
         size: int | None = kept.sizes_bytes[place]
         return size

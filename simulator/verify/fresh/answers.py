@@ -1,7 +1,7 @@
 """Compares answers about fresh rows with the rows that could be visible.
 
-An answer has every row that was acknowledged before its query began, if the database promises that,
-and no row that was not sent before the query ended.
+An answer must have every row acknowledged before its query began, if the database promises visible
+rows, and may only have rows sent before the query ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,10 +26,10 @@ from simulator.verify.fresh.arriving import (
 )
 
 MOST_LISTED = 5
-"""Largest number of wrong answers that are described."""
+"""Maximum number of wrong answers that are described."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Cells: TypeAlias = NDArray[Any]
-"""An item for each answer and group."""
+"""Array with an item for each answer and group."""
 
 
 class Wrong(NamedTuple):
@@ -40,14 +40,14 @@ class Wrong(NamedTuple):
 
 
 class Delays(NamedTuple):
-    """The delays of batches, in ns, and the rows of each."""
+    """The delays of batches, in ns, and the number of rows in each batch."""
 
     waited_ns: Numbers
     rows: Numbers
 
 
 _Describe: TypeAlias = Callable[[int, int], Wrong]
-"""Takes an answer and a group."""
+"""Function that describes a wrong answer, given an answer and a group."""
 
 
 @dataclass(slots=True)
@@ -62,13 +62,14 @@ class FreshOutcome:
     ended_ns: list[Numbers] = field(default_factory=list)
     """Ends of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
-    """Times at which as many rows were acknowledged as each of these answers counts."""
+    """Time, for each of these answers, by which as many rows were acknowledged as it counts."""
 
     def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
         """Return the time from the acknowledgement of each batch of a table until it was seen.
 
         A batch is seen by the end of the first answer that counts as many rows as had been
-        acknowledged with it. Unseen batches are apart, with the time until the last answer began.
+        acknowledged with it. Unseen batches are returned separately, with the time until the last
+        answer began.
         """
         sent, count = rows.sent, rows.rows_of(place)
         own = np.flatnonzero(sent.is_measured & (count > 0))
@@ -88,9 +89,9 @@ class FreshOutcome:
 
 
 def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
-    """Return the longest delay that each unseen batch outlasted; its own time if it outlasted all.
+    """Return the longest delay that each unseen batch outlasted; if all, the batch's own time.
 
-    Buckets are coarse: within the range of the delays, only their own buckets are used.
+    Buckets are coarse: within the range of the delays, only buckets of delays are used.
     """
     known = np.sort(delays)
     beyond = np.searchsorted(known, waited, "right")
@@ -102,7 +103,10 @@ def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
 def check(
     rows: ArrivingRows, fresh_type: FreshType, parts: Iterable[AnswerLog], *, promised: bool
 ) -> FreshOutcome:
-    """Compare all answers to a query; `promised`: every later answer has an acknowledged row."""
+    """Compare all answers to a query.
+
+    If `promised`, answers that begin after an acknowledgement must have the acknowledged row.
+    """
     found = FreshOutcome()
     for part in parts:
         for since_ms in np.unique(part.since_ms).tolist():
@@ -128,7 +132,7 @@ def _take(compared: "_Compared", found: FreshOutcome) -> None:
 
 
 class _Ordered:
-    """The rows of each group in the order of an instant: when they were sent, or acknowledged."""
+    """The rows of each group, ordered by the time at which they were sent or acknowledged."""
 
     def __init__(self, group: Numbers, instants: Numbers, groups: int) -> None:
         self.order = np.lexsort((instants, group))
@@ -257,7 +261,8 @@ class _Compared:
     def find_seen_ns(self) -> Numbers:
         """Return the time at which as many rows were acknowledged as each answer counts; 0: none.
 
-        An answer is assumed to have all rows of unknown outcome, so that no delay looks shorter.
+        An answer is assumed to have all rows of unknown outcome, so that no delay looks shorter
+        than it was.
         """
         window = self._window
         is_known = window.acknowledged_ns != NEVER_NS

@@ -79,9 +79,9 @@ class AnswerLog:
 
     since_ms: Numbers
     began_ns: Numbers
-    """Earliest possible time."""
+    """Earliest possible time at which each query began."""
     ended_ns: Numbers
-    """Latest possible time."""
+    """Latest possible time at which each query ended."""
     owner: Numbers
     """Place of each row's answer in the arrays above."""
     keys: Sequence[Key]
@@ -151,7 +151,7 @@ def _find_last(reader: DatasetReader, table: Table, item: RowRange, since: int) 
 
 
 class ArrivingRows:
-    """The rows of the batches; they are drawn again when they are needed."""
+    """The rows of the batches, drawn again when needed."""
 
     def __init__(self, reader: DatasetReader, sent: TimedBatches) -> None:
         self.sent = sent

@@ -1,4 +1,4 @@
-"""Accounts for every row of a table: which sent rows are stored, and which other rows.
+"""Accounts for every row of a table: finds the sent rows that are stored, and all other rows.
 
 An acknowledged row is present or lost; a row of unknown outcome is present or absent. Rows are
 compared by their hashes, in passes, so that memory is bounded.
@@ -34,22 +34,22 @@ _Numbers = NDArray[np.int64]
 
 @dataclass
 class Account:
-    """The outcome of the rows of a table."""
+    """The numbers of rows of a table by outcome, and the first wrong rows."""
 
     kept: int = 0
-    """Acknowledged, and stored."""
+    """Number of acknowledged rows that are stored."""
     lost: int = 0
-    """Acknowledged, and not stored."""
+    """Number of acknowledged rows that are not stored."""
     present: int = 0
-    """Rows of unknown outcome that are stored."""
+    """Number of rows of unknown outcome that are stored."""
     absent: int = 0
-    """Rows of unknown outcome that are not stored."""
+    """Number of rows of unknown outcome that are not stored."""
     doubled: int = 0
-    """Further copies of rows."""
+    """Number of further copies of rows."""
     torn: int = 0
-    """Stored in part: as points, only some fields of a row."""
+    """Number of rows stored in part: only some fields, in databases that store points."""
     foreign: int = 0
-    """Stored, and never sent."""
+    """Number of stored rows that were never sent."""
     first: list[str] = field(default_factory=list)
     """The first foreign rows."""
     first_lost: list[int] = field(default_factory=list)
@@ -141,10 +141,10 @@ class Accountant:
     def _list_expected(
         self, silent: Counter[int]
     ) -> Iterator[tuple[int, _Numbers, Hashes, NDArray[np.bool_]]]:
-        """Yield blocks of the ranges in turn: place of a range, numbers, hashes, what is uncertain.
+        """Yield blocks of the ranges in turn: place of a range, numbers, hashes, uncertainty mask.
 
-        `silent` counts the rows of a range since its last stored row. A range that may be written
-        without bound, until a run ends by time, ends after a long gap.
+        `silent` counts the rows of a range since its last stored row. A range without bound,
+        written until the run ended by time, ends after a long gap.
         """
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
@@ -188,7 +188,7 @@ class SentHashes:
         """Hashes with more stored copies than sent rows."""
 
     def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Count sent rows; return which of them have the hash of a stored row."""
+        """Count sent rows; return a mask of the rows with the hash of a stored row."""
         self.uncertain_rows += int(is_uncertain.sum())
         self.certain_rows += int((~is_uncertain).sum())
         if not len(self._stored):
@@ -209,7 +209,7 @@ class SentHashes:
 
 
 def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
-    """Return the verdict on an interrupted insert: how many rows are stored, and whether others."""
+    """Return the verdict on an interrupted insert: the number of stored rows, and any others."""
     tables, present = DatasetReader(dataset).tables, 0
     checks = [*compare_types(database, tables)]
     try:
@@ -246,7 +246,7 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
 
 
 def account_check(name: str, account: Account, *, promised: bool) -> Check:
-    """Check that all acknowledged rows are stored, if that was promised, and no others."""
+    """Check that no other rows are stored and, if promised, all acknowledged rows."""
     is_kept = not account.lost or not promised
     return Check(
         name=f"{name}: every row",

@@ -30,7 +30,7 @@ def list_gone(database: Database, tables: Sequence[Table]) -> list[Check]:
 
 
 def uncountable(database: Database, error: Exception) -> Check:
-    """Return a failed check: stored values cannot be added up or read."""
+    """Return a failed check for stored values that cannot be added up or read."""
     is_odd = isinstance(error, ValueError)
     expected = "values of their columns' types" if is_odd else "values that can be added up"
     found = str(error) if is_odd else database.explain(error)
@@ -50,7 +50,7 @@ def outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
 
 
 def format_rows(items: Sequence[Any]) -> str:
-    """Return how many rows there are, and the first of them."""
+    """Return the number of rows and the first rows, as text."""
     if not items:
         return "0"
     more = ", ..." if len(items) > MOST_SHOWN else ""

@@ -47,7 +47,7 @@ from simulator.verify.truth.oracle import Oracle, Truth
 
 _MAX_BUCKETS = 1000
 _MANY_ROWS = 1 << 30
-"""Number of rows above which the count is compared first: their truth takes minutes."""
+"""Number of rows above which the count is compared first, as the truth takes minutes."""
 
 
 def verify(  # noqa: PLR0913
@@ -61,9 +61,9 @@ def verify(  # noqa: PLR0913
 ) -> Verdict:
     """Compare the stored rows with the dataset; rows of `uncertain` may be absent.
 
-    After faults, `promised` is whether the server promises that acknowledged rows survive; mode
-    `full` accounts for every row then. An error ends the comparison; it is not raised if rows or
-    answers were wrong before.
+    After faults, `promised` is True if acknowledged rows survive by promise of the server; mode
+    `full` then accounts for every row. An error ends the comparison, but is not raised after wrong
+    rows or answers.
     """
     with database.connect() as session:
         comparison = _Comparison(database, session, dataset, uncertain)
@@ -115,9 +115,9 @@ class _Comparison:
         """Rows that may be absent."""
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
-        """Comparisons that were left out, and why; `counts` has others."""
+        """Comparisons that were left out, with reasons; `counts` has further ones."""
         self.left_out: list[str] = []
-        """Properties that are not compared, and why; `counts` has the sums."""
+        """Properties that are not compared, with reasons; `counts` has the sums."""
         self.present = 0
         """Rows of `uncertain` that are stored."""
         self.absent = 0
@@ -159,7 +159,7 @@ class _Comparison:
     def _hashes_agree(self, tables: Sequence[Table], fold: Folding) -> bool:
         """Compare the hashes of rows, if the database computes them; return whether they agree.
 
-        If not, statistics or every row show the cause.
+        If they do not agree, statistics or every row show the cause.
         """
         if self.uncertain:
             self.left_out.append(f"{HASHES}: {UNCLEAR}")
@@ -203,7 +203,7 @@ class _Comparison:
     def _compare_every_row(self, tables: Sequence[Table], fold: Folding) -> None:
         """Compare statistics and rows of tables; the outcome of every row is known.
 
-        Several connections read a server at once, also from workers.
+        Several connections, also of workers, read from a server at once.
         """
         apart = not self.database.capabilities.embedded
         tasks = FoldTasks(
@@ -256,7 +256,7 @@ class _Comparison:
         return check
 
     def _check_missing(self, table: Table) -> Check | None:
-        """Return a failed check if most rows of a large table are missing: no truth is needed."""
+        """Return a failed check if most rows of a large table are missing, without the truth."""
         least, most = self._find_bounds(table)
         if least <= _MANY_ROWS:
             return None
@@ -295,7 +295,7 @@ class _Comparison:
     def _check_with(self, error: Exception | None, rows: Check) -> list[Check]:
         """Return the check of rows, after a failed one if stored values caused an error.
 
-        If every row is right, no value caused the error, which is raised.
+        If every row is right, the error is raised, because no value caused it.
         """
         if error is None:
             return [rows]

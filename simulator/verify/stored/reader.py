@@ -23,7 +23,7 @@ class TimeWindow:
     until: int | None
     first: int
     last: int
-    """Rows are expected between these times; others may be stored beyond them."""
+    """First and last time of expected rows; other rows may lie outside."""
 
     @property
     def selection(self) -> Selection:
@@ -57,13 +57,13 @@ def whole_of(dataset: Dataset, reader: DatasetReader, place: int) -> TimeWindow 
 
 _STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
-"""Smallest number of rows of a window, if their times are evenly spread."""
+"""Minimum number of rows in a window, if times are evenly spread."""
 MOST_WINDOWS = 8
-"""Largest number of windows: without an index of the time, each reads the whole table."""
+"""Maximum number of windows: without an index on the time, each reads the whole table."""
 
 
 def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:
-    """Yield windows that together have every stored row of every table, also rows of others."""
+    """Yield windows that together have every stored row of every table, even foreign ones."""
     reader = DatasetReader(dataset)
     for place, table in enumerate(reader.tables):
         rows = sum(len(item) for item in dataset.ranges if item.table == place)
@@ -101,7 +101,7 @@ class StoredRows:
         self.tables = DatasetReader(dataset).tables
 
     def fingerprint(self, window: StoredWindow, wanted: Callable[[], bool]) -> Fingerprint | None:
-        """Return the fingerprint of the rows of a window; None once it is no longer wanted.
+        """Return the fingerprint of the rows of a window; None once `wanted` returns False.
 
         Raises the driver's error, and ValueError if a value is not of its column's type.
         """

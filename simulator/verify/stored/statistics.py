@@ -30,7 +30,10 @@ from simulator.verify.truth.needed import statistics_of
 from simulator.verify.truth.oracle import Truth
 
 _PIECES, _DEEPEST = 4, 4
-"""A window that is too large for the server is divided, four times at most."""
+"""Number of parts of a divided window, and maximum number of successive divisions.
+
+Windows that are too large for the server are divided.
+"""
 _MERGED: dict[Function, Callable[[list[Any]], Any]] = {
     Function.COUNT: sum,
     Function.SUM: sum,
@@ -89,16 +92,19 @@ class TableStatistics:
 
 
 def _merge(function: Function, values: Iterable[Any]) -> Any:
-    """Merge the values of windows, of which some may be NULL."""
+    """Merge the values of windows; some values may be NULL."""
     known = [value for value in values if value is not None]
     return _MERGED[function](known) if known else None
 
 
 _MOST_DISTINCT = 2_000_000
-"""Largest number of distinct keys to count. It takes a database ten times as long as everything
-else, and sums of fields also show a row that is stored twice in place of another."""
+"""Maximum number of distinct keys to count.
+
+Counting takes a database ten times as long as everything else, and sums of fields also show a row
+that is stored twice in place of another.
+"""
 _AGAIN_AFTER_S = 0.5
-"""Pause before the query of a wrong answer is repeated: a server may count wrong for a while."""
+"""Pause before a query with a wrong answer is repeated: a server may miscount for a while."""
 
 
 class StoredCounts:
@@ -109,9 +115,9 @@ class StoredCounts:
         self._session = session
         self._statistics = TableStatistics(database, session, dataset)
         self.not_compared: list[str] = []
-        """Comparisons that were left out, and why: often the database cannot answer."""
+        """Comparisons that were left out, with reasons: often the database cannot answer."""
         self.left_out: list[str] = []
-        """Sums that the database does not calculate, and why."""
+        """Sums that the database does not calculate, with reasons."""
 
     def check_number(self, table: Table, least: int, most: int) -> tuple[int, Check]:
         """Return the number of stored rows, and the check that it lies between two numbers."""
@@ -163,7 +169,7 @@ class StoredCounts:
         return AggregateQuery(table, (count, *others))
 
     def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
-        """Return whether the database calculates an aggregate, which may be an unsupported sum."""
+        """Return whether the database calculates an aggregate; False for an unsupported sum."""
         can, why = self._database.capabilities, ""
         if aggregate.function is Function.SUM and aggregate.column is not None:
             is_time = table.column(aggregate.column).type is Type.TIMESTAMP
@@ -219,7 +225,7 @@ class StoredCounts:
 
 
 def sums_fields(query: AggregateQuery) -> bool:
-    """Return whether the sum of a column outside the natural key is asked."""
+    """Return whether a query asks for the sum of a column outside the natural key."""
     fields = {column.name for column in query.table.with_role(Role.FIELD)}
     summed = {each.column for each in query.aggregates if each.function is Function.SUM}
     return bool(summed & (fields - {*query.table.key}))

@@ -20,11 +20,11 @@ from simulator.verify.stored.reader import stream_hashes, takes_windows
 from simulator.verify.truth.folding import VERIFY_BLOCK_ROWS
 
 MOST_SPANS = 100
-"""Largest number of spans; each is a query, and further neighbours are joined."""
+"""Maximum number of spans; each is a query, and further neighbours are joined."""
 
 
 class TimeSpan(NamedTuple):
-    """The times from one until another."""
+    """The times from one instant until another."""
 
     since: int
     until: int
@@ -39,9 +39,9 @@ def absent_rows(
 ) -> Rows | None:
     """Return the numbers of the uncertain rows of a table that are not stored.
 
-    Among equal rows, the acknowledged ones count as stored first. None if the whole table has to
-    be read: its rows are not in the order of time, the database cannot select by time, or too many
-    rows have the times of uncertain ones.
+    Among equal rows, the acknowledged ones count as stored first. Return None if the whole table
+    has to be read: the rows are not in the order of time, the database cannot select by time, or
+    too many rows have the same times as uncertain rows.
     """
     reader = DatasetReader(dataset)
     place = reader.place(table)
@@ -96,7 +96,7 @@ def _within(reader: DatasetReader, item: RowRange, spans: Sequence[TimeSpan]) ->
 
 
 def _exceed(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
-    """Return the rows in excess of the stored copies that are left of their hash."""
+    """Return the rows in excess of the stored copies left for their hash."""
     order = np.argsort(hashes, kind="stable")
     rows, hashes = rows[order], hashes[order]
     firsts = np.searchsorted(hashes, hashes)

@@ -19,7 +19,7 @@ from simulator.verify.truth.needed import series_of
 from simulator.verify.truth.oracle import Oracle, Truth
 
 MOST_SERIES = 20_000
-"""Largest number of combinations in the first block of rows; with more, the answer is too long."""
+"""Maximum number of combinations in the first block; with more, the answer is too long."""
 _MOST_SHOWN = 3
 _Tags: TypeAlias = tuple[str | None, ...]
 
@@ -31,7 +31,7 @@ class SeriesCounts:
         self._database, self._session = database, session
         self.queries: list[AggregateQuery] = []
         self.left_out: list[str] = []
-        """Tables without counts, and why."""
+        """Tables without counts, with reasons."""
 
     def want(self, table: Table, first: Block | None, why_not: str = "") -> None:
         """Plan to count a table's rows by tags, if possible; `first` is its first block of rows."""
@@ -110,7 +110,7 @@ class RowHashes:
         self._queries = [RowsQuery(table, hashed=database.row_hash) for table in tables]
         self._answers: list[Answer] = []
         self.why_not = ""
-        """Why the database computes no hashes; empty if it does."""
+        """Reason why the database computes no hashes; empty if it does."""
         try:
             self.why_not = self._probe(database, session)
         except Unsupported as error:

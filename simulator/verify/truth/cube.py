@@ -1,4 +1,4 @@
-"""A cube holds the facts about rows that queries need, by tags and buckets of time.
+"""A cube holds the facts that queries need about rows, by tags and buckets of time.
 
 A block becomes a run: parallel arrays over the groups in the block. Runs are merged once they have
 more groups than the merged run, so memory and work depend on the number of groups. The cube of a
@@ -178,7 +178,7 @@ class Cube:
         return arrays
 
     def form(self) -> dict[str, str]:
-        """Return the names of these arrays, and the kind of NumPy type of each."""
+        """Return the names of the arrays of `parts`, and the kind of NumPy type of each."""
         shape = self.shape
         keys = len(shape.by) + (shape.bucket is not None) + bool(shape.edges)
         form = {_ROWS: "i"} | {f"key {place}": "i" for place in range(keys)}
@@ -260,7 +260,7 @@ def _name(measure: Measure, name: str) -> str:
 
 
 def _find_wanted(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
-    """Return the places of the wanted numbers in a key; an ordered key is searched."""
+    """Return the places of the wanted numbers in a key; an `ordered` key has binary search."""
     if not ordered:
         return np.flatnonzero(np.isin(key, wanted))
     starts, ends = (np.searchsorted(key, wanted, side) for side in ("left", "right"))

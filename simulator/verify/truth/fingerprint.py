@@ -42,7 +42,7 @@ class Fingerprint:
         return int(self.counts.sum()), int(self.sums.sum())
 
     def find_differing(self, other: "Fingerprint") -> NDArray[np.int64]:
-        """Return the buckets in which the two differ."""
+        """Return the buckets in which the fingerprints differ."""
         return np.flatnonzero((self.counts != other.counts) | (self.sums != other.sums))
 
     def parts(self) -> Arrays:

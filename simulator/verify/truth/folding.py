@@ -30,12 +30,12 @@ from simulator.verify.truth.oracle import Oracle, Truth
 from simulator.verify.truth.record import from_bytes
 
 Read: TypeAlias = Callable[[StoredWindow, Callable[[], bool]], Fingerprint | None]
-"""Reads the rows of a window while they are wanted."""
+"""Function that reads the rows of a window while they are wanted."""
 VERIFY_BLOCK_ROWS = 1 << 16
 FOLD_TASK_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 14
 _MOST_RANGES = 1000
-"""Largest number of ranges in a task: small ranges are folded together."""
+"""Maximum number of ranges in a task, so that small ranges are folded together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class FoldTask:
 def fold_rows(
     ranges: Iterable[RowRange], reader: DatasetReader, oracle: Oracle, wanted: Callable[[], bool]
 ) -> bool:
-    """Fold rows into an oracle, block by block; False once they are no longer wanted."""
+    """Fold rows into an oracle, block by block; return False once `wanted` does."""
     for rows in ranges:
         for turn in reader.blocks((rows,), VERIFY_BLOCK_ROWS):
             if not wanted():
@@ -72,7 +72,7 @@ class FoldTasks:
         *,
         signless: bool = False,
     ) -> None:
-        """Store the windows of stored rows, and the function that reads them here."""
+        """Store the windows of stored rows, and the function that reads a window here."""
         self.queries = tuple(queries)
         self._windows, self._read_window = deque(windows), read
         self._stored: dict[int, Fingerprint] = defaultdict(Fingerprint)
@@ -155,7 +155,7 @@ class FoldTasks:
                     self._left.extendleft(reversed(task.ranges))
 
     def fold(self) -> None:
-        """Fold the tasks that no other process has taken, then those that were not returned."""
+        """Fold the tasks that no other process has taken, then the tasks that were not returned."""
         try:
             while (task := self._take_here()) is not None:
                 oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
@@ -197,7 +197,7 @@ class FoldTasks:
 
 
 Folding: TypeAlias = Callable[[FoldTasks], None]
-"""Folds all tasks."""
+"""Function that folds all tasks."""
 
 
 def fold_here(tasks: FoldTasks, threads: int = 0) -> None:

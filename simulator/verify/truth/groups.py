@@ -19,7 +19,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 _KEPT_LEVELS = 64
 _LEAST_DENSE = 4096
 _MOST_SPARSE = 16
-"""Largest number of possible groups per row for which a table is faster than sorting the rows."""
+"""Maximum number of possible groups per row for which a table is faster than sorting."""
 
 
 class Labels:
@@ -35,7 +35,7 @@ class Labels:
         return [*self._numbers]
 
     def numbers(self, values: Iterable[Any]) -> Numbers:
-        """Return the number of each value; new values get the next ones."""
+        """Return the number of each value; new values get the next numbers."""
         known = self._numbers
         return np.array([known.setdefault(value, len(known)) for value in values], np.int64)
 
@@ -98,7 +98,7 @@ class Groups:
 
 
 def _find_code_of_each(members: Numbers, codes: Numbers, groups: int) -> Numbers | None:
-    """Return the code of each group, as of the rack of a host; None if a group has several."""
+    """Return the code of each group, such as a host's rack; None if a group has several."""
     found = np.zeros(groups, np.int64)
     found[members] = codes
     return found if (found[members] == codes).all() else None

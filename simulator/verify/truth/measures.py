@@ -37,7 +37,7 @@ class Measure(ABC):
     @property
     @abstractmethod
     def subject(self) -> str:
-        """The name of the measured thing; a cube has one measure of each subject."""
+        """Name of the subject; a cube has one measure of each subject."""
 
     @abstractmethod
     def join_with(self, other: Any) -> "Measure":
@@ -68,7 +68,7 @@ class ColumnStatistics(Measure):
 
     @property
     def subject(self) -> str:
-        """The column."""
+        """Name of the column."""
         return self.column.name
 
     def join_with(self, other: "ColumnStatistics") -> "ColumnStatistics":
@@ -150,7 +150,7 @@ class ColumnStatistics(Measure):
         return form
 
     def values(self, function: Function, arrays: Arrays) -> list[Any]:
-        """Return an aggregate of each group; without values NULL, or 0 for a count."""
+        """Return an aggregate of each group; a group without values has NULL, or 0 for a count."""
         counts: list[int] = arrays["count"].tolist()
         match function:
             case Function.COUNT:
@@ -210,7 +210,7 @@ def _items(column: ColumnData, rows: Numbers) -> Array:
 
 
 def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array, Numbers]:
-    """Return comparable values and their groups; of coded texts, each level of a group once."""
+    """Return comparable values and their groups; a level of coded texts occurs once in a group."""
     if isinstance(column, Coded) and column.levels.dtype.kind == "S" and len(column):
         levels = np.arange(len(column.levels))
         of = (Dimension(members, np.arange(size)), Dimension(column.codes, levels))
@@ -231,7 +231,7 @@ class Newest(Measure):
 
     @property
     def subject(self) -> str:
-        """The empty text, which is no column's name."""
+        """Empty string, which is no column's name."""
         return NEWEST
 
     def join_with(self, other: "Newest") -> "Newest":

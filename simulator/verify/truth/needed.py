@@ -18,7 +18,7 @@ from simulator.verify.truth.folding import FoldTasks, fold_here
 _ROWS, _HASHED, _SERIES = "*", "#", "="
 Names: TypeAlias = Mapping[Query, QueryName]
 SharedFolding: TypeAlias = Callable[[Names, FoldTasks], None]
-"""Folds all tasks, with other processes that know the queries by name."""
+"""Function that folds all tasks together with processes that know the queries by name."""
 
 
 def fold_alone(_: Names, tasks: FoldTasks) -> None:

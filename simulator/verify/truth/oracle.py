@@ -81,7 +81,7 @@ def _find_spells(
 def find_undecided(
     table: DerivedTable, conditions: Iterable[Condition], answer: Answer, slack: Slack
 ) -> str:
-    """Return why a condition is undecided: a sum differs from the limit by rounding errors."""
+    """Return why a condition is undecided: a sum equals the limit but for rounding errors."""
     names = [column.name for column in table.columns]
     for each in conditions:
         if not slack or each.divisor or table.column(each.column).exact:
@@ -104,7 +104,7 @@ class Truth:
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
     undecided: str = ""
-    """Why another answer may also be right; empty if none may."""
+    """Reason why another answer may also be right; empty if no other answer may be."""
 
     def verdict(self, found: Answer) -> bool | None:
         """Return whether an answer is right; None if that cannot be decided."""
@@ -138,7 +138,7 @@ class Oracle:
         self._shapes: dict[CubeQuery, Shape] = {}
         self.rows: dict[RowsQuery, RowsFold] = {}
         self.every: dict[RowsQuery, EveryRow] = {}
-        """Query for all rows of a table -> their fingerprint."""
+        """Query for all rows of a table -> fingerprint of the rows."""
         for query in map(innermost, queries):
             if isinstance(query, RowsQuery) and replace(query, hashed=None) == RowsQuery(
                 query.table
@@ -205,7 +205,7 @@ class Oracle:
         return truth_of(query, cube.view(shape))
 
     def _read(self, query: Query, table: DerivedTable | ConditionSpells) -> Truth:
-        """Return the true answer to a query that reads the answer to another one."""
+        """Return the true answer to a query that reads the answer to another query."""
         conditions: tuple[Condition, ...] = ()
         if isinstance(table, DerivedTable):
             source, conditions = table, query.selection.compared

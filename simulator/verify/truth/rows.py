@@ -23,7 +23,7 @@ _COMPARE: dict[Operator, np.ufunc] = {
 
 
 def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
-    """Return the indices of the selected rows; None if all rows are."""
+    """Return the indices of the selected rows; None if all rows are selected."""
     found = []
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
@@ -35,7 +35,7 @@ def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
 
 
 def satisfies(block: Block, compared: Condition) -> NDArray[np.bool_]:
-    """Return whether a comparison holds in each row."""
+    """Return a mask: True for the rows in which a comparison holds."""
     return _match(_find_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
 
@@ -57,7 +57,7 @@ def _find_operand(block: Block, compared: Condition) -> ColumnData:
 def _match(
     column: ColumnData, matches: Callable[[Array, Any], Array], operand: Any
 ) -> NDArray[np.bool_]:
-    """Return whether each item matches; the levels of a coded column are compared if fewer."""
+    """Return whether each item matches; compare the levels of a coded column if fewer."""
     if isinstance(column, Coded) and len(column.levels) < len(column):
         found = matches(column.levels, operand).take(column.codes)
     else:
@@ -69,7 +69,7 @@ _TIME = "time"
 
 
 class RowsFold:
-    """Collects the selected rows, or only the latest of them."""
+    """Collects the selected rows, or only the latest ones."""
 
     def __init__(self, query: RowsQuery) -> None:
         if query.selection == EVERYTHING and query.newest is None:
@@ -119,7 +119,7 @@ class RowsFold:
         return self._parts[0] if self._parts else {}
 
     def form(self) -> dict[str, str]:
-        """Return the names of these arrays, and the kind of NumPy type of each."""
+        """Return the names of the arrays of `parts`, and the kind of NumPy type of each."""
         columns = [column.name for column in self.query.read]
         times = {} if self.query.newest is None else {_TIME: "i"}
         return {**times, **form_of(self.table, columns)}

@@ -21,7 +21,7 @@ EVERY_MS = 390 * _MINUTE_MS
 WITHIN_MS = 330 * _MINUTE_MS
 LEAST_GAP_MS = EVERY_MS - WITHIN_MS
 _PRIME = (1 << 31) - 1
-"""More than the number of homes, so that multiplying by it permutes them."""
+"""A prime above the number of homes, so that multiplication by it permutes the homes."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class HomeChanges:
         return earlier + turn + int(offsets[0] < into)
 
     def seen_ms(self, rows: Rows) -> Rows:
-        """Return when the changes of these rows are seen, counted from the start."""
+        """Return the times, from the start on, at which the changes of these rows are seen."""
         strata, turns = np.divmod(rows, self.homes)
         times = (strata - 1) * EVERY_MS + FIRST_MS + self._draw_offsets(rows, turns)
         times[strata == 0] = 0

@@ -4,16 +4,15 @@ The types have the names of the document's programs:
 
 - `1-home-12-hours` (also called `fast-query-small-data` there): the mean temperature of a random
   home by hour, in 12 random hours. Versions of the code ask for six hours under this name.
-- `aggregate-keep`: the mean CO2 level of room 4 in all homes, by 5 minutes. `aggregate-drop` is
-  the same question, written otherwise in Flux, and so it is not here.
+- `aggregate-keep`: the mean CO2 level of room 4 in all homes, by 5 minutes. `aggregate-drop` asks
+  the same with another Flux expression, and is left out.
 - `standalone-filter`: raw light levels of 8 hours; `sorted-pivot`: all columns of the air quality.
 - `bare-agg` by sensor, `group-agg` by home, `ungrouped-agg`, `window-agg` by hour, and
   `group-window-transpose-low-card` by home and hour: an aggregate of the temperatures of 6 random
   hours, each with `-count`, `-sum`, `-mean`, `-min`, `-max`, `-first` and `-last`.
 
-Where the document has an option `-query-interval`, it is an hour, its default. Some of its ranges
-exclude their start; here all include it. `group-window-transpose-high-card` asks workload
-`metaquery`.
+The document's option `-query-interval` is an hour, its default. Some of its ranges exclude their
+start; here all include it. `group-window-transpose-high-card` asks workload `metaquery`.
 """
 
 from collections.abc import Mapping

@@ -17,10 +17,10 @@ from simulator.data.walks import Clamped, UpDown, Walk
 
 ID_DIGITS = 13
 LEAST_ROOMS, ROOMS = 4, 6
-"""4 to 9 rooms."""
+"""Minimum number of rooms, and number of possible counts: 4 to 9 rooms."""
 MOST_ROOMS = LEAST_ROOMS + ROOMS - 1
 MOST_WINDOWS = MOST_DOORS = 3
-"""Windows of each room, and doors of each home; at least one of each."""
+"""Maximum number of windows in a room, and of doors in a home; the minimum is one."""
 LEAKS = 2
 
 OF_A_ROOM = ("air_condition_room", "air_quality_room", "light_level_room")
@@ -43,7 +43,7 @@ class Sensors:
     homes: Rows
     numbers: Rows
     rooms: Rows | None = None
-    """Numbers from 1 in each home."""
+    """Number of each sensor's room, counted from 1 in each home."""
     places: Rows | None = None
     """The number of the window or radiator in its room, or of the door in its home."""
     before: int = 0
@@ -53,7 +53,7 @@ class Sensors:
         return len(self.homes)
 
     def since(self, home: int) -> "Sensors":
-        """Return the sensors of this home and those after it."""
+        """Return the sensors of this home and of later homes."""
         before = int(np.searchsorted(self.homes, home))
         rooms = None if self.rooms is None else self.rooms[before:]
         places = None if self.places is None else self.places[before:]
@@ -154,7 +154,7 @@ class HomeTable:
 
     @property
     def table(self) -> Table:
-        """The table; its series is the sensor."""
+        """The table, in which each sensor is a series."""
         tags = [("sensor_id", ID_DIGITS), ("home_id", ID_DIGITS)]
         tags += [("room_id", 1)] if self.in_room else []
         tags += [(self.place_tag, 1)] if self.place_tag else []

@@ -3,12 +3,13 @@
 Thirteen tables (the document's measurements) of different sizes. A home has 4 to 9 rooms, each with
 1 to 3 windows, a radiator for each window, and a sensor of air condition, air quality and light;
 and 1 to 3 doors, 2 sensors of water leakage and one of each other kind. Numbers of rooms, windows
-and doors are drawn for each home, so that tables have different numbers of series: 55.5 per home
-on average, and a point of each every 60 s, but for `home_config`.
+and doors are drawn for each home, so that tables have different numbers of series: 55.5 per home on
+average. Each series has a point every 60 s, except in `home_config`.
 
 Where the document's text and the versions of its code disagree, or do not fit, we decided:
 
-- A day by default, as in the text and the later code; six hours are fewer than its queries ask for.
+- A day by default, as in the text and the later code; six hours are shorter than the windows of its
+  queries.
 - The tables are as in the current code. Early versions write `home_config` into `home_state`, and
   `water_level` into `light_level_room`.
 - Batteries lose and gain 0.01 V per step (deviation 0.005) in all tables, as in most of the code;
@@ -30,7 +31,7 @@ Walks have the laws of the document's code, not its values.
 - `distribution=unpinned`, the default: they begin anywhere between their bounds, and are reflected
   there, so that all homes and times are alike.
 - Batteries and `co_level` move from bound to bound in both. In the code they stop at a bound for
-  what is left of the step, which makes a period of 440 steps 0.3 % longer.
+  the rest of the step, which makes a period of 440 steps 0.3 % longer.
 
 Bits per value: on the grid, batteries and `co_level` are multiples of 1/1024 (11 and 13 bits), all
 others of 1/64 (10 to 23 bits; the light has most). With full precision they fill a double.
@@ -81,7 +82,7 @@ from simulator.data.workloads.shared.windows import HOUR_MS, MINUTE_MS
 
 MOST_HOMES = 1_000_000
 SENSORS_PER_HOME = 55.5
-"""Mean number of sensors."""
+"""Mean number of sensors in a home."""
 _MOST_LEVELS = 1 << 15
 _CONTACT = np.array([0.0, 1.0])
 _STATES, _STATE_TEXTS = np.arange(len(HOME_STATES)), texts(HOME_STATES)

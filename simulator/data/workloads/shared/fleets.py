@@ -35,7 +35,7 @@ class FleetParams(Params):
 
     @property
     def ticks(self) -> int:
-        """Points of a member in each table; a truncated interval has none."""
+        """Number of points of a member in each table; a truncated interval has no point."""
         return self.duration_ms // self.interval_ms
 
     @model_validator(mode="after")
@@ -68,7 +68,7 @@ class FleetWorkload(Workload):
 
     @property
     def _ticks(self) -> int:
-        """Points of a member that are sent."""
+        """Number of points of a member that are sent."""
         return self.params.ticks
 
     def _make_windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
@@ -81,7 +81,8 @@ class FleetWorkload(Workload):
 def compute_wanted_series(given: Any) -> int:
     """Return the cardinality in unchecked parameters; 0: none.
 
-    It replaces the scale before the check, so that stored parameters give the same scale.
+    The cardinality replaces the scale before the check, so that stored parameters give the same
+    scale.
     """
     wanted = given.get("cardinality") if isinstance(given, dict) else None
     return wanted if isinstance(wanted, int) and wanted > 0 else 0
@@ -91,7 +92,7 @@ class NumberedParams(FleetParams):
     """A fleet that may be a part of a larger fleet, sized by members or series."""
 
     series_per_member: ClassVar[float] = 1
-    """Series of a member in all tables, on average."""
+    """Mean number of series of a member in all tables."""
     most_members: ClassVar[int] = MOST_MEMBERS
 
     scale_offset: int = Field(
@@ -127,17 +128,17 @@ class NumberedParams(FleetParams):
 
 @dataclass(frozen=True, slots=True)
 class DrawnTag:
-    """A tag with a text that holds random numbers for each member."""
+    """A text tag that contains random numbers drawn for each member."""
 
     form: str
-    """Format with a place for each number, as for `%`."""
+    """printf-style format with a conversion for each number."""
     bounds: tuple[int, ...]
-    """Each number is below its bound."""
+    """Exclusive upper bound of each number."""
     offset: int = 0
 
 
 Tag = DrawnTag | tuple[str, ...]
-"""Source of a tag; a tuple has its values."""
+"""Source of a tag: a format with drawn numbers, or a tuple of possible values."""
 
 
 def find_longest(tag: Tag) -> int:

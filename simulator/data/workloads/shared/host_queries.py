@@ -62,7 +62,7 @@ class HostQueries:
     """Types with random hosts and times."""
 
     def __init__(self, cpu: Table, windows: Windows, hosts: int, first: int = 0) -> None:
-        """Store the table, its time, its number of hosts, and the number of the first of them."""
+        """Store the table, its time, its number of hosts, and the number of the first host."""
         self._cpu, self._windows, self._hosts, self._first = cpu, windows, hosts, first
 
     def of_tsbs(self) -> dict[str, QueryType]:
@@ -111,7 +111,7 @@ class HostQueries:
         )
 
     def _find_lack(self, fields: int) -> QueryType | None:
-        """Return an impossible type if the table has fewer fields."""
+        """Return an impossible type if the table has fewer fields, else None."""
         having = len(self._cpu.fields)
         if fields <= having:
             return None

@@ -80,7 +80,7 @@ NUMBERED = HostTags(
     },
     names=("hostname",),
 )
-"""Hosts with a name that has their number."""
+"""Tags of hosts that are named by number."""
 
 
 class Hosts(FleetWorkload):
@@ -121,7 +121,7 @@ class Hosts(FleetWorkload):
 
     @abstractmethod
     def _draw_fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
-        """Return the table's fields, and perhaps others; `hosts` are places in the fleet."""
+        """Return the table's fields, and perhaps further ones; `hosts` are places in the fleet."""
 
     def _find_tags(self, table: str) -> dict[str, Array]:
         """Return tag -> the text of each host."""

@@ -45,7 +45,7 @@ class Measurement:
     tags: Mapping[str, Tag] = field(default_factory=dict)
     """Tags in addition to the tags of every point."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Fields that are made of a walk of another name -> that walk."""
+    """Field that is made of a walk with another name -> the walk."""
 
 
 def _make_measurement(
@@ -66,7 +66,7 @@ _THOUSAND = Clamped(5, 1, 0, 1000, start=0)
 _TEN_THOUSAND = Clamped(50, 1, 0, 10_000, start=0)
 _MEMORY = Clamped(50, 1, 0, 16 << 30, start=8 << 30)
 _SHARE = Clamped(0, 1 / 64, 0, 1)
-"""Share of a host's memory."""
+"""Walk of a share of a host's memory."""
 
 
 def list_measurements(*, exact: bool) -> tuple[Measurement, ...]:
@@ -212,7 +212,7 @@ class Telemetry(Hosts):
     def _derive(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
     ) -> Mapping[str, ColumnData]:
-        """Return the fields that are these walks, or made of them."""
+        """Return the fields that equal these walks or are computed from them."""
         match table:
             case "cpu":
                 return {name: self._encode_percentage(values) for name, values in walked.items()}

@@ -22,7 +22,7 @@ FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Fu
 """Aggregates by their names in the programs of influxdb-comparisons."""
 
 Choose: TypeAlias = Callable[[RandomParameters, int], tuple[OneOf, ...]]
-"""Returns the random tags that an instance selects, given its number."""
+"""Function that returns the random tags of an instance, given the instance's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Windows:
     seed: int
     since: int
     until: int
-    """Exclusive."""
+    """End of the time, exclusive."""
     aligned: bool
     """True if windows begin and end at multiples of the query's bucket."""
 
@@ -41,7 +41,7 @@ class Windows:
     ) -> QueryType:
         """Return the type that asks a query in random windows; impossible if the data is shorter.
 
-        The tags of `choose` replace those that the query selects.
+        The tags of `choose` replace the tags that the query selects.
         """
         step, length = bucket if self.aligned else 1, round(hours * HOUR_MS)
         last = self.until - length

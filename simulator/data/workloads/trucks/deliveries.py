@@ -30,9 +30,9 @@ from simulator.data.ranges import RowRange
 from simulator.data.walks import distinct
 
 POINTS = 10
-"""Points of a batch when they are made."""
+"""Number of points in a complete batch."""
 SENT = 9
-"""Points of a batch that are sent."""
+"""Number of points of a batch that are sent."""
 _STRATUM = 100  # batches of which one is missing
 _TURNS = 20  # batches sent of which one is late
 _DELAYS = np.array([1, 1, 1, 1, 2, 2, 3, 4])
@@ -69,10 +69,10 @@ class Deliveries:
     table: str
     seed: int
     batches: int
-    """Batches that a member makes from start to end."""
+    """Number of batches that a member makes from start to end."""
     members: int
     initial: int
-    """Members from the start on."""
+    """Number of members at the start."""
 
     @cached_property
     def rows(self) -> int:
@@ -156,7 +156,7 @@ class Deliveries:
 
     @cached_property
     def _stages(self) -> tuple[Rows, Rows, Rows]:
-        """Rounds from which there are more members, their number, and the sends before."""
+        """First rounds with more members, the numbers of members, and of batches sent before."""
         starts, _ = distinct(self._first)
         members = np.searchsorted(self._first, starts, "right")
         before = np.cumsum(np.diff(starts) * members[:-1])

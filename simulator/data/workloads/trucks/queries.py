@@ -2,7 +2,8 @@
 
 About a random fleet, at random times:
 
-- `last-loc`: the newest position of each truck; `single-last-loc`: of a random truck.
+- `last-loc`: the newest position of each truck; `single-last-loc`: the newest position of one
+  truck.
 - `low-fuel`: trucks with a newest `fuel_state` below 10 %; `high-load`: with a newest load of more
   than 90 % of their capacity.
 - `stationary-trucks`: trucks with a mean velocity below 1 in ten minutes.
@@ -14,7 +15,7 @@ About all trucks, at all times:
 
 - `avg-load`: the mean load by fleet, model and capacity. TSBS divides the load by the capacity.
 - `avg-vs-projected-fuel-consumption`: the mean consumption of driving trucks by fleet and nominal
-  consumption, and the number of rows, of which the projected mean follows.
+  consumption, and the number of rows, from which the projected mean follows.
 - `avg-daily-driving-duration`: the mean number of driving periods a day, of the days that have any,
   by truck. TSBS counts whole hours.
 - `avg-daily-driving-session`: the mean length of a session by truck and the day of its beginning. A
@@ -24,10 +25,11 @@ About all trucks, at all times:
   adds up the rows of these periods, and divides by the 144 periods of a day.
 - `breakdown-frequency`: how often trucks broke down, by model: the runs of periods with a mean
   status of 1 or more, so that a truck is either active or broken down. TSBS means periods in which
-  half of the rows have status 0, but its SQL counts the others, too, so that no truck breaks down.
+  half of the rows have status 0, but its SQL counts the other periods, too, so that no truck breaks
+  down.
 
-TSBS returns the driver, too, which follows from the truck. A row without a tag that is asked for
-belongs to another truck, there and here.
+TSBS returns the driver, too, which follows from the truck. A row in which a requested tag is NULL
+belongs to another truck, in TSBS and here.
 """
 
 from simulator.data.derived import DerivedTable, derive, spells
@@ -60,7 +62,7 @@ _PERIOD_HOURS = _PERIOD_MS / HOUR_MS
 _COUNT = Aggregate(Function.COUNT)
 _LOW_FUEL, _HIGH_LOAD = 0.1, 0.9
 _LONG_DRIVES = {"long-driving-sessions": (4, 22), "long-daily-sessions": (24, 60)}
-"""Name -> hours, and the driving periods that are more than a driver should have in them."""
+"""Name -> hours, and the number of driving periods that a driver should not exceed."""
 
 
 def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:

@@ -47,7 +47,7 @@ class GridField:
 
     bound: int
     steps: int
-    """Steps of the grid in each unit."""
+    """Number of grid steps in one unit."""
     is_signed: bool = False
 
     @property

@@ -11,10 +11,10 @@ Where the document's text and code leave something open or do not fit here, we d
 - A batch has ten points of one truck. In the code it has ten points of the whole stream; with
   hundreds of trucks they have the same time, and a late batch is not late.
 - Strata make shares exact, so that any row can be drawn alone; the code draws for each batch.
-- One row in ten has a NULL field, one in 100 a NULL tag, as in the code. `name` is never NULL,
-  so that truck and time identify a row; `velocity` and `status` are never, because databases that
-  store a value as a point count rows by a field. OpenTSDB and Graphite have no NULL tag: use
-  `nulls=fields`.
+- One row in ten has a NULL field, one in 100 a NULL tag, as in the code. `name` is never NULL, so
+  that truck and time identify a row; `velocity` and `status` are never NULL either, because
+  databases that store each value as a point count rows by a field. OpenTSDB and Graphite have no
+  NULL tag: use `nulls=fields`.
 - The fleet grows batch by batch from `initial_scale` to `scale`; the last truck joins for the last
   batch. By default (0) it does not grow, as in the code.
 - Capacities and the nominal consumption are tags, as in the code; they are integers, not floats. A
@@ -25,11 +25,11 @@ Where the document's text and code leave something open or do not fit here, we d
 - A day by default, as in TSBS. The start is the dataset's; TSBS has 2016-01-01.
 - `distribution=documented`: walks stop at their bounds, start where the code does (velocity, grade
   and status 0, consumption 25, the tank full). `unpinned`: they are reflected, and start anywhere.
-- The tables are no group: a payload that mixes tables needs time that rises.
+- The tables form no group, because a payload that mixes tables needs rising times.
 
 Bits per value: on the grid, doubles are whole numbers (elevation, velocity, heading, grade and
 load, which the code rounds like that, too) or multiples of 1/64 (positions to 1.7 km, where the
-code has five decimals); with full precision they have every bit.
+code has five decimals); with full precision all bits are random.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -99,7 +99,7 @@ class TrucksParams(FleetParams):
 
     @property
     def batches(self) -> int:
-        """Batches of ten points that a truck makes; one that is cut short is not sent."""
+        """Number of batches of ten points that a truck makes; a truncated batch is not sent."""
         return self.ticks // POINTS
 
     @model_validator(mode="after")
