@@ -1,7 +1,7 @@
 """Reliable clocks: one never steps, and the other runs only while this process runs.
 
-A process that is stopped, or on a suspended machine, receives no messages. With a clock that stops
-meanwhile, its timeouts do not blame other processes for that time.
+A process receives no messages while it is stopped, or while its machine is suspended. Its own clock
+stops meanwhile, so timeouts do not blame other processes for that time.
 """
 
 import threading
@@ -44,7 +44,7 @@ def elapsed_s() -> float:
 
 
 class OwnClock:
-    """A clock of the seconds that this process has run; inside the context it is read regularly."""
+    """A clock of the seconds that this process has run; in the context, it is read regularly."""
 
     def __init__(
         self,

@@ -15,8 +15,7 @@ from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilitie
 from simulator.modules.evidence import evidence
 
 _SHARED = 2
-"""Minimum number of commands or modules that share an option; if so many do, it is described
-once."""
+"""Number of commands or modules from which on a shared option is described only once."""
 Row: TypeAlias = tuple[str, ...]
 
 

@@ -36,8 +36,8 @@ class Judgement(StrEnum):
     DISTURBED = "disturbed"
     """The difference exceeds the noise, but other work on the machine can explain it.
 
-    Sides that were measured in turns are judged even so, because the differences of pairs include
-    the effect of other work."""
+    Sides that were measured in turns are judged nevertheless, because the differences of pairs
+    include the effect of other work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,14 @@ class InsertMetrics(BaseModel):
     rows: int
     """Number of rows acknowledged in the measured part."""
     warmup_rows: int = 0
-    """Number of rows acknowledged in the warm-up (--warmup); no other figure includes them."""
+    """Number of rows acknowledged in the warm-up (--warmup); no other figure includes these
+    rows."""
     uncertain_rows: int
     retried: int
     backoff_s: float = 0.0
     """Pauses of all workers before batches are sent again; latency includes the pauses."""
     disconnected_s: float = 0.0
-    """Time for which workers had no connection after losing it, summed over all workers."""
+    """Time without a connection after a connection was lost, summed over all workers."""
     rows_per_s: float
     """Headline: rows / time from the common start, or the end of a warm-up, to the last row."""
     rows_per_s_stored: float | None = None
@@ -219,7 +220,7 @@ def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
     With a rate, the time lasts at least until the next batch is due, because the rows cover the
-    schedule until then.
+    schedule until that time.
     """
     sends = list_inserting(outcome)
     stages = [stage for report in sends for stage in report.stages]

@@ -1,6 +1,6 @@
 """Archives of result files, read like folders without unpacking them to disk.
 
-An archive is a ZIP file without folders. It may come from a stranger, so its declared sizes are
+An archive is a ZIP file without folders. A stranger may have made it, so the declared sizes are
 checked against limits before anything is decompressed.
 """
 
@@ -42,7 +42,7 @@ def is_archive(folder: Path) -> bool:
 def find_archive(name: str) -> tuple[Path | None, str]:
     """Return the archive in a path, if there is one, and the name of a result in the archive.
 
-    The name is empty if the path is the archive. If there is no archive, it is the whole path.
+    The name is empty if the path is the archive, and is the whole path if there is no archive.
     """
     for place in (Path(name), *Path(name).parents):
         if is_archive(place):

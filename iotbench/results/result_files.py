@@ -90,9 +90,9 @@ class ResultFile:
         """Reason why the result is in another place."""
 
     def write(self, result: BaseModel) -> None:
-        """Write the result to its file, the user's state folder or a temporary folder.
+        """Write the result to its file.
 
-        A later place is used if the earlier ones fail.
+        If that fails, use the user's state folder, and at last a temporary folder.
         """
         if self.path is None:
             return
@@ -159,9 +159,9 @@ def _add_driver(run: RunRecord, module: str) -> RunRecord:
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
-    """Return whether the CPU time may include the CPU time of the database.
+    """Return whether the reported CPU time may include the CPU time of the database.
 
-    Users' modules are not imported, so the answer for them is True.
+    Users' modules are not imported, and count as modules of embedded databases.
     """
     if metrics.client_ns_per_row is not None:
         return False

@@ -90,7 +90,7 @@ _LEAST, _BOUND = 1e-4, 1e16
 
 
 def doubles(values: Array) -> Array:
-    """Return doubles as texts; a single is written as the double that is equal to it.
+    """Return doubles as texts; a single is written as the double with the same value.
 
     Texts are padded to one length by trailing zeros, or by NUL if any text has an exponent.
     """

@@ -203,7 +203,7 @@ def _join(group: Sequence[Share], count: int) -> Share:
 
 
 def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
-    """Copy the pieces to their places; each piece overwrites the padding of the piece before.
+    """Copy the pieces to their places; each one overwrites the padding of the previous piece.
 
     The order starts after the widest piece of one length and wraps around, because the padding at
     the end of a row lies in the next row. If there is only one piece, it overwrites its own

@@ -27,7 +27,7 @@ class ValueStyle:
     quote: bytes
     """Bytes that precede and follow every text."""
     special: bytes
-    """Bytes that need `escape`; if not empty, an empty text needs it, too."""
+    """Bytes that must be escaped; `escape` is also applied to empty texts."""
     escape: Callable[[bytes], bytes]
 
 

@@ -50,7 +50,7 @@ class State(StrEnum):
     WRITING = "writing"
     """Some of the rows may be stored, and no other rows."""
     CHANGING = "changing"
-    """Rows are being corrected or deleted: each row is as before the change or as after it."""
+    """Rows are being corrected or deleted: each row is in the old or in the new state."""
     COMPLETE = "complete"
     """Every row is known to be stored, or was acknowledged."""
     INCOMPLETE = "incomplete"

@@ -355,8 +355,9 @@ class Span(Message):
 Waits: TypeAlias = Annotated[
     tuple[tuple[Count, Bucket, BucketCount], ...], Field(max_length=MOST_WAITS), FailFast()
 ]
-"""Second since the common start, bucket, and number of batches in both: due then, with its
-latency."""
+"""Tuples of second since the common start, bucket, and number of batches.
+
+The batches were due in the second, and their latencies are in the bucket."""
 
 
 class Acknowledged(Message):

@@ -219,7 +219,7 @@ class PlannedFault(Frozen):
     """Start times of the fault, in seconds since the beginning of the measured part."""
     lasts_s: float = Field(ge=0)
     network: Weather | None = None
-    """Condition of the workers' connections during the fault; None if the network does not fail."""
+    """Condition of the workers' connections during the fault; None: the network does not fail."""
     kills_workers: bool = False
     """True if the processes with which workers write are killed."""
 
@@ -238,7 +238,7 @@ class QueryLoad(Frozen):
     own: dict[str, OwnQuery] = Field(default_factory=dict)
     """The user's own queries, which are also in `queries`."""
     weights: dict[str, Weight] = Field(default_factory=dict)
-    """Query type -> number of times it is asked while a type without weight is asked once.
+    """Query type -> number of times it is asked for each time that a type with weight 1 is asked.
 
     Weights of 1 are left out."""
     until_ms: int | None = None
@@ -381,8 +381,8 @@ class RunSpec(Frozen):
     def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
         """Return the types that workers can ask: the workload's types and the user's own queries.
 
-        In a run about fresh rows, return only the types about fresh rows, in the form of the first
-        request.
+        In a run about fresh rows, return only the types about fresh rows, as workers ask them
+        first.
         """
         aligned, until_ms = self.load.aligned, self.load.until_ms
         if self.load.fresh_ms:

@@ -37,7 +37,7 @@ class Opt:
     choices: tuple[str, ...] = ()
     """Values of an Enum that a command offers; empty: all values."""
     kept: bool = True
-    """True if the configuration in a result includes it."""
+    """True if the configuration in a result includes the option."""
     kept_if_set: bool = False
     """True if the configuration in a result includes only values other than the default."""
     inner: bool = False
