@@ -215,7 +215,7 @@ class _Rounds:
         return not measuring.limit.left
 
     def _find_gone(self, item: Item) -> MeasuredItem | None:
-        """Return the result of an item that cannot begin, because its database is lost; or None.
+        """Return a result for an item that cannot begin as its database is lost; otherwise None.
 
         A database is only checked after a failed item; it gets some time to answer again, once.
         """

@@ -60,7 +60,7 @@ def insert_of(
 ) -> Sweep:
     """Return the insert of a setting, starting now; ConfigError if the target cannot run it.
 
-    `replace_tables` are names for all settings, of which the insert gets the necessary ones.
+    `replace_tables` names tables for all settings; the insert gets only the names that it needs.
     """
     database = target.open()
     options = setting.inserting.options(database.capabilities, result_files.now_ms())

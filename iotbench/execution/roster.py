@@ -26,7 +26,7 @@ class Roster:
     pairs: tuple[Pair, ...]
     """Pairs that can be measured, grouped by target."""
     refused: Mapping[tuple[str, str], str]
-    """(setting, target) -> why the target cannot be measured with the setting."""
+    """(setting, target) -> reason why the target cannot be measured with the setting."""
 
     @property
     def not_had(self) -> dict[str, str]:

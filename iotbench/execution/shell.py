@@ -61,7 +61,7 @@ class Shell:
     ) -> None:
         """Prepare a shell for `targets`, which are of one database.
 
-        Answers are awaited from the first target. Closing `stack` removes temporary files.
+        The shell waits for answers from the first target. Closing `stack` removes temporary files.
         """
         self._targets = targets
         self._log = log

@@ -54,8 +54,8 @@ def find_continued(
 ) -> StoredBefore:
     """Return the rows that the last insert left in the tables of a dataset, if any.
 
-    `starts`: the user has set the start of the dataset; otherwise the start of the last insert is
-    used.
+    `starts` is True if the user has set the start of the dataset. Otherwise, the dataset gets the
+    start of the last insert.
     """
     last = last_insert(run, target, reach, [table.name for table in DatasetReader(empty).tables])
     if last is None:
@@ -90,7 +90,10 @@ def last_insert(
 
 
 def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
-    """Raise ConfigError unless all targets contain the same rows; `option` names the targets."""
+    """Raise ConfigError unless all targets contain the same rows.
+
+    `option` is the name of the option that selected the targets.
+    """
     (first, expected), *others = stored.items()
     problems = [
         f"{option}: {first} and {name} do not hold the same rows: {', '.join(found)};"

@@ -79,7 +79,7 @@ class Bystanders:
     def _read(self, *, children_first: bool = False) -> _Reading:
         """Read all processes.
 
-        With `children_first`, no child is missed that ends during the reading.
+        With `children_first`, the reading includes children that end during the reading.
         """
         processes = dict(_list_processes(reverse=children_first))
         stolen_s = float(getattr(psutil.cpu_times(), "steal", 0.0))

@@ -44,7 +44,7 @@ def line_of(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text for Markdown, without links, pictures, HTML or cells."""
+    """Return a text escaped for Markdown, so that it contains no links, pictures, HTML or cells."""
     marked = _MARKS.sub(r"\\\g<0>", line_of(text))
     return _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&amp;", marked)
 

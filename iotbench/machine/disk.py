@@ -12,7 +12,7 @@ _EVERYTHING = "3"
 
 
 def drop_caches(elsewhere: str = "") -> str:
-    """Flush to the disk and drop the file caches; return DROPPED, or why this was not possible.
+    """Flush data to the disk and drop the file caches; return DROPPED, or why this failed.
 
     `elsewhere` is the reason if the server's files are not on this machine.
     """

@@ -1,4 +1,4 @@
-"""The client machine: its description for results, and the workers that it can run."""
+"""The client machine: its description in results, and the number of workers that it can run."""
 
 import os
 import platform

@@ -13,8 +13,7 @@ import psutil
 from simulator.host import boot_id, pid_namespace
 
 _OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})\.([0-9a-f]{6})\.([0-9a-f]{6})")
-"""Pattern of process ID, start time, boot and PID namespace, with numbers as system calls
-accept."""
+"""Pattern of process ID, start time, boot and namespace; the numbers are valid for system calls."""
 _CLOCK_S = 10.0
 """Tolerance for changes of the system clock while the process runs."""
 

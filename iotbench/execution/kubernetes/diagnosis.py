@@ -146,7 +146,10 @@ def waiting_for(pods: Sequence[Object], workers: int) -> str:
 def symptoms(
     pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
 ) -> Iterator[Symptom]:
-    """Yield conditions, the gravest first; `workers_are_due`: no worker should have ended yet."""
+    """Yield conditions, the gravest first.
+
+    `workers_are_due` is True while no worker should have ended.
+    """
     pods, events = list(pods), list(events)
     found = [symptom for pod in pods for symptom in _diagnose_pod(pod, workers_are_due)]
     found += _diagnose_scheduling(pods, events)

@@ -19,7 +19,7 @@ _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
 _UNREACHABLE = "Kubernetes cluster unreachable"
-"""Message of helm, which checks before any other work that the cluster can be reached."""
+"""Message of helm if the cluster cannot be reached, which helm checks before any other work."""
 
 
 class Helm:

@@ -55,7 +55,7 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
 
 
 def pod_names(pods: tuple[DatabasePod, ...]) -> str:
-    """Return the names of the pods; of many pods, only the first names."""
+    """Return the names of the pods; if there are many, return only the first of these names."""
     names = ", ".join(pod.name for pod in pods[:_NAMED])
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
     return f"{'pod' if len(pods) == 1 else 'pods'} {names}{more}"

@@ -98,8 +98,7 @@ class PodRun:
         """True if the collector's node is lost."""
         self._cause = ""
         self._guessed = False
-        """True if the cause is only guessed from the collector's silence, so its own cause is
-        better."""
+        """True if the cause is a guess, so that a cause from the collector takes precedence."""
         self._deadline: float | None = None
         """Time at which the run must be over, after a failure or an interruption."""
         self._asked_to_stop = False

@@ -134,7 +134,7 @@ _EACH_S = 0.05
 """Time added for each object, since a cluster ends at least 20 pods per second."""
 _FORCED_S = 10.0
 _AT_ONCE = 50
-"""Maximum number of objects deleted between two polls; Kubernetes deletes the pods of a Job."""
+"""Maximum number of objects deleted between two polls; pods are deleted with their Jobs."""
 _POLL_S = 0.2
 
 

@@ -44,7 +44,8 @@ class KubernetesRunner:
         self._lock = lock
         self._cluster = cluster
         self._patient = cluster.with_patience(PATIENCE_S)
-        """Cluster that repeats requests which must succeed, while the server does not answer."""
+        """Cluster for requests that must succeed; repeats requests while the server does not
+        answer."""
         self._helm = Helm(options, cluster.namespace)
         self._keep = options.keep
         self._interrupts = interrupts
@@ -119,7 +120,7 @@ class KubernetesRunner:
     def _install(self, spec: RunSpec, job: str) -> Outcome | None:
         """Apply the chart, and create the Secret of the run while helm is still busy.
 
-        Return an outcome if this failed after pods may have started.
+        If this fails after pods may have started, return an outcome.
         """
         self._patient.version()
         labels, values = self._release.labels(spec.run_id), self._release.values(spec)

@@ -108,7 +108,7 @@ _CONNECT_S = 5.0
 _AGAIN_S = 0.5
 READ_S = 10.0
 STREAM_READ_S = 30.0
-"""Maximum silence of a watch, after which a watch that died unnoticed is started again."""
+"""Maximum silence of a watch; a watch that has died unnoticed starts again after this time."""
 
 
 class NotFound(BenchError):

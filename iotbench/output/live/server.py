@@ -53,7 +53,7 @@ class _Messages:
         self._is_over = last
 
     async def after(self, number: int) -> AsyncIterator[str]:
-        """Yield the messages with higher numbers than this one, up to the last message."""
+        """Yield the messages after the message with this number, up to the last message."""
         if not number:
             yield f"id: 0\ndata: {self._heading}\n\n"
         is_over = False

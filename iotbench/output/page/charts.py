@@ -21,7 +21,7 @@ FAR = 30
 """Ratio of the largest to the smallest value above which a scale is logarithmic."""
 _NARROW = 2
 WIDE = 200
-"""Ratio of the ends of a logarithmic axis above which it marks only powers of ten."""
+"""Ratio of the ends of a logarithmic axis above which only powers of ten are marked."""
 WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
 """Expression for the text of an axis mark, such as 0.5, 20, 2,000, 10k or 1.5M."""
 _PERCENT = "format(datum.value, '.0%')"

@@ -16,7 +16,7 @@ LETTER_PX = 6.6
 _MEASURED_PX = 12
 """Font size for the layout: larger than the drawn 10 px, since the reader's font may be wider."""
 _FONT = "sans-serif"
-"""Font for the layout, about as wide as the font of the page, which is used for drawing."""
+"""Font for the layout; pictures are drawn in the font of the page, which is about as wide."""
 _SNIPPET = """
 window.drawn = (element, spec) => vegaEmbed(element, spec, {
   mode: "vega", renderer: "svg", actions: false, ast: true, tooltip: false, defaultStyle: false,

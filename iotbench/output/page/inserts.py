@@ -23,7 +23,7 @@ _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
 def draw_figures(group: Sequence[PageResult]) -> Iterator[Picture]:
-    """Yield the pictures of all figures with a declared picture, by number of workers or level."""
+    """Yield the pictures of all figures with a declared picture, by workers, levels or stages."""
     subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
         having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]

@@ -201,7 +201,7 @@ def _find_group(result: Result) -> tuple[str, ...]:
 
 
 def _write_labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
-    """Return a label for each result: the target, and the differences from its other results."""
+    """Return a label for each result: the target, and differences from similar results."""
     own: dict[tuple[str, tuple[str, ...]], dict[str, list[Result]]] = defaultdict(dict)
     for result, setting in zip(results, settings, strict=True):
         own[result.target, _find_group(result)].setdefault(setting, []).append(result)

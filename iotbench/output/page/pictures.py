@@ -100,7 +100,7 @@ def picture_ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 
 
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
-    """Return the table of a picture; the first figure has number of values, ends and spread."""
+    """Return the table of a picture, with number of values, ends and spread of the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
     subject, first = shown[0][0].summary.subject, figures[0]
     found = [row.figures.get(first) for _, row in rows]

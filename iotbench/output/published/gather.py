@@ -57,7 +57,7 @@ class BundledResults:
 def gather(folder: Path, names: Sequence[str]) -> BundledResults:
     """Return the named results; a ConfigError lists the reasons against publication.
 
-    The results include the inserts of queried rows, if these are in the folder.
+    The results include the inserts of queried rows, if the folder contains these inserts.
     """
     sweeps: dict[Path, Result] = {}
     records = []

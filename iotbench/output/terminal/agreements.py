@@ -117,7 +117,7 @@ def _list_different(
 ) -> Iterator[tuple[str, ShownAnswer]]:
     """Yield (name of query, answer) for the first answers that differ between targets.
 
-    Only user-defined queries have such answers.
+    Only user-defined queries are included.
     """
     wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
     for query in result.queries:

@@ -201,7 +201,7 @@ def _describe_size(on_disk: OnDisk, workload: str) -> str:
 
 
 def mismatches_of(result: Result) -> list[str]:
-    """Return the reasons of all verdicts of runs that are wrong, incomplete or unknown."""
+    """Return the reasons of the wrong, incomplete or unknown verdicts of the runs."""
     return [
         f"{_describe_place(run)}{verdict.reason}" for run, verdict in _find_failed_verdicts(result)
     ]

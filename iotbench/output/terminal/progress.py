@@ -55,7 +55,7 @@ class ProgressDisplay:
         self._number = 0
         self._shown_s = 0.0
         self._fault = ""
-        """Name of the fault in the last line."""
+        """Name of the fault that the last line shows."""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():

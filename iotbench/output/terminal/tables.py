@@ -49,7 +49,7 @@ class TerminalColumn:
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """Order in which a narrow table drops columns; equal ones are dropped together. 0 means
+    """Rank at which a narrow table drops the column, with all columns of this rank; 0 means
     never."""
     text: bool = False
 
