@@ -66,7 +66,7 @@ class YugabyteSqlOptions(PostgresOptions):
 
 
 class YugabyteSqlSession(PostgresSession):
-    """A connection on which a batch may not be a transaction."""
+    """A connection on which a batch is not necessarily a transaction."""
 
     atomic = True
     """False if a batch is not a transaction."""

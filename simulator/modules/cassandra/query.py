@@ -1,9 +1,9 @@
 """CQL: names, tables, keys and the logical queries, as pure functions.
 
-CQL aggregates only over all rows or by partition, and times out over many rows. So each query is
+CQL aggregates all rows or each partition, and times out if there are many rows. So each query is
 sent for one range of tokens at a time, and the client combines the answers (the server's plan).
-Where CQL cannot express a query, such as groups by time or by other columns, the client fetches the
-rows range by range and aggregates them in bounded memory (the client's plan).
+Where CQL cannot express a query, such as one that groups by time, the client fetches the rows range
+by range and aggregates them in bounded memory (the client's plan).
 """
 
 import hashlib

@@ -40,7 +40,7 @@ from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
 _MOST_ROWS = 1_000_000
 _DETACHED = "detached table"
 _NOT_SHOWN = frozenset({60, 390, 497})
-"""Error codes for tables that do not exist or that the user may not see."""
+"""Error codes for a missing table, and for one that the user is not allowed to see."""
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
 
 

@@ -86,7 +86,7 @@ class OwnStatements:
     """A database that runs statements of the user (`--setup`, `--teardown`)."""
 
     no_statements: ClassVar[str] = "this module runs no statements of the user"
-    """Reason why the module cannot run a user's statements; empty: it can."""
+    """Reason why the module cannot run a user's statements; empty if it can."""
 
     def carry_out(self, statement: str) -> None:
         """Run one statement, which may be a complete transaction."""

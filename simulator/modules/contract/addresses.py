@@ -48,7 +48,7 @@ def all_addresses(options: Options) -> list[Address]:
 
 
 def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
-    """Return the options with every address replaced by its place.
+    """Return the options with each address replaced by the one that `places` gives for it.
 
     SetupError if that is impossible, because the driver would ask the servers for addresses.
     """

@@ -23,7 +23,7 @@ _ADDRESSES = ("host", "hosts", "uri", "url")
 
 
 class _OfPods(SecretStr):
-    """A credential that only pods read: it is given, but its text is unknown here."""
+    """A credential that only pods can read; this process does not know its text."""
 
     def __bool__(self) -> bool:
         return True

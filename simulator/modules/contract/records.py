@@ -80,7 +80,7 @@ class Changes:
     no_retention: str = "the tables of this module have no unit of storage that can be dropped"
 
     def how(self, by: Deleting) -> str:
-        """Return how rows are deleted in this way; empty if they cannot be."""
+        """Return a description of this way to delete rows; empty if there is no such way."""
         return self.deletes if by is Deleting.STATEMENT else self.drops
 
     def why_not(self, by: Deleting) -> str:

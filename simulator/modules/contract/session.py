@@ -25,13 +25,13 @@ class Waits:
     """
 
     client_s: float = 0.0
-    """The client's time since the session was opened."""
+    """Time spent in the client since the session was opened."""
     _is_client = False
     _since_s = 0.0
 
     @contextmanager
     def in_client(self) -> Iterator[None]:
-        """Count the time of the block as the client's."""
+        """Count the time of the block as time in the client."""
         before = self._turn(is_client=True)
         try:
             yield

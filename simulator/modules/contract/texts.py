@@ -53,7 +53,7 @@ class TextLanguage(ABC):
         return Statement(self.with_values(self.text_of(query), query), query.outputs, own=True)
 
     def text_of(self, query: TextQuery) -> str:
-        """Return the query's text for this language; KeyError if there is none."""
+        """Return the query's text for this language; KeyError if the query has none."""
         text = self.choose_text(query.texts)
         if text is None:
             raise KeyError(", ".join(self.keys))

@@ -224,7 +224,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
 
 def _sizes(names: Sequence[str]) -> list[str]:
-    """Return the statements for the size of all shards, and the largest number of segments."""
+    """Return two statements: for the size of all shards, and for the most segments in a shard."""
     known = f"table_name IN ({', '.join(map(literal, names))})"
     segments = (
         "SELECT count(*) AS segments FROM sys.segments "

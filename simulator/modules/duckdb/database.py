@@ -33,7 +33,7 @@ from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, IndexOptions, SqlFile
 
 _OPENING = threading.Lock()
-"""Serializes opening: concurrent connections may not find the driver's own functions."""
+"""Serializes opening: otherwise a connection might not find the driver's functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
 """Condition that selects the current schema."""
 

@@ -64,7 +64,7 @@ class Write(NamedTuple):
     precisions: Mapping[TimeUnit, str]
     gzip: bool
     prefix: str
-    """The start of a database's name; the rest is the table's."""
+    """Start of a database's name; the rest is the name of the table."""
     dialect: LineDialect = INFLUXDB
 
 
@@ -188,7 +188,7 @@ class InfluxSession(PlannedSession, HttpSession):
         return PlannedQuery(statement.text, statement.outputs, fetches=(fetch,))
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
-        """Run all statements of a language in one request."""
+        """Run the statements of a plan, in one request for each language."""
         fetches = [fetch for fetch in plan.fetches if isinstance(fetch, Subquery)]
         in_flux = {fetch.name: fetch for fetch in fetches if fetch.language is Language.FLUX}
         in_influxql = [fetch for fetch in fetches if fetch.language is Language.INFLUXQL]

@@ -205,7 +205,7 @@ class MongodbSession(Session):
             self._open_collection(name).delete_many(before)
 
     def vacuum(self, name: str) -> None:
-        """Compact a collection of FerretDB, once its own vacuum has ended."""
+        """Compact a collection of FerretDB after FerretDB's own vacuum of it has ended."""
         retry(
             lambda: self.database.command("compact", name, force=True),
             lambda error: _BUSY in str(error),

@@ -39,7 +39,7 @@ LAST = {1: 4_294_000_000, 1000: 4_294_000_000_000}
 TABLE_TAG = "table"
 """Tag of points without another tag, because OpenTSDB requires one."""
 FLUSHES = ("hbase.rpcs.buffered_flush_interval", "tsd.storage.flush_interval")
-"""Settings of how long points wait in the TSD, in ms; the version decides which one applies."""
+"""Settings for the time, in ms, that points wait in the TSD; one for each version."""
 
 _UNLIMITED_BYTES = 8192
 """Length of requests that every server accepts, because they arrive in one chunk."""

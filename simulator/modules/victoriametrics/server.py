@@ -54,7 +54,7 @@ class MetricsPage(Metrics):
         return next(values, "")
 
     def count_dropped(self) -> dict[str, float]:
-        """Return reason -> how many rows the server has dropped."""
+        """Return the number of rows that the server has dropped, by reason."""
         return {
             f"{name}: {sample.labels.get(label, '')}": sample.value
             for name, label in _DROPPED.items()

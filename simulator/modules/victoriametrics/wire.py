@@ -137,7 +137,7 @@ def lines_path(prefix: str, table: Table, name: str) -> str:
 class MixedBodies:
     """Encodes the rows of several tables as requests, in the format that suits all of them.
 
-    Each line has the label of its table, which is a parameter of requests for a single table.
+    Each line has the label of its table; in requests for a single table, a parameter has it.
     """
 
     def __init__(self, prefix: str, tables: Sequence[Table]) -> None:

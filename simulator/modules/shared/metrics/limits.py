@@ -27,7 +27,7 @@ class Limits:
     allowed: str
     """`letters` and `more_in_tags` for messages."""
     finer: str
-    """Remedy for times that are finer than the database's."""
+    """Remedy for times with a finer unit than the database stores."""
     null_tags: bool = False
     """True if a tag may be NULL."""
     longest_tag: int | None = None

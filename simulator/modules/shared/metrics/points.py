@@ -40,9 +40,9 @@ class PointSeries:
 
 
 def rows_from_series(table: Table, found: Iterable[PointSeries]) -> list[list[Any]]:
-    """Return the rows that points form: points with the same tags and time are one row.
+    """Return the rows that points form: points with the same tags and time form one row.
 
-    Consecutive points of a series with the same instant belong to different rows.
+    If a series repeats an instant, its n-th point there belongs to the n-th row.
     """
     places = {column.name: place for place, column in enumerate(table.columns)}
     tags, time = [places[tag.name] for tag in table.tags], places[table.time.name]

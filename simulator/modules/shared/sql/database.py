@@ -89,8 +89,8 @@ class SqlDatabase(Database[SqlSession_co]):
     plain_tables: ClassVar[str] = ""
     """The statement that lists the tables to which the server's settings apply; empty: unknown."""
     attachments: ClassVar[str] = ""
-    """The statement that lists the user's objects that prevent dropping the tables `{names}`, or
-    are dropped with them; empty: it is not checked."""
+    """The statement that lists the user's objects that depend on the tables `{names}`: they
+    prevent a drop, or are dropped too. Empty: no check."""
     namesakes_of_indices: ClassVar[str] = ""
     """The statement that lists names that a new index cannot have: name, kind and, for an index,
     its table. Empty where the names of indices belong to their table."""
@@ -235,7 +235,7 @@ class SqlDatabase(Database[SqlSession_co]):
         return Contents(None if rows is None else int(rows), size_bytes)
 
     def fetch(self, statement: str, *parameters: Any) -> Sequence[Sequence[Any]]:
-        """Run a statement in a session of its own and return the rows."""
+        """Run a statement in a new session and return the rows."""
         with self.administration() as session:
             return session.run(Statement(statement, (), parameters))
 

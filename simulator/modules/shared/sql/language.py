@@ -1,4 +1,4 @@
-"""The SQL of one database: each module derives a Dialect with what differs there. Pure."""
+"""The SQL of one database: each module subclasses Dialect and overrides the differences. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -204,7 +204,7 @@ class Dialect:
         return f"{'lead' if following else 'lag'}({expression}) OVER ({window})"
 
     def group(self, place: int, expression: str) -> str:
-        """Return how GROUP BY names an expression: by place, since a name may be a column's."""
+        """Return the form of an expression in GROUP BY: its place, which no column hides."""
         return str(place)
 
     def of_answers(self) -> "Dialect":
