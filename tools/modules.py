@@ -1,6 +1,7 @@
 """Generator of the parts of docs/ about databases: options, abilities and limits of modules."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from pydantic import SecretStr
@@ -11,7 +12,15 @@ from iotbench.config.targets.urls import forms_of, variable
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Changes, Database
+from simulator.modules.contract import (
+    DRIVER,
+    IMPORT,
+    PREFILL_ROWS,
+    Capabilities,
+    Changes,
+    Database,
+    list_products,
+)
 from simulator.modules.evidence import evidence
 
 _SHARED = 2
@@ -168,6 +177,28 @@ def _describe_evidence(module: str) -> str:
     return f"Draft: verified on stand-ins only.\n\n{records}" if found.draft else records
 
 
+def _list_versions() -> str:
+    """Return the versions of each product that a module was tried with, accepts and asks for."""
+    rows = []
+    for module in MODULES:
+        can, found = database_class(module).capabilities, evidence(module)
+        known = (found.versions, can.oldest, can.by_version, list_products(module))
+        for product in dict.fromkeys(chain(*known)):
+            versions = found.versions.get(product, ())
+            tried = ", ".join(versions) or ("never: draft" if found.draft else "never")
+            accepted = ".".join(map(str, can.oldest.get(product, ()))) or "any"
+            asked = can.by_version.get(product, "-")
+            rows.append((link(module), product, tried, accepted, asked))
+    headings = (
+        "Module",
+        "Product",
+        "Tried with",
+        "Oldest accepted",
+        "Uses, and some versions lack",
+    )
+    return table(headings, rows)
+
+
 def _group_by_row(rows: Callable[[Capabilities], Iterable[Row]]) -> list[tuple[Row, str]]:
     """Return (row, links to modules) for each different row in the modules' capabilities."""
     found: dict[Row, list[str]] = {}
@@ -248,6 +279,7 @@ PARTS: dict[str, Callable[[], str]] = {
         _list_options(), ("Option", "Default", "Meaning", "Modules")
     ),
     "modules": _describe_modules,
+    "versions": _list_versions,
     "unsupported queries": _describe_unsupported,
     "not seen": _describe_unseen,
     "work in the client": _describe_client_work,

@@ -13,9 +13,10 @@ from iotbench.machine.streams import say
 def check(*, choice: Choice) -> None:
     """Check that a target can be reached and used.
 
-    The check shows the server's version, what an acknowledgement means, and your permissions. It
-    connects from where a run would connect: on a cluster from a pod, after it has checked your
-    permissions there. It creates a scratch table, writes to it, reads it and drops it.
+    The check shows the server's version and whether it is among those that the module was tried
+    with, what an acknowledgement means, and your permissions. It connects from where a run would
+    connect: on a cluster from a pod, after it has checked your permissions there. It creates a
+    scratch table, writes to it, reads it and drops it.
     """
     for name, text in target_facts(choice.expect(), choice.reach.cluster):
         say(f"{name:13} {text}")

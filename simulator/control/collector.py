@@ -290,7 +290,7 @@ class Collector:
         parent.listen(lost, gone)
 
     def _check(self) -> None:
-        for step in probe(self._database):
+        for step in probe(self._database, self._spec.module):
             self._loop.call_soon_threadsafe(self._writer.write, step)
 
     def _scan(self) -> None:

@@ -108,6 +108,10 @@ class Cockroachdb(Postgres):
         plans="",
         no_plans="this draft could not be tried on a server that explains queries",
         acknowledged="committed by a majority of each range's replicas",
+        oldest={},
+        by_version={
+            "CockroachDB": "from 22.2 copy_from_atomic_enabled; without it use_values_lists=true"
+        },
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()
     remedies: ClassVar[Mapping[str, str]] = {

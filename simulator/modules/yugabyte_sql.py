@@ -89,6 +89,8 @@ class YugabyteSql(Postgres):
         Postgres.capabilities,
         plans="",
         no_plans="this draft could not be tried on a server that explains queries",
+        oldest={},
+        by_version={},
         acknowledged="committed by a majority of each tablet's replicas; the server's "
         "durable_wal_write decides whether it is also on disk",
         limits=(

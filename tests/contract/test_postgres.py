@@ -1,5 +1,6 @@
 """What is PostgreSQL's own: its options, its errors and what they mean, and its secrets."""
 
+import re
 import threading
 import time
 from dataclasses import replace
@@ -7,11 +8,13 @@ from dataclasses import replace
 import psycopg2
 import pytest
 
+from simulator.control.database.checks import probe
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection, Statement
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
+from simulator.modules.evidence import find_versions
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.shared.sql.database import indices_of
 from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, VALUES
@@ -529,3 +532,23 @@ def test_checkpoints_are_counted(postgres, execute):
             time.sleep(0.1)
 
         assert counters()["checkpoints"] > before["checkpoints"]
+
+
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("postgres", "tried|newer than any that was tried|older than any"),
+        ("mysql", "never tried with this module"),
+        ("cockroachdb", "draft, never tried on a server"),
+    ],
+)
+def test_a_check_compares_the_server_with_those_that_were_tried(postgres, module, place):
+    steps = {step.name: step.detail for step in probe(postgres, module)}
+
+    ((product, version), *_) = find_versions(steps["reached"])
+    assert product == "PostgreSQL"
+    assert re.match(rf"PostgreSQL {re.escape(version)}( \(.*\))?: ({place})", steps["tried"])
+
+
+def test_a_check_of_a_users_module_knows_no_evidence(postgres):
+    assert "tried" not in {step.name for step in probe(postgres, "package.file:Class")}

@@ -65,6 +65,8 @@ def test_insert_and_query_are_verified(
     assert inserted.code == 0, inserted.err
     assert asked.code == 0, asked.err
     insert, query = cli.results()
+    (version,) = {run["outcome"]["server"]["version"] for run in insert["runs"] + query["runs"]}
+    assert f"reached       {version}, " in checked.out
     assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"] * 2
     (run,) = query["runs"]
     answered = {answer["name"]: answer["verdict"]["status"] for answer in run["outcome"]["queries"]}

@@ -76,6 +76,19 @@ def test_every_module_and_every_server_it_was_verified_on_stands_in_the_document
         assert ("Draft" in section) == (stores and evidence(module).draft)
 
 
+def test_every_version_that_was_tried_stands_in_the_table_and_drafts_are_named():
+    text = (ROOT / "docs" / "databases.md").read_text()
+    lines = text.split("<!-- versions -->")[1].split("<!-- /versions -->")[0].splitlines()
+
+    for module in MODULES:
+        rows = [line for line in lines if line.startswith(f"| [{module}](#{module}) |")]
+        found = evidence(module)
+        assert bool(rows) == database_class(module).capabilities.stores
+        assert all("| never: draft |" in row for row in rows) == found.draft or not rows
+        for product, versions in found.versions.items():
+            assert any(f"| {product} | {', '.join(versions)} |" in row for row in rows)
+
+
 def test_what_every_driver_hands_over_stands_in_the_documentation_for_every_type():
     handed = read_handed_over()
 

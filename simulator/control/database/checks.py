@@ -13,7 +13,9 @@ from simulator.data.query import count_rows
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, ConfigError, SetupError, counted
+from simulator.modules import MODULES
 from simulator.modules.contract import BATCH, OWN, Database
+from simulator.modules.evidence import evidence
 from simulator.protocol.events import CheckEvent
 from simulator.protocol.records import (
     MOST_MANIFEST_BYTES,
@@ -30,7 +32,7 @@ from simulator.records.prepared import read_prepared_file
 from simulator.records.scan import scan
 
 
-def probe(database: Database) -> Iterator[CheckEvent]:
+def probe(database: Database, module: str) -> Iterator[CheckEvent]:
     """Yield the steps of a check; SetupError with the name of a step that fails."""
     scratch = Table(
         f"{OWN}check_{os.urandom(4).hex()}",
@@ -42,6 +44,8 @@ def probe(database: Database) -> Iterator[CheckEvent]:
         facts = database.inspect()
         nodes = counted(facts.nodes, "node")
         yield CheckEvent(name="reached", detail=f"{facts.version}, {nodes}")
+        if module in MODULES and database.capabilities.stores:
+            yield CheckEvent(name="tried", detail=evidence(module).compare(facts.version))
         yield CheckEvent(name="durability", detail=facts.durability)
         name = "permissions"
         database.create([scratch], 1)

@@ -79,7 +79,8 @@ class Cassandra(Database["CassandraSession"]):
         },
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
-        oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
+        oldest={"Cassandra": (4, 0)},
+        by_version={"Cassandra": "virtual tables, which show the settings"},
         unsupported={
             Feature.QUOTIENTS: "CQL has no arithmetic in conditions",
             Feature.SUBQUERIES: "CQL has no subqueries",

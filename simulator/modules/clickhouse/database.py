@@ -88,6 +88,11 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
+        by_version={
+            "ClickHouse": "from 24.1 the number of written rows in every INSERT's summary; "
+            "from 24.6 generateSnowflakeID(), for the key db; "
+            "from 26.9 (or earlier) instants before 1900 and after 2299"
+        },
         changes=Changes(
             no_corrections="no key is unique, and a ReplacingMergeTree keeps both rows until it"
             " merges their parts",

@@ -14,7 +14,7 @@ from simulator.modules.contract.addresses import (
 )
 from simulator.modules.contract.database import Database, all_or_none
 from simulator.modules.contract.options import Options
-from simulator.modules.contract.products import Product, recognize
+from simulator.modules.contract.products import Product, list_products, recognize
 from simulator.modules.contract.records import (
     BATCH,
     BY_SERIES,

@@ -56,6 +56,11 @@ KNOWN = frozenset(module for product in _PRODUCTS for module in product.modules)
 """Modules that check the server's product; a user's own module has another name."""
 
 
+def list_products(module: str) -> list[str]:
+    """Return the names of the products that a module is for, as far as answers name them."""
+    return [product.name for product in _PRODUCTS if module in product.modules]
+
+
 def recognize(answer: str) -> Product:
     """Return the product that an answer names; an unknown product is named by the answer."""
     for product in _PRODUCTS:

@@ -108,6 +108,8 @@ class Capabilities:
     """The meaning of an acknowledgement, in a sentence; `describe` reads the server's settings."""
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Product, as named by `describe` -> its oldest supported version."""
+    by_version: Mapping[str, str] = field(default_factory=dict)
+    """Product -> what the module uses that some versions lack, in a phrase."""
     multiple_tables: bool = True
     mixes_tables: bool = False
     """True if a payload of mode BATCH may contain rows of several tables."""

@@ -258,6 +258,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     name = "cratedb"
     urls = ("cratedb://USERNAME@HOST:4200/SCHEMA_NAME",)
     capabilities = Capabilities(
+        by_version={"CrateDB": "error in the answer for a refused row, or else error_message"},
         shortens_float32=True,
         modes={
             SINGLE: "an INSERT of one row",

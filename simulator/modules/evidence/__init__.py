@@ -5,6 +5,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,6 +14,20 @@ from simulator.frozen import Frozen
 FOLDER = Path(__file__).parent
 STAND_IN = "stand-in"
 """Name of the server in a record of tests on a substitute for the database."""
+_ADDITION = re.compile(r" \([^)]*\)|,.*")
+_PRODUCT = re.compile(r"(?:^| on | with )(\S+) (\d\S*)")
+_DAY = re.compile(r"\d{4}-")
+"""The beginning of a version that is the day of a build."""
+
+
+def find_versions(server: str) -> list[tuple[str, str]]:
+    """Return each product of a server with its version: "A 1.2 on B 3 (from C)" has A and B."""
+    return _PRODUCT.findall(_ADDITION.sub("", server))
+
+
+def parse_version(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, by which versions are ordered."""
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 class Kill(StrEnum):
@@ -77,13 +92,32 @@ class Evidence(Frozen):
         """
         products: dict[str, list[str]] = {}
         for record in self.real:
-            short = re.sub(r" \([^)]*\)|,.*", "", record.server)
-            product, _, version = short.partition(" ")
+            product, _, version = _ADDITION.sub("", record.server).partition(" ")
             versions = products.setdefault(product, [])
             if version not in versions:
                 versions.append(version)
         shown = (f"{product} {', '.join(versions)}" for product, versions in products.items())
         return "; ".join(shown) or "draft"
+
+    @property
+    def versions(self) -> dict[str, list[str]]:
+        """Product -> the versions on which the module was tried, oldest first."""
+        tried: dict[str, set[str]] = {}
+        for record in self.real:
+            for product, version in find_versions(record.server):
+                tried.setdefault(product, set()).add(version)
+        return {product: sorted(found, key=parse_version) for product, found in tried.items()}
+
+    def compare(self, server: str) -> str:
+        """Compare each version in a server's description with those that were tried."""
+        if self.draft:
+            return f"{server}: draft, never tried on a server"
+        tried = self.versions
+        compared = (
+            f"{product} {version}: {_compare(version, tried.get(product, []))}"
+            for product, version in find_versions(server)
+        )
+        return "; ".join(compared) or f"{server}: tried with {self.servers}"
 
     @property
     def kill(self) -> Kill:
@@ -103,6 +137,20 @@ class Evidence(Frozen):
         others = [old for old in self.records if old.target != record.target]
         ordered = sorted([*others, kept], key=lambda each: each.target)
         return self.model_copy(update={"records": tuple(ordered)})
+
+
+def _compare(version: str, tried: Sequence[str]) -> str:
+    if version in tried:
+        return "tried"
+    if not tried:
+        return "never tried with this module"
+    *others, newest = tried
+    if not _DAY.match(version) and not _DAY.match(newest):
+        if parse_version(version) > parse_version(newest):
+            return f"newer than any that was tried ({newest})"
+        if parse_version(version) < parse_version(tried[0]):
+            return f"older than any that was tried ({tried[0]})"
+    return f"tried with {', '.join(others)}{' and ' * bool(others)}{newest}"
 
 
 def evidence(module: str, folder: Path = FOLDER) -> Evidence:

@@ -76,6 +76,7 @@ class IotDb(Database["IotDbSession"]):
             Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
         },
         plans=ANALYZE,
+        by_version={"IoTDB": "SHOW CONFIGURATION; without it the durability is unknown"},
         in_client="decodes blocks of columns; adds up integers from 16-bit pieces, because the "
         "server sums doubles; counts distinct values, because the server's DISTINCT repeats some; "
         "combines the answers of several tables, because there is no UNION",

@@ -149,7 +149,8 @@ class Mongodb(Signatures):
         },
         acknowledged="stored by as many members as the write concern says; with j, or if "
         "w=majority implies it, also in their journals on disk",
-        oldest={"MongoDB": (5, 2)},  # $top
+        oldest={"MongoDB": (5, 2)},
+        by_version={"MongoDB": "the accumulator $top"},
         indices=True,
         unsupported={
             Feature.QUOTIENTS: "a pipeline could, but the module compares stored numbers only",

@@ -129,8 +129,11 @@ class MySql(SqlDatabase[MySqlSession]):
         alike={Alike.ZEROS: "MariaDB returns 0.0 for -0.0"},
         acknowledged="committed; the server's innodb_flush_log_at_trx_commit and sync_binlog "
         "decide whether it is durable. With MyISAM: written to the operating system's cache",
-        # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
+        by_version=dict.fromkeys(
+            ("MySQL", "MariaDB"),
+            "window functions, casts to double and texts that sort by bytes",
+        ),
         changes=Changes(
             corrects="INSERT ... ON DUPLICATE KEY UPDATE", retags="UPDATE", deletes="DELETE"
         ),

@@ -101,6 +101,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             corrects="points: one replaces another of its series and time",
             no_deletion="the TSD deletes whole rows of HBase, an hour of a series each",
         ),
+        by_version={"OpenTSDB": f"the setting {' or '.join(queries.FLUSHES)}"},
         no_plans="OpenTSDB has nothing like EXPLAIN",
         limits=(
             "Fields are numbers; a text can only be a tag.",

@@ -118,7 +118,11 @@ class Postgres(PostgresWire):
         },
         acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
         "durable",
-        oldest={"PostgreSQL": (10,)},  # identity columns
+        oldest={"PostgreSQL": (10,)},
+        by_version={
+            "PostgreSQL": "identity columns; from 13 gen_random_uuid() without pgcrypto; "
+            "from 17 pg_stat_checkpointer"
+        },
         changes=sql_changes.CHANGES,
         plans=PostgresSession.explains,
         indices=True,

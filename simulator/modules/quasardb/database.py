@@ -94,6 +94,7 @@ class QuasarDb(Database[QuasarSession]):
         },
         in_client="turns columns into rows; computes means, and aggregates of several tables, from "
         "sums and counts",
+        by_version={"QuasarDB": "engine_version in its status; without it the client's version"},
         no_plans="this draft could not be tried on a server that explains queries",
         limits=(
             "Names are letters, digits and _.",

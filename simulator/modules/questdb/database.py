@@ -117,7 +117,8 @@ class QuestDb(SqlDatabase[QuestSession], HttpDatabase[QuestSession]):
         },
         acknowledged="committed to the write-ahead log; cairo.commit.mode decides whether it was "
         "synced to disk; visible once the log is applied to the table",
-        oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
+        oldest={"QuestDB": (9, 2)},
+        by_version={"QuestDB": "DECIMAL, whose sums are exact; from 9.3 plain views"},
         late="a query sees rows once the write-ahead log is applied",
         changes=Changes(
             corrects="lines, of tables with DEDUP UPSERT KEYS (dedup=true)",

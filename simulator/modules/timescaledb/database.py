@@ -102,6 +102,10 @@ class Timescaledb(Postgres):
             deletes="DELETE",
             drops="drop_chunks",
         ),
+        by_version={
+            **Postgres.capabilities.by_version,
+            "TimescaleDB": "from 2.13 create_hypertable() with by_range()",
+        },
         limits=(
             "Every primary key contains the time beside the id, as hypertables require.",
             "`create_indices` creates (tags, time, first field) rather than (tags, time).",

@@ -59,6 +59,56 @@ def test_products_are_listed_once_with_their_versions():
     assert found.servers == "PostgreSQL 15.18, 17.11; Other 1"
 
 
+TRIED = {
+    "a": "PostgreSQL 18.6 (Debian 18.6-3)",
+    "b": "PostgreSQL 9.6, as installed",
+    "c": "Extended 2.31.0 on PostgreSQL 17.11",
+    "d": "Built 2021-09-02 (revision eb125a342)",
+}
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ("PostgreSQL 18.6 (Debian 18.6-9)", "PostgreSQL 18.6: tried"),
+        ("PostgreSQL 17.2", "PostgreSQL 17.2: tried with 9.6, 17.11 and 18.6"),
+        ("PostgreSQL 18.10", "PostgreSQL 18.10: newer than any that was tried (18.6)"),
+        ("PostgreSQL 19beta1", "PostgreSQL 19beta1: newer than any that was tried (18.6)"),
+        ("PostgreSQL 9.5", "PostgreSQL 9.5: older than any that was tried (9.6)"),
+        (
+            "Extended 2.9.0 on PostgreSQL 19.1 (Debian 19.1-1)",
+            (
+                "Extended 2.9.0: older than any that was tried (2.31.0); "
+                "PostgreSQL 19.1: newer than any that was tried (18.6)"
+            ),
+        ),
+        (
+            "PostgreSQL 18.6 with Other 1.0",
+            "PostgreSQL 18.6: tried; Other 1.0: never tried with this module",
+        ),
+        ("Built 2.4.1", "Built 2.4.1: tried with 2021-09-02"),
+        ("Built 2023-01-01", "Built 2023-01-01: tried with 2021-09-02"),
+        (
+            "Built (without a version)",
+            (
+                "Built (without a version): tried with PostgreSQL 18.6, 9.6; "
+                "Extended 2.31.0 on PostgreSQL 17.11; Built 2021-09-02"
+            ),
+        ),
+    ],
+)
+def test_a_server_is_compared_with_those_that_were_tried(server, expected):
+    found = Evidence(module="db")
+    for target, tried in TRIED.items():
+        found = found.with_record(record(target=target, server=tried))
+
+    assert found.compare(server) == expected
+
+
+def test_a_draft_was_never_tried():
+    assert Evidence(module="db").compare("Db 1.2") == "Db 1.2: draft, never tried on a server"
+
+
 @pytest.mark.parametrize(
     ("server", "expected"), [("Db 1.2", Kill.SOME_LOST), ("Db 1.3", Kill.ALL_KEPT)]
 )
