@@ -547,8 +547,8 @@ def test_a_check_compares_the_server_with_those_that_were_tried(postgres, module
 
     ((product, version), *_) = find_versions(steps["reached"])
     assert product == "PostgreSQL"
-    assert re.match(rf"PostgreSQL {re.escape(version)}( \(.*\))?: ({place})", steps["tried"])
+    assert re.match(rf"PostgreSQL {re.escape(version)}( \(.*\))?: ({place})", steps["evidence"])
 
 
 def test_a_check_of_a_users_module_knows_no_evidence(postgres):
-    assert "tried" not in {step.name for step in probe(postgres, "package.file:Class")}
+    assert "evidence" not in {step.name for step in probe(postgres, "package.file:Class")}

@@ -13,4 +13,4 @@ def test_what_init_writes_can_be_checked_and_measured(cli: CommandLine) -> None:
     assert (checked.code, checked.err) == (0, "")
     assert "create, insert, read and drop work" in checked.out
     assert "acknowledged" in checked.out
-    assert re.search(r"^tried +SQLite 3\S+: (tried|newer|older)", checked.out, re.MULTILINE)
+    assert re.search(r"^evidence +SQLite 3\S+: (tried|newer|older)", checked.out, re.MULTILINE)

@@ -45,7 +45,7 @@ def probe(database: Database, module: str) -> Iterator[CheckEvent]:
         nodes = counted(facts.nodes, "node")
         yield CheckEvent(name="reached", detail=f"{facts.version}, {nodes}")
         if module in MODULES and database.capabilities.stores:
-            yield CheckEvent(name="tried", detail=evidence(module).compare(facts.version))
+            yield CheckEvent(name="evidence", detail=evidence(module).compare(facts.version))
         yield CheckEvent(name="durability", detail=facts.durability)
         name = "permissions"
         database.create([scratch], 1)
