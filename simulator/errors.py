@@ -1,7 +1,7 @@
-"""The errors of this program, named by what the reader must do.
+"""The errors of this program, with the action that each requires.
 
 BenchError                 exit code 1
-├── ConfigError            2: fix the input; carries every problem found, not only the first
+├── ConfigError            2: fix the input; contains all problems, not only the first
 ├── SetupError             1: fix the database or the machine
 ├── RunError               1: look at the shown cause and log
 │   └── UnstorableError    a value that the database cannot hold
@@ -9,7 +9,7 @@ BenchError                 exit code 1
 ├── UnverifiableError      4: verification was requested and is not possible
 └── Interrupted            130: the user stopped it
 
-A message gives what was expected, what was found, where, and the remedy.
+A message states the expectation, the finding, its place and the remedy.
 """
 
 import difflib

@@ -109,7 +109,7 @@ def _join_runs(
 
 
 def expect_comparable(sides: Sequence[Side]) -> None:
-    """Raise ConfigError with all reasons why the sides cannot be compared."""
+    """Raise ConfigError with all reasons for which the sides cannot be compared."""
     every = [each for side in sides for each in side.results]
     problems = [*_list_repeated(every)]
     for path, result in every:

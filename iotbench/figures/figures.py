@@ -326,7 +326,7 @@ class Figures(Mapping[str, FigureValue]):
         self._listed, self._percentile, self.waits = listed, percentile, waits
 
     def __getitem__(self, name: str) -> FigureValue:
-        """Return a figure; KeyError if it was not measured or has too few samples."""
+        """Return a figure; KeyError if the figure was not measured or has too few samples."""
         found = self._listed.get(name)
         if found is None and percent_of(name) is not None:
             found = self._percentile(name)

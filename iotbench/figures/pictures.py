@@ -40,7 +40,7 @@ class Form(Enum):
     WAITS = auto()
     """Median and 99th percentile of each query, for each number of workers."""
     CLIENT_TIMES = auto()
-    """The wait of each query, and the client's time after it."""
+    """The wait of each query, and the time that the client takes after the wait."""
     RAMPS = auto()
     """The wait of each query while workers are admitted."""
 

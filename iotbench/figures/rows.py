@@ -53,7 +53,7 @@ class Place:
 
     @property
     def any_workers(self) -> "Place":
-        """The same place without a number of workers."""
+        """The same place, without its number of workers."""
         return replace(self, workers=None)
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ class Outage(Frozen):
     The latency is back once the median of the batches due in a second is at most twice the median
     before the fault. None: not reached within the run."""
     rows_per_s_before: float
-    """Rate before the first fault."""
+    """Rows/s before the first fault."""
     p99_inside_ms: float | None
     """99th percentile of the latency of batches due from the beginning of the fault until
     `settled_s`."""

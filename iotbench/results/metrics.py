@@ -82,9 +82,9 @@ class InsertMetrics(BaseModel):
     """Median time to open one of a worker's several connections (--connections)."""
     connect_p99_ms: float | None = None
     bytes_per_row: float | None
-    """Bytes of a row on disk."""
+    """Number of bytes of a row on disk."""
     bits_per_value: float | None = None
-    """Bits of a value on disk; a value is a cell that is not NULL."""
+    """Number of bits of a value on disk; a value is a cell that is not NULL."""
     silent_s: float | None = None
     """Longest time without an acknowledgement because of a fault; None if there was no fault."""
     recovery_s: float | None = None

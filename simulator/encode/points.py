@@ -197,7 +197,7 @@ class MixedPoints:
 
 
 def _split(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[memoryview]:
-    """Return the bytes to write between each two edges, the first of which is 0."""
+    """Return the bytes to write between each two edges; the first edge is 0."""
     if keep is None:
         content, ends = rows.view(np.uint8).data, edges * rows.dtype.itemsize
     else:

@@ -89,7 +89,7 @@ class _TabletColumn:
         self._rendered = LevelCache(self._pack)
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
-        """Return the column's part of each tablet."""
+        """Return the parts of tablets that belong to the column."""
         if isinstance(data, Coded):
             (levels,), lengths = self._rendered(data.levels)
             items = levels.take(data.codes)

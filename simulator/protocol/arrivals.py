@@ -19,7 +19,7 @@ _MOST_KEYS = 1 << 18
 
 
 class Ticks(Message):
-    """The difference between a worker's monotonic clock and the collector's."""
+    """The difference between the monotonic clocks of a worker and of the collector."""
 
     offset_ns: Instant = 0
     """Offset to add to the worker's time in order to get the collector's time."""
@@ -44,7 +44,7 @@ class SentBatches(ArrivalPart):
     runs: Packed
     """Packed RUN_COLUMNS; `batch` is the number of the batch in this part, from 0."""
     measured_ns: Instant = 0
-    """Start of the measured part."""
+    """Start of the measured part, on the worker's monotonic clock."""
 
 
 class FreshAnswers(ArrivalPart):

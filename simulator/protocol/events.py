@@ -115,7 +115,7 @@ class ServerFacts(Message):
 
 
 class ShownAnswer(Message):
-    """One answer to a query, as the user asked to see it."""
+    """One answer to a query, which the user asked to see."""
 
     instance: int
     statement: str

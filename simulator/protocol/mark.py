@@ -25,7 +25,7 @@ _FORMAT = 1
 _VALUE_BYTES = 6
 _CHECKSUM_BYTES = 4
 MOST_VALUE = 1 << 8 * _VALUE_BYTES
-"""Every integer of a mark is smaller."""
+"""Exclusive upper bound of the integers of a mark."""
 _LONGEST_BYTES = 1 << 24
 _MOST_LANES = 100_000
 _RAW = -15  # deflate without header and checksum
@@ -72,13 +72,17 @@ class Mark(BaseModel):
     uncertain: tuple[RowRange, ...] = ()
     """Rows with an unknown outcome at the end of the insert, merged; others are acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
-    """Table -> names of its objects in the database that this program has created, or is about to
-    create or drop. Empty in marks of earlier versions."""
+    """Table -> names of the table's objects in the database.
+
+    This program has created the objects, or is about to create or drop them. Empty in marks of
+    earlier versions."""
     signed: bool = False
-    """True if the objects have signatures, if the database has a place for them. False in marks of
-    earlier versions, and in later marks of tables that earlier versions created."""
+    """True if the objects have signatures, provided that the database has a place for them.
+
+    False in marks of earlier versions, and in later marks of tables that they created."""
     intended: bool = False
-    """True if no object had these names when the mark was recorded: they were to be created."""
+    """True if no object had these names when the mark was recorded, because they were to be
+    created."""
     version: str
     """Version of the program."""
     by: str
@@ -108,12 +112,12 @@ _ENDED = {
 
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
-    """Return whether two datasets have the same rows, whatever the place of their file."""
+    """Return whether two datasets have the same rows, wherever their file is."""
     return one.origin == other.origin and _drop_origin(one) == _drop_origin(other)
 
 
 def _drop_origin(dataset: Dataset) -> Dataset:
-    """Return a dataset without its origin; it still describes which rows are stored, and how."""
+    """Return a dataset without its origin, but with the description of the stored rows."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)
 
@@ -155,7 +159,7 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
 
 
 def _group_by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
-    """Return ranges as [first lane, lanes, start, stop]: most lanes have equal ranges.
+    """Return ranges as [first lane, lanes, start, stop], since most lanes have equal ranges.
 
     Ranges with a stride, or of a table other than the first, continue [..., table, take, every].
     """
@@ -190,7 +194,7 @@ def _spread_over_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks in a database, newest first; None represents a damaged one."""
+    """The marks in a database, newest first; None represents a damaged mark."""
 
     entries: tuple[Mark | None, ...] = ()
 
@@ -203,7 +207,7 @@ class Marks:
         return cls(tuple(_read_mark(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
 
     def newest(self, tables: Iterable[str]) -> Mark | None:
-        """Return the newest mark of any of these tables; None if a newer one is damaged."""
+        """Return the newest mark of any of these tables; None if a newer mark is damaged."""
         wanted = set(tables)
         for mark in self.entries:
             if mark is None or wanted & {*mark.tables}:
@@ -223,7 +227,7 @@ class Marks:
 
     @property
     def current(self) -> tuple[Mark, ...]:
-        """The newest mark of each table, unless a damaged one is newer."""
+        """The newest mark of each table, unless a damaged mark is newer."""
         found: list[Mark] = []
         known: set[str] = set()
         for mark in self.entries:

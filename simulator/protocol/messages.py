@@ -160,7 +160,7 @@ class Reply(Message):
     now_s: float
     """Time of the collector's clock, in seconds since 1970."""
     now_ns: int = 0
-    """The same instant on the collector's monotonic clock."""
+    """Instant of `now_s` on the collector's monotonic clock, in ns."""
     boot_id: str
     """Identifier of the clock; workers on the same machine do not correct times."""
 

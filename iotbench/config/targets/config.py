@@ -78,7 +78,7 @@ class Config:
     namespace: str
     targets: Mapping[str, Mapping[str, Any]]
     urls: Mapping[str, str] = field(default_factory=dict)
-    """Name -> URL of the targets that are URLs."""
+    """Name -> URL, for each target that is a URL."""
 
     def where(self, name: str, key: str = "") -> str:
         """Return the place of a target, or of one of the target's options, for messages."""
