@@ -8,6 +8,7 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
+from iotbench.execution.kubernetes.preflight import expect_namespace
 from iotbench.execution.runners import render_manifests, runner_for
 from iotbench.machine.interrupts import STOPPED, Interrupts, catch_interrupts
 from iotbench.machine.streams import print_out, say
@@ -93,6 +94,7 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
     cluster = cluster_of(target, options)
     namespace, version = cluster.namespace, cluster.version()
     yield "cluster", f"Kubernetes {version} at {cluster.address}, namespace {namespace}"
+    expect_namespace(cluster)
     yield "helm", Helm(options, namespace).version()
     missing = cluster.missing_permissions()
     if missing:

@@ -377,6 +377,15 @@ def test_a_cluster_that_is_not_there(
     assert "cannot be reached" in done.err
 
 
+@pytest.mark.parametrize("command", ["insert", "check"])
+def test_a_namespace_that_does_not_exist(cli: ClusterLine, command: str) -> None:
+    words = QUICK if command == "insert" else ()
+    done = timed(lambda: cli.run(command, POSTGRES, *words, "--namespace=nosuch"), SOON_S)
+    assert done.code == 1
+    assert "namespace nosuch does not exist" in done.err
+    assert "permissions" not in done.out
+
+
 # --- being stopped --------------------------------------------------------------------------------
 
 

@@ -155,10 +155,20 @@ class Cluster(ApiServer):
             path = self._path(f"{resource}/{name}", namespace)
             self.json("DELETE", path, body=body)
 
+    def own_namespace(self) -> Object | None:
+        """Return the namespace: empty if it does not exist, None if it cannot be read."""
+        try:
+            return self._look(f"/api/v1/namespaces/{self.namespace}")
+        except NotFound:
+            return {}
+
     def node(self, name: str) -> Object | None:
         """Return a node; None if it cannot be read, NotFound if it is gone."""
+        return self._look(f"/api/v1/nodes/{name}")
+
+    def _look(self, path: str) -> Object | None:
         try:
-            return self.json("GET", f"/api/v1/nodes/{name}")
+            return self.json("GET", path)
         except NotFound:
             raise
         except BenchError:

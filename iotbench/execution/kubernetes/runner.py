@@ -12,6 +12,7 @@ from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, extend_lifetime
 from iotbench.execution.kubernetes.pods import PodRun
+from iotbench.execution.kubernetes.preflight import expect_namespace
 from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.watcher import Watcher
 from iotbench.execution.kubernetes.wire import PATIENCE_S, Exists, NotFound, Unreachable
@@ -55,6 +56,7 @@ class KubernetesRunner:
 
     def __enter__(self) -> Self:
         self._version = self._cluster.version()
+        expect_namespace(self._cluster)
         self._helm.version()
         self._lock.__enter__()
         try:

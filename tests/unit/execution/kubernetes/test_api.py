@@ -195,6 +195,7 @@ READS = [
         "labelSelector=a=b",
     ),
     (NODE, {"status": {}}, lambda c: c.node("n"), {"status": {}}, ""),
+    ("/api/v1/namespaces/ns", {"status": {}}, lambda c: c.own_namespace(), {"status": {}}, ""),
     (LEASE, {"spec": {}}, lambda c: c.lease("n"), {"spec": {}}, ""),
     (
         f"{NODE}/proxy/stats/summary",
@@ -515,6 +516,13 @@ def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
     assert cluster.node("n") is None
     assert cluster.lease("n") is None
     assert cluster.nodes("workload=db") is None
+
+
+def test_a_namespace_that_does_not_exist_is_not_one_that_cannot_be_read(cluster, server):
+    assert cluster.own_namespace() == {}
+
+    server.answers["/api/v1/namespaces/ns"] = 403, said("no")
+    assert cluster.own_namespace() is None
 
 
 # --- a cluster that cannot be reached -----------------------------------------------------------
