@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
-from iotbench.execution.kubernetes.preflight import expect_namespace
+from iotbench.execution.kubernetes.preflight import database_nodes, expect, groups_of, look
 from iotbench.execution.runners import render_manifests, runner_for
 from iotbench.machine.interrupts import STOPPED, Interrupts, catch_interrupts
 from iotbench.machine.streams import print_out, say
@@ -21,7 +22,7 @@ from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Event, Outcome
 from simulator.protocol.mark import Mark
 from simulator.protocol.records import Scanned
-from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 
 _CHECK_S = 60.0
 """Maximum time that a target may take to answer."""
@@ -94,22 +95,25 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
     cluster = cluster_of(target, options)
     namespace, version = cluster.namespace, cluster.version()
     yield "cluster", f"Kubernetes {version} at {cluster.address}, namespace {namespace}"
-    expect_namespace(cluster)
     yield "helm", Helm(options, namespace).version()
-    missing = cluster.missing_permissions()
-    if missing:
-        raise SetupError(
-            f"permissions are missing in namespace {namespace}:\n  "
-            + "\n  ".join(missing)
-            + "\ndeployment/rbac.yaml grants the permissions that a run needs"
-        )
+    pods = groups_of(_render_a_worker(target, options))
+    seen = replace(look(cluster), missing=cluster.missing_permissions())
+    doubts = expect(namespace, seen, pods, inside=True)
     yield "permissions", "all that a run needs in the namespace"
     also = cluster.missing_permissions(FOR_RESOURCES)
     yield "resources", _NOT_GRANTED + "; ".join(also) if also else "--resources can be used"
-    nodes = cluster.nodes("workload=db")
-    if nodes is not None:
-        none = "no node has the label workload=db: workers may run beside the database"
-        yield "database node", ", ".join(nodes) or none
+    if nodes := database_nodes(seen.nodes or (), pods):
+        yield "database node", ", ".join(nodes)
+    for text in doubts:
+        yield "warning", text
+
+
+def _render_a_worker(target: Target, options: ClusterOptions) -> str:
+    """Return the manifests of a collector and one worker with the chart's values."""
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(Work.CHECK, sweep_id, target)
+    spec = spec.model_copy(update={"workers": (InsertTask(),)})
+    return render_manifests(target, sweep_id, options, spec)
 
 
 def database_facts(

@@ -111,9 +111,11 @@ def carry_out(  # noqa: PLR0913
     """
     target, file, cluster = sweep.target, sweep.file.path, reach.cluster
     assert file
-    with runner_for(target, sweep.result.sweep_id, cluster, interrupts, sweep.first) as runner:
+    with runner_for(target, sweep.result.sweep_id, cluster, interrupts, sweep.largest) as runner:
         if result_files.prepare_folder(file.parent) and not quiet:
             say(f"created folder {file.parent}", err=True)
+        for text in runner.doubts if not (quiet or as_json) else ():
+            say(f"warning: {text}", err=True)
         with (
             ProgressDisplay(quiet=quiet, as_json=as_json) as follower,
             meter or nullcontext(),

@@ -11,6 +11,7 @@ from iotbench.execution.kubernetes.helm import Helm
 from iotbench.execution.kubernetes.kubelet import DatabasePod, KubeletSource, database_pods
 from iotbench.execution.kubernetes.lock import ClusterLock
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
+from iotbench.execution.kubernetes.preflight import groups_of
 from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.runner import KubernetesRunner
 from iotbench.execution.local.runner import LocalRunner
@@ -36,15 +37,16 @@ def runner_for(
     sweep_id: str,
     options: ClusterOptions,
     interrupts: Interrupts,
-    first: RunSpec,
+    largest: RunSpec,
 ) -> Runner:
     """Return the runner of a target, a context for one sweep.
 
-    ConfigError if the options do not allow the first run to start. Entering the context raises
-    ConfigError while another run is in progress on the same database.
+    ConfigError if the options do not allow the largest run to start. Entering the context raises
+    ConfigError while another run is in progress on the same database, and SetupError if the
+    cluster does not let the largest run start.
     """
-    key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
-    command = f"{first.work} --target {target.name}"
+    key = address_key(target.options) if largest.work not in _WITHOUT_LOCK else ""
+    command = f"{largest.work} --target {target.name}"
     if target.runner == "local":
         cls = database_class(target.module)
         if missing := missing_packages(cls):
@@ -53,13 +55,13 @@ def runner_for(
             )
         file_lock = hold_lock(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
-    render_manifests(target, sweep_id, options, first)
+    pods = groups_of(render_manifests(target, sweep_id, options, largest))
     cluster = cluster_of(target, options)
     helm = Helm(options, cluster.namespace)
     release = Release(sweep_id, target, keep=options.keep)
     remove_sweep = partial(remove, cluster, helm)
     lock = ClusterLock(cluster, key, sweep_id, command, remove_sweep) if key else nullcontext()
-    return KubernetesRunner(release, cluster, options, interrupts, lock)
+    return KubernetesRunner(release, cluster, options, interrupts, lock, pods=pods)
 
 
 def meter_for(

@@ -54,6 +54,11 @@ class Sweep:
         return self.runs[0].spec
 
     @property
+    def largest(self) -> RunSpec:
+        """The specification of the run with the most workers."""
+        return max((run.spec for run in self.runs), key=lambda spec: len(spec.workers))
+
+    @property
     def machine(self) -> MachineOptions:
         """Preparation of this machine before each run."""
         return self.options if isinstance(self.options, MachineOptions) else MachineOptions()
@@ -94,6 +99,7 @@ def run_sweep(  # noqa: PLR0913
     `faults` makes the database fail in each run.
     """
     result, file = sweep.result, sweep.file
+    result.cluster_warnings = runner.doubts
     try:
         file.write(result)
         for planned in _plan_runs(sweep.runs, result):

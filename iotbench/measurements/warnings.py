@@ -44,6 +44,7 @@ def warnings_of(result: Result) -> list[str]:
     if result.dataset.workload == File.name:
         params = FileParams(**result.dataset.params)
         found += [f"--data: {bad.describe()}" for bad in params.bad_cells]
+    found += result.cluster_warnings
     found += _pause_warnings(result)
     if work := much_other_work(result):
         found.append(

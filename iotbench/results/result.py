@@ -122,6 +122,8 @@ class Result(BaseModel):
     machine: Machine
     ran_on: dict[str, str] = {}
     """Cluster, version, namespace and image; empty for the local runner."""
+    cluster_warnings: list[str] = []
+    """Warnings about the cluster, found before the first run; `warnings` has them, too."""
     dataset: Dataset
     """Workload, seed and parameters; for queries, also the queried rows."""
     manifest: Manifest | None = None

@@ -31,6 +31,8 @@ Object: TypeAlias = dict[str, Any]
 
 _LOG_READ_S = 12.0
 """Maximum silence of a log stream: the collector writes at least every 5 s."""
+_MOST_NODES = 500
+"""A node's object has ten thousand characters or more."""
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 
@@ -180,11 +182,11 @@ class Cluster(ApiServer):
             return self.json("GET", f"{_LEASES}/{node}")
         return None
 
-    def nodes(self, selector: str) -> list[str] | None:
-        """Return the names of the nodes with a label; None if they cannot be read."""
+    def nodes(self) -> list[Object] | None:
+        """Return the nodes; None if they cannot be read, or if there are very many."""
         with suppress(BenchError):
-            found = self.json("GET", "/api/v1/nodes", query={"labelSelector": selector})
-            return [node["metadata"]["name"] for node in found["items"]]
+            found = self.json("GET", "/api/v1/nodes", query={"limit": str(_MOST_NODES)})
+            return None if found["metadata"].get("continue") else list(found["items"])
         return None
 
     def endpoints(self, service: str, namespace: str) -> list[Object]:

@@ -54,6 +54,17 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
     return tuple(sorted(behind, key=lambda pod: (pod.namespace, pod.name)))
 
 
+def may_be_inside(target: Target, namespace: str) -> bool:
+    """Return whether the database may be in the cluster, by the names of its hosts.
+
+    They are not known if a Secret of the user has the address.
+    """
+    hosts = [host for host, _ in addresses(target.options)]
+    if not hosts:
+        return bool(target.secret_refs)
+    return any(True for host in hosts for _ in _list_services(host, namespace))
+
+
 def pod_names(pods: tuple[DatabasePod, ...]) -> str:
     """Return the names of the pods; if there are many, return only the first of these names."""
     names = ", ".join(pod.name for pod in pods[:_NAMED])

@@ -1,7 +1,7 @@
 """The Kubernetes runner: a Helm release per sweep; a collector pod and worker pods per run."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from secrets import token_urlsafe
@@ -10,9 +10,10 @@ from typing import Self
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
+from iotbench.execution.kubernetes.kubelet import may_be_inside
 from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, extend_lifetime
 from iotbench.execution.kubernetes.pods import PodRun
-from iotbench.execution.kubernetes.preflight import expect_namespace
+from iotbench.execution.kubernetes.preflight import PodGroup, expect, look
 from iotbench.execution.kubernetes.release import Release, remove
 from iotbench.execution.kubernetes.watcher import Watcher
 from iotbench.execution.kubernetes.wire import PATIENCE_S, Exists, NotFound, Unreachable
@@ -33,16 +34,22 @@ _JOB_S = 0.03
 class KubernetesRunner:
     """Runs a sweep in pods; the release exists from the first run to the end of the context."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         release: Release,
         cluster: Cluster,
         options: ClusterOptions,
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
+        *,
+        pods: Sequence[PodGroup],
     ) -> None:
+        """`pods`: the pods of the largest run."""
         self._release = release
         self._lock = lock
+        self._pods = pods
+        self.doubts: list[str] = []
+        """Warnings about the cluster, found before the first run."""
         self._cluster = cluster
         self._patient = cluster.with_patience(PATIENCE_S)
         """Cluster for requests that must succeed; repeats requests while the server does not
@@ -56,7 +63,9 @@ class KubernetesRunner:
 
     def __enter__(self) -> Self:
         self._version = self._cluster.version()
-        expect_namespace(self._cluster)
+        namespace = self._cluster.namespace
+        inside = may_be_inside(self._release.target, namespace)
+        self.doubts = expect(namespace, look(self._cluster), self._pods, inside=inside)
         self._helm.version()
         self._lock.__enter__()
         try:

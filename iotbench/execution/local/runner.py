@@ -46,6 +46,8 @@ class LocalRunner:
         self._forks = Forks()
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
+        self.doubts: list[str] = []
+        """Warnings about the place of the runs: none, because every run is on this machine."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:

@@ -189,10 +189,10 @@ READS = [
     ),
     (
         "/api/v1/nodes",
-        {"items": [{"metadata": {"name": "n"}}]},
-        lambda c: c.nodes("a=b"),
-        ["n"],
-        "labelSelector=a=b",
+        {"items": [{"metadata": {"name": "n"}}], "metadata": {}},
+        lambda c: c.nodes(),
+        [{"metadata": {"name": "n"}}],
+        "limit=500",
     ),
     (NODE, {"status": {}}, lambda c: c.node("n"), {"status": {}}, ""),
     ("/api/v1/namespaces/ns", {"status": {}}, lambda c: c.own_namespace(), {"status": {}}, ""),
@@ -515,7 +515,7 @@ def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
     server.answers |= {NODE: no, LEASE: no, "/api/v1/nodes": no}
     assert cluster.node("n") is None
     assert cluster.lease("n") is None
-    assert cluster.nodes("workload=db") is None
+    assert cluster.nodes() is None
 
 
 def test_a_namespace_that_does_not_exist_is_not_one_that_cannot_be_read(cluster, server):

@@ -23,7 +23,7 @@ def test_a_removal_that_ends_early_names_what_ends_the_run_and_how_to_remove_the
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
     cluster = SimpleNamespace(namespace="bench", version=version, with_patience=lambda _: cluster)
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
-    runner = KubernetesRunner(release, cluster, options, None, nullcontext())
+    runner = KubernetesRunner(release, cluster, options, None, nullcontext(), pods=())
     with pytest.raises(type(error)):
         runner.__exit__()
 

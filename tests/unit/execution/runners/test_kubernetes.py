@@ -77,7 +77,9 @@ def ran(monkeypatch, recorded, *, keep=False, is_cut_off=False):
     monkeypatch.setattr(kubernetes, "PodRun", Run)
     monkeypatch.setattr(kubernetes, "Helm", lambda *_: recorded)
     options = SimpleNamespace(keep=keep, kubeconfig=None, context=None)
-    runner = KubernetesRunner(Release("s", target()), recorded, options, None, nullcontext())
+    runner = KubernetesRunner(
+        Release("s", target()), recorded, options, None, nullcontext(), pods=()
+    )
     return list(runner.run(run_spec(run_id="s-1-1", workers=(InsertTask(),))))[-1]
 
 
