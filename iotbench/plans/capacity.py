@@ -57,7 +57,7 @@ class Trial:
 
 
 class RateRecord(Frozen):
-    """A rate, and the outcome of its repeats."""
+    """A rate, and the outcome of repeats at this rate."""
 
     rate_per_s: float
     holds: bool
@@ -86,7 +86,7 @@ class RateRecord(Frozen):
 
 
 def _find_bound(rate_per_s: float, trial: Trial) -> Bound | None:
-    """Return the bound that a repeat reached; None if it held."""
+    """Return the bound that a repeat reached; None if the repeat held."""
     if trial.per_s < KEPT_UP * rate_per_s:
         return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
     return None if trial.met else Bound.OBJECTIVE
@@ -114,7 +114,7 @@ def rate_record(rate_per_s: float, trials: Sequence[Trial]) -> RateRecord:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The highest rate that holds, and the lowest rate above it that does not."""
+    """The highest rate that holds, and the next higher rate, which does not hold."""
 
     holds: RateRecord | None
     fails: RateRecord | None
@@ -138,7 +138,7 @@ class Bounds:
     lowest_per_s: float
     """Minimum rate with enough batches for a percentile."""
     tolerance: float
-    """Maximum width of the bracket as a share of its upper end, from 0 to 1."""
+    """Maximum width of the bracket, as a share of the upper rate, from 0 to 1."""
 
 
 def next_rate(bounds: Bounds, rates: Sequence[RateRecord]) -> float | None:
@@ -193,7 +193,7 @@ class Of(StrEnum):
 
 
 class Capacity(Frozen):
-    """The curve of a target, and the rates between which its capacity lies."""
+    """The curve of a target, and the rates between which the capacity lies."""
 
     kind: Literal["capacity"] = "capacity"
     format_version: Literal[2] = 2

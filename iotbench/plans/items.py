@@ -56,7 +56,7 @@ class Item:
     """One measurement of a pair."""
 
     id: str
-    """ID of the sweeps; the same plan, target, setting and repeat have the same ID."""
+    """ID of the item's sweeps; the same plan gives the same ID to the same item."""
     setting: Setting
     target: Target
     repeat: int

@@ -107,7 +107,7 @@ class Plan(Record):
                      queries=(*queries, ALL_QUERIES) if inserted else None)  # fmt: skip
 
     def add_prefix(self, table_prefix: str | None) -> "Plan":
-        """Return the plan with a table prefix in all settings, if one is given."""
+        """Return the plan with `table_prefix` in all settings; without a prefix, the same plan."""
         if not table_prefix:
             return self
         update = {"table_prefix": table_prefix}
@@ -133,7 +133,7 @@ class Plan(Record):
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan in a file; ConfigError names all its problems."""
+    """Return the plan in a file; ConfigError names all problems of the file."""
     plan = read_record(path, Plan)
     problems = [] if plan.settings else ["settings: expected at least one, got none"]
     if plan.until_settled is not None and plan.until_settled <= plan.repeats:

@@ -1,4 +1,4 @@
-"""The next measurements of settings with a search, and of settings that use its result."""
+"""The next measurements: of settings with a search, and of settings that use a search."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from iotbench.plans.settings import Setting, best_number
 
 _RATE = "rows_per_s"
 _Rates = Mapping[tuple[str, str], Mapping[int, tuple[float, ...]]]
-"""(setting, target) -> the rates of its search by number, without failed repeats."""
+"""(setting, target) -> rates of the search by number, without failed repeats."""
 
 
 def first_pairs(pairs: Sequence[Pair]) -> list[Pair]:
@@ -96,7 +96,7 @@ def keep_best(found: Found) -> list[tuple[Item, MeasuredItem]]:
 
 
 def curves(found: Found) -> Iterator[Curve]:
-    """Yield the curve of each search: its rates by number."""
+    """Yield the curve of each search: the rates by number."""
     sought = {_key(item): item.setting.search.sought for item, _ in found if item.setting.search}
     for (setting, target), rates in _group_rates(found).items():
         points = []

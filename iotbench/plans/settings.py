@@ -23,7 +23,7 @@ from simulator.errors import counted
 
 FIRST_BATCH_ROWS = 1000
 Rates = Mapping[int, Sequence[float]]
-"""Number of shards, or rows of a batch -> the rates of its repeats."""
+"""Number of shards, or rows of a batch -> rates of the repeats."""
 
 
 class Sought(StrEnum):
@@ -64,7 +64,7 @@ class Search:
 
 
 def best_number(rates: Rates) -> int:
-    """Return the number with the highest mean rate; the smallest if rates are equal or missing."""
+    """Return the number with the highest mean rate; the smallest number if rates are equal."""
     return max(sorted(rates), key=lambda number: fmean(rates[number] or (0.0,)))
 
 
@@ -155,7 +155,7 @@ class Setting(Record):
         return self.inserting.tables if self.shards else self.inserting.batch
 
     def with_before_run(self, command: str) -> "Setting":
-        """Return the setting with a command before each run, unless it has its own."""
+        """Return the setting with a command before each run, unless the setting has a command."""
         given = {"insert": self.insert, "query": self.query}
         changes = {
             name: each.model_copy(update={"before_run": command})
@@ -199,7 +199,7 @@ def build_command(
 def _list_own_options(
     options: Insert | Query | Mixed | Change, target: Target
 ) -> dict[str, bool | tuple[str, ...]]:
-    """Return the options that differ from their default, without credentials."""
+    """Return the options that differ from the defaults, without credentials."""
     commands = {
         name: target.options.redact(command)
         for name in ("before_run", *COMMANDS)

@@ -153,7 +153,7 @@ def _list_notes(record: PlanRecord) -> Iterator[str]:
 
 
 def absences(not_had: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each reason, with all names that it applies to."""
+    """Yield a line for each reason, with all names to which the reason applies."""
     grouped: dict[str, list[str]] = {}
     for name, reason in not_had.items():
         grouped.setdefault(reason, []).append(name)

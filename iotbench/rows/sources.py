@@ -62,7 +62,7 @@ class Source(ABC):
         return conflicts(self.given)
 
     def check(self, options: InsertOptions, target: Target | None) -> Iterator[str]:
-        """Yield problems of the rows, and reasons why the target cannot take them."""
+        """Yield problems of the rows, and reasons why the target cannot store the rows."""
         if target:
             yield from target_problems(options, target, force=self.run.force)
             for place in self.file.data:

@@ -1,4 +1,4 @@
-"""Figures of changes: a row each for corrections, deletions, and inserts during the changes."""
+"""Figures of changes: a row for each change, and a row for inserts during the changes."""
 
 from collections.abc import Iterator, Sequence
 

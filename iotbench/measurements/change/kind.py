@@ -144,7 +144,7 @@ class ChangeKind(Kind[ChangeOptions]):
 
 
 def _compute_rates(run: RunRecord) -> Iterator[tuple[str, float]]:
-    """Yield the rates of the inserts before, during and after the changes, by whole seconds."""
+    """Yield the mean rates of the inserts before, during and after the changes."""
     changes = [each for report in run.outcome.workers for each in report.changes]
     released_s, rates = run.outcome.released_s, rates_by_second(run.outcome)
     if not changes or released_s is None or not rates:

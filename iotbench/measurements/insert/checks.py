@@ -1,4 +1,4 @@
-"""Checks of the options of an insert. They return all problems at once. Pure."""
+"""Checks of the options of an insert. Each check returns all problems at once. Pure."""
 
 from collections.abc import Iterator
 
@@ -191,7 +191,7 @@ def worker_problems(  # noqa: PLR0913
     connections: int = 1,
     option: str = "--workers",
 ) -> list[str]:
-    """Return why the database or, for the local runner, this machine cannot take the workers.
+    """Return why the database, or this machine with the local runner, cannot take the workers.
 
     `option` is the name of the option with the number of workers.
     """

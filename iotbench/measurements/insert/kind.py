@@ -50,7 +50,7 @@ class Rows(ABC):
 
     @abstractmethod
     def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the verification level; ConfigError if the rows do not allow it."""
+        """Return the verification level; ConfigError if the rows do not allow this level."""
 
     @abstractmethod
     def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
@@ -202,7 +202,7 @@ def batches_text(spec: RunSpec) -> str:
 
 
 def _format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
-    """Return the options of an insert for display, without those that do not apply to its rows."""
+    """Return the options of an insert for display, except options that do not apply to the rows."""
     if not isinstance(params, FileParams):
         shown = {name: value for name, value in options.items() if value is not None}
         if isinstance(params, DeclaredParams):

@@ -13,7 +13,7 @@ from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 
 CLIENT_BOUND = 0.5
-"""Client share above which the client decides the result as much as the database."""
+"""Client share above which the client affects the result as much as the database."""
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80

@@ -1,4 +1,4 @@
-"""A workload that a user declares in YAML; all errors in it are reported at once."""
+"""A workload that a user declares in YAML. All errors in the file are reported at once."""
 
 import math
 import re
@@ -225,7 +225,7 @@ _OptionalTag = Annotated[Tag, BeforeValidator(lambda tag: {} if tag is None else
 
 
 class TableOf(_Skewed):
-    """A table: a row of each series in every interval, or rows with series drawn by a law."""
+    """A table: a row of each series in every interval, or rows with a series drawn by a law."""
 
     series: Annotated[Count, Field(ge=1, le=MOST_SERIES)] = Field(
         description="how many series it has"
@@ -257,7 +257,7 @@ class WorkloadFile(Record):
 
 
 def is_file(workload: str) -> bool:
-    """Return whether the name of a workload is the path of a file."""
+    """Return whether `workload` is the path of a file."""
     return workload.endswith(ENDINGS)
 
 
@@ -276,7 +276,7 @@ def read_workload(path: str) -> DeclaredParams:
 
 
 class _Chosen(Notation):
-    """The name of a workload, or the path of a file relative to the file with this path."""
+    """The name of a workload, or a path relative to the file that contains the path."""
 
     def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):

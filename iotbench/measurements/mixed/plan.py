@@ -186,7 +186,7 @@ def _specify(wanted: Wanted[MixedOptions], number: int) -> RunSpec:
 def insert_tasks(
     stored: Dataset, workers: int, batch_rows: int, rows_per_s: float, lasts_s: float
 ) -> tuple[InsertTask, ...]:
-    """Return the tasks of workers that insert after all stored rows, for a given time."""
+    """Return the tasks of workers that insert rows after all stored rows, for a given time."""
     reader, rows_each = DatasetReader(stored), 0
     if reader.sizes is None:
         rate = min(rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)

@@ -29,7 +29,7 @@ from simulator.protocol.verdict import VerifyMode
 FEWEST_RUNS, ENOUGH_RUNS, BARE_S = 3, 100, 1.0
 """Default number of runs: at least 3, and up to 100 within a second, enough for a p99."""
 MOST_QUERIES = 10_000_000
-"""Maximum number of queries of one type, by all workers."""
+"""Maximum number of queries of one type by all workers together."""
 MOST_SHOWN = 1000
 RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
@@ -109,7 +109,7 @@ class OwnQueries(Types):
 
 
 class RampUp(Options):
-    """A ramp: a growing number of workers that ask."""
+    """A ramp: the number of workers that ask grows."""
 
     GROUP: ClassVar[str] = "Ramp"
 

@@ -113,7 +113,7 @@ class ReadQueries(Record):
 
 
 def read_own(path: str) -> ReadQueries:
-    """Return the queries in a file; ConfigError with everything that is wrong with it."""
+    """Return the queries in a file; ConfigError names everything that is wrong with the file."""
     found = read_record(Path(path), QueryFile).queries
     if wrong := [f"{path}: {text}" for text in _problems(found)]:
         raise ConfigError(wrong)
@@ -171,7 +171,7 @@ def digest_of(own: Mapping[str, OwnQuery]) -> str:
 def find_own_problems(
     own: Mapping[str, OwnQuery], target: Target, dataset: Dataset, types: Collection[str]
 ) -> list[str]:
-    """Return why a target cannot be asked the queries; `types` are the workload's queries."""
+    """Return why the queries cannot be asked on a target; `types` are the workload's queries."""
     reader, database = DatasetReader(dataset), target.open()
     found: dict[str, None] = {}
     for name, query in own.items():

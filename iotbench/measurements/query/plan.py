@@ -140,7 +140,7 @@ def _share_runs(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
 
 
 def load_problems(options: QueryOptions) -> list[str]:
-    """Return problems of the number of runs, the duration and the number of workers."""
+    """Return problems with the number of runs, the duration and the number of workers."""
     problems = options.problems()
     heaviest = max(options.weights.values(), default=1) or 1
     if options.count is not None:

@@ -1,4 +1,4 @@
-"""Warnings of measurements with queries, and descriptions of their rows."""
+"""Warnings of measurements with queries, and descriptions of queries and rows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from simulator.protocol.spec import QueryLoad, RunSpec
 
 
 def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
-    """Return the queries and the rows that they read, for the configuration in a result."""
+    """Return the queries and the queried rows, for the configuration in a result."""
     weights = dict(first.load.weights)
     return {
         "queries": list(first.load.queries),

@@ -185,7 +185,7 @@ class Faults(Options):
         return [*problems, *self._list_missing(), *self._list_unused()]
 
     def _list_missing(self) -> Iterator[str]:
-        """Yield a problem for each option that the fault needs and lacks."""
+        """Yield a problem for each option that the fault needs but that is not given."""
         if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
             yield (
                 f"--fault {self.fault}: add the command that restarts it, such as"
@@ -224,7 +224,7 @@ _ONLY_FOR = {
     "delay_s": (Fault.SLOW,),
     "bandwidth": (Fault.SLOW,),
 }
-"""Option -> the faults that it applies to. Other options apply to every fault."""
+"""Option -> faults to which the option applies; options that are not listed apply to all faults."""
 
 
 def fault_facts(result: Result) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,7 @@ class StoredBefore:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run of a sweep, ready to be started."""
+    """A run that is ready to be started."""
 
     spec: RunSpec
     run: int
@@ -92,7 +92,7 @@ class Wanted(Generic[_Options]):
     stored: StoredBefore
     """The rows in the tables."""
     by: str = ""
-    """User and machine."""
+    """User and machine that request the measurement."""
     force: bool = False
     timeout_s: float = 0.0
     """Time after which a run is given up; 0: never."""
@@ -143,7 +143,7 @@ def collector_run(
 
 
 def expect_stored(target: Target, mode: str) -> None:
-    """Raise UnverifiableError for a target that stores nothing."""
+    """Raise UnverifiableError if the target stores nothing."""
     if not target.open().capabilities.stores:
         raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
 

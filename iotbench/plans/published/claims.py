@@ -1,11 +1,11 @@
 """Judges whether a claim of a document is seen in our measurements. Pure.
 
-Repeats decide: a relation is seen if it holds between all repeats of one side and all of the other,
-not seen if the opposite holds, and within the spread otherwise. By chance alone, three repeats of
-each side fall into a given order one time in twenty. With more repeats, the two sides may overlap,
-but the order must be less likely by chance: one time in forty for six repeats, one in eighty for
-twelve. So a claim that is examined after three, six and twelve repeats is seen by chance less than
-one time in ten.
+Repeats decide: a relation is seen if it holds between all repeats of one side and all repeats of
+the other side, not seen if the opposite holds, and within the spread otherwise. By chance alone,
+three repeats of each side fall into a given order one time in twenty. With more repeats, the two
+sides may overlap, but the order must be less likely by chance: one time in forty for six repeats,
+one in eighty for twelve. So a claim that is examined after three, six and twelve repeats is seen by
+chance less than one time in ten.
 """
 
 import math
@@ -82,7 +82,7 @@ def chance_of(larger: int, ones: int, others: int) -> float:
 
 
 def judge_bounds(found: Values, least: float, most: float) -> Seen:
-    """Return SEEN if all of several values lie between two bounds, NOT_SEEN if none does."""
+    """Return SEEN if several values all lie between two bounds, NOT_SEEN if no value does."""
     inside = [least <= value <= most for value in found]
     if len(inside) > 1 and all(inside):
         return Seen.SEEN

@@ -42,7 +42,7 @@ class System(Record):
     options: dict[str, Any] = Field({})
 
     def has(self, candidate: Candidate) -> bool:
-        """Return whether a target is this system."""
+        """Return whether a target belongs to this system."""
         chosen = candidate.options
         alike = all(chosen.get(name) == value for name, value in self.options.items())
         return candidate.module in self.modules and alike
@@ -228,7 +228,7 @@ class Document(Record):
     claims: tuple[DocumentClaim, ...]
     scaling: Scaling | None = None
     compares_disks: bool = False
-    """True if the document's figures mean little where all data fits into memory."""
+    """True if the document's figures mean little when all data fits into memory."""
     out_of_reach: tuple[Unexamined, ...] = ()
 
     @property

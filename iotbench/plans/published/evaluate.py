@@ -42,7 +42,7 @@ class Experiment:
     measured: Sequence[tuple[Item, MeasuredItem]]
 
     def lines(self) -> tuple[FigureLine, ...]:
-        """Return every figure of each system of the document, and of our other targets."""
+        """Return every figure, for each system of the document and for other targets."""
         return tuple(line for figure in self.document.figures for line in self._compare(figure))
 
     def claims(self) -> tuple[ClaimRecord, ...]:
@@ -223,7 +223,7 @@ class Experiment:
         )
 
     def _explain_missing(self, sides: Mapping[Term, ClaimSide], *, across: bool) -> str:
-        """Return why a side has no values; empty if its whole system was not measured."""
+        """Return why a side has no values; empty if no target of the side's system was measured."""
         without = [side for side in sides.values() if not side.values]
         absent = dict.fromkeys(side.system for side in without if not side.target)
         reasons = [f"{', '.join(absent)} not measured"] if across and absent else []
@@ -262,7 +262,7 @@ class ScalingStep:
 
     @property
     def nodes(self) -> tuple[int, int]:
-        """Numbers of nodes of both clusters."""
+        """Numbers of nodes of the two clusters."""
         return self.smaller.nodes, self.larger.nodes
 
     @property

@@ -59,7 +59,7 @@ class Measurements:
     """(setting, target) -> why the target cannot be measured with the setting."""
 
     def values(self, target: str, setting: str, measure: str) -> tuple[float, ...]:
-        """Return the values of the repeats in order; a failed repeat has none."""
+        """Return the values of the repeats in order; failed repeats have no value."""
         repeats = self._measures.get((target, setting), [])
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
@@ -77,7 +77,7 @@ class Measurements:
 
     @cached_property
     def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
-        """(target, setting) -> the measures of its repeats, in order."""
+        """(target, setting) -> the measures of each repeat, in order."""
         repeats: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
         for item, measured in sorted(self._chosen, key=lambda pair: pair[0].repeat):
             if measured.is_complete:
@@ -92,13 +92,13 @@ class Measurements:
         )
 
     def nodes(self, target: str, setting: str) -> int:
-        """Return how many nodes the server reported; 0: it reported no number."""
+        """Return the number of nodes that the server reported; 0: no number was reported."""
         results = (result for item in self._select(target, setting) for _, result in item.results)
         servers = (run.outcome.server for result in results for run in result.runs)
         return max((server.nodes for server in servers if server), default=0)
 
     def verdict(self, target: str, setting: str) -> str:
-        """Return the worst verdict on a target with a setting."""
+        """Return the worst verdict of a target with a setting."""
         return worst_of(self._select(target, setting))
 
     def _select(self, target: str, setting: str) -> Iterator[MeasuredItem]:
@@ -121,7 +121,7 @@ class Measurements:
 
 
 def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
-    """Return target -> its largest data, and the memory that holds all this data."""
+    """Return target -> size of its largest data, and the memory that can hold this data."""
     sizes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for item, found in measured:
         for _, result in found.results:
@@ -141,7 +141,7 @@ def caches(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, int]:
 
 
 def _list_sizes(result: Result) -> Iterator[tuple[int, int, str]]:
-    """Yield the size of the tables after each insert, and the memory that might hold them."""
+    """Yield the size of the tables after each insert, and the memory that might hold the tables."""
     for run in () if kind_of(result).asks else result.runs:
         size, server = run.outcome.size_bytes, run.outcome.server
         if size is None or server is None:

@@ -1,4 +1,4 @@
-"""The record of a reproduction: our figures, and the figures and claims of the document."""
+"""The record of a reproduction: measured figures, and the document's figures and claims."""
 
 import re
 from datetime import datetime
@@ -16,7 +16,7 @@ OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\
 
 
 class FigureLine(Frozen):
-    """A figure of one system: the document's value, and ours."""
+    """A figure of one system: the published value, and the measured values."""
 
     row: str
     title: str
@@ -36,7 +36,7 @@ class FigureLine(Frozen):
     quote: str = ""
     """Quotation from the document with the published number."""
     values: tuple[float, ...] = ()
-    """Values of the repeats."""
+    """Measured value of each repeat."""
     mean: float | None = None
     spread: float | None = None
     percent_of_best: float | None = None
@@ -88,7 +88,7 @@ class Cell(Frozen):
     """Number of nodes that the server reports."""
     setting: str = ""
     values: tuple[float, ...]
-    """Values of the repeats."""
+    """Rate of each repeat."""
     verdict: str
 
 
@@ -140,7 +140,7 @@ class Reproduction(Frozen):
     not_had: dict[str, str]
     """System, or target of the configuration, that could not be measured -> the reason."""
     in_memory: dict[str, str] = Field({})
-    """Target -> its data and the memory that holds it, where the document compares disks."""
+    """Target -> data and the memory that holds the data, where the document compares disks."""
     caches: dict[str, int] = Field({})
     """State of the system's file caches before an insert -> number of items."""
     refused: dict[str, str]
@@ -148,5 +148,5 @@ class Reproduction(Frozen):
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command; a claim that is not seen is no failure."""
+        """Exit code of the command; a claim that is not seen is not a failure."""
         return exit_code_of(self.status, self.items)

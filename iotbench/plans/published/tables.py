@@ -1,4 +1,4 @@
-"""A reproduction as text: the document's figures and ours, the claims, and missing results."""
+"""A reproduction as text: published and measured figures, claims, and missing results."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -55,7 +55,7 @@ def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
 
 
 def _draw_figures(lines: Sequence[FigureLine]) -> Table:
-    """Return the table of figures, with percentages of the best if there are several targets."""
+    """Return the table of figures, with percentages of the best target if there are several."""
     ranked = any(line.percent_of_best for line in lines)
     table = new_table()
     table.add_column("Figure, system", overflow="fold")
@@ -127,7 +127,7 @@ def _list_claims(title: str, claims: Sequence[ClaimRecord]) -> Iterator[str]:
 
 
 def claim_title(claim: ClaimRecord) -> str:
-    """Return a claim, with a quotation of its numbers."""
+    """Return a claim, with a quotation of the claim's numbers."""
     quote = f' (document: "{claim.quote}")' if claim.quote else ""
     return f"{claim.text}{quote}"
 
@@ -213,7 +213,7 @@ def _format_point(point: CurvePoint) -> str:
 
 
 def notes_of(record: Reproduction) -> Iterator[str]:
-    """Yield missing results, warnings, and the machines of both sides."""
+    """Yield missing results and warnings, and the machines of the document and of the results."""
     yield ""
     if record.status == "interrupted":
         yield "interrupted: run the same command again to measure the rest"

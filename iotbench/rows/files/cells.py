@@ -17,7 +17,7 @@ NULLS = (
 )  # fmt: skip
 """Cells that are NULL in columns of numbers, booleans and times."""
 _EXACT = 2.0**53
-"""Limit up to which a float represents every integer."""
+"""Limit up to which a float represents every integer exactly."""
 
 Parsed = tuple[Any, Array]
 """An Arrow array of values, NULL where a cell is bad, and a mask of the bad cells."""
@@ -139,7 +139,7 @@ def _mask_vanished(cells: Any, values: Any) -> Array:
 
 
 class WrittenFloat(WrittenCells):
-    """Finite numbers as text; integers among them must be exact as floats."""
+    """Finite numbers as text; integers must be exact when stored as floats."""
 
     def __init__(self, expected: str = "a finite number", *, decimal_comma: bool = False) -> None:
         pattern = _WITH_COMMA if decimal_comma else _NUMBER
@@ -263,7 +263,7 @@ def trim(cells: Any) -> Any:
 
 
 def without(values: Any, bad: Array) -> Parsed:
-    """Return the values, with NULL in place of bad values, and the mask."""
+    """Return the values, with NULL in place of bad values, and the mask of bad values."""
     if not bad.any():
         return values, bad
     return pc.if_else(pa.array(bad), pa.scalar(None, values.type), values), bad

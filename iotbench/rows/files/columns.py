@@ -42,7 +42,7 @@ class ColumnWriter(ABC):
         self.rows = 0
         self.nulls = 0
         self.ends: list[int] = []
-        """The first and the last value of a column of times."""
+        """First and last value, if this is a column of times."""
 
     def add(self, array: Any, rows: Array) -> None:
         """Write a portion; `rows` has the number of each row in the file."""

@@ -1,7 +1,7 @@
 """Files of InfluxDB line protocol: the points of one measurement are the rows of a table.
 
-The columns are the time, then all tags, then all fields; a value that a point lacks is NULL.
-Comments, blank lines and the DDL section of files for `influx -import` are left out.
+The columns are the time, then all tags, then all fields; a missing value is NULL. Comments, blank
+lines and the DDL section of files for `influx -import` are left out.
 """
 
 import re
@@ -72,7 +72,7 @@ _TYPES: Mapping[str, Callable[[], Any]] = {
 
 
 def looks_like_lines(path: Path, where: str) -> bool:
-    """Return whether the first line that is not a comment is a point."""
+    """Return whether the first line is a point, not counting comments."""
     with open_content(path, where) as content:
         for number, (_, line) in enumerate(_split_lines(content)):
             if line is not None:
@@ -156,7 +156,7 @@ class LinesPart(FilePart):
         return point
 
     def _find_measurements(self) -> dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]]:
-        """Return measurement -> its tags, and its fields with the types of their first values."""
+        """Return measurement -> tags, and fields with the types of their first values."""
         found: dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]] = {}
         with open_content(self._path, self.where) as content:
             for _, line in _split_lines(content):

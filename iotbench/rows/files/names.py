@@ -40,7 +40,7 @@ def is_pattern(path: Path) -> bool:
 
 
 def column_names(heading: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; a column without a name, such as pandas' index, gets one."""
+    """Return the names of columns; an unnamed column, such as pandas' index, gets a name."""
     return tuple(name.strip() or _UNNAMED.format(at) for at, name in enumerate(heading, 1))
 
 

@@ -1,8 +1,9 @@
 """Boundaries of records in delimited text, and malformed records.
 
-Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and quotes in it
-are doubled. pyarrow fills the columns. It receives only well-formed records, and must find the
-number of records that is counted here. docs/performance.md compares pyarrow with other readers.
+Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before a delimiter, and
+quotes inside the cell are doubled. pyarrow fills the columns. It receives only well-formed records,
+and must find the number of records that is counted here. docs/performance.md compares pyarrow with
+other readers.
 """
 
 from collections.abc import Iterator
@@ -198,7 +199,7 @@ class Scanner:
 
 
 def _find_lone_returns(data: bytes, letters: Array, quotes: Array, ends: Array) -> list[int]:
-    """Return the records with a carriage return, outside quotes, that ends no line."""
+    """Return the indices of the records with a lone carriage return outside quotes."""
     if data.count(b"\r") == data.count(b"\r\n"):
         return []
     found = np.flatnonzero((letters[:-1] == _RETURN) & (letters[1:] != _NEWLINE))

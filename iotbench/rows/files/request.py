@@ -240,7 +240,7 @@ def _match_files(folder: Path, pattern: str) -> list[Path]:
 
 
 def _identify(file: Path) -> object:
-    """Return the identity of a file, which is equal for all names of the file."""
+    """Return the identity of a file, which is the same for all names of the file."""
     if uri := uri_of(file):
         return uri
     try:

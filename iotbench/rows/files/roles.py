@@ -213,7 +213,7 @@ def _find_misfits(texts: Sequence[str], time_format: str) -> Array:
 
 
 def _list_formats(first: re.Match[str]) -> Iterator[str]:
-    """Yield the formats that a first date could have."""
+    """Yield the formats that the first date could have."""
     year = "%Y" if len(first["c"]) == 4 else "%y"
     month = ("%b" if len(first["b"]) == 3 else "%B") if first["b"].isalpha() else "%m"
     orders = [("%Y", month, "%d")] if len(first["a"]) == 4 else []

@@ -109,7 +109,7 @@ class FileSource:
     names: tuple[str, ...]
     types: tuple[CellType, ...]
     first: Portion
-    """The first rows, for inspection; `portions` yields them again."""
+    """The first rows, for inspection; `portions` yields these rows again."""
 
     def __init__(self, request: FilesRequest, parts: Sequence[FilePart]) -> None:
         """Inspect the first rows; ConfigError if there are no rows."""
@@ -160,7 +160,7 @@ class FileSource:
                 yield Portion(columns, rows)
 
     def place(self, row: int, height: int = 1) -> str:
-        """Return the place of a row: "line 17", "lines 17 to 19" or, in Parquet, "row 17"."""
+        """Return the place of a row: "line 17", "lines 17 to 19", or "row 17" in Parquet."""
         file, number = divmod(row, _OF_FILE)
         part = self._parts[file]
         where = f"{part.unit} {number}"
@@ -169,7 +169,7 @@ class FileSource:
         return where + (f" of {part.name}" if len(self._parts) > 1 else "")
 
     def left_out(self) -> tuple[BadCells, ...]:
-        """Return the malformed records, which were left out."""
+        """Return the malformed records that were left out."""
         return tuple(each.bad_cells() for each in self._rejects.values())
 
     def _convert(self, part: FilePart, place: int, cells: Any) -> Any:

@@ -37,7 +37,7 @@ class Instants(CellType):
 
     type = Type.TIMESTAMP
     reading = FileReading()
-    """Options of reading the file."""
+    """Options for reading the file."""
     is_local = False
     """True if the cells have no zone, so that `--time-zone` applies."""
 
@@ -209,7 +209,7 @@ class FormattedTime(Instants):
         return mask
 
     def _count_us(self, text: str | None) -> int | None:
-        """Return the microseconds since 1970 of a time; None if it does not have the format."""
+        """Return the microseconds since 1970 of a time; None for a time in another format."""
         if text is None:
             return None
         try:

@@ -39,7 +39,7 @@ _COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 
 
 class _Unstorable(CellType):
-    """A column that no type stores."""
+    """A column with a type that cannot be stored."""
 
     type = None
     expected = "a number, text or timestamp"
@@ -52,7 +52,7 @@ class _Unstorable(CellType):
 
 
 def find_declared_type(arrow_type: Any) -> CellType:
-    """Return the type of a column that its file declares."""
+    """Return the type that a file declares for a column."""
     if pa.types.is_decimal(arrow_type):
         return StoredDecimal(arrow_type)
     if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
@@ -64,7 +64,7 @@ def find_declared_type(arrow_type: Any) -> CellType:
 
 
 def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
-    """Return the type that more than half of the cells have; text if there is none.
+    """Return the type of more than half of the cells; text if there is no such type.
 
     One bad cell among many good cells is therefore an error, and does not make the column text.
     """
@@ -96,7 +96,7 @@ def _count(cells: Any, pattern: str) -> int:
 
 
 def looks_like_data(names: Sequence[str]) -> bool:
-    """Return whether a heading looks like a row: it has a timestamp, or numbers only."""
+    """Return whether a heading looks like a row, with a timestamp or only numbers."""
     cells = trim(pa.array(names, pa.string()))
     times = sum(_count(cells, IsoTime(zoned=zoned).pattern) for zoned in (False, True))
     return times > 0 or _count(cells, WrittenFloat().pattern) == len(names)

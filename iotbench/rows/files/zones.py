@@ -67,7 +67,7 @@ def _convert(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array,
 
 
 def _find_offset_s(zone: str) -> int | None:
-    """Return a zone's constant offset from UTC in seconds; None if it changes in summer."""
+    """Return a zone's constant offset from UTC in seconds; None if the offset varies."""
     if zone in NAMED or not zone:
         return NAMED.get(zone, 0) * 3600
     if not re.fullmatch(OFFSET, zone):

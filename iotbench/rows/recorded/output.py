@@ -171,7 +171,7 @@ def _encode_turns(dataset: Dataset, form: str, processes: int) -> Iterator[bytes
 
 @contextmanager
 def _start_encoder(dataset: Dataset, form: str, place: int, every: int) -> Iterator[Connection]:
-    """Start a process that encodes turns; it ends when its reader is closed."""
+    """Start a process that encodes turns, and that ends when its reader is closed."""
     source, sink = _SPAWN.Pipe(duplex=False)
     words = (dataset, form, place, every, sink)
     process = _SPAWN.Process(target=_encode, args=words, daemon=True)

@@ -1,4 +1,4 @@
-"""Preparation of a file of records: it is scanned once, and compared with its manifest."""
+"""Preparation of a file of records: a single scan, and a comparison with the manifest."""
 
 import sys
 from collections import Counter
@@ -108,7 +108,7 @@ class RecordedRows(Rows):
             )
 
     def warn_of_skipped(self) -> None:
-        """Print the number of damaged records, and the first of them."""
+        """Print the number of damaged records, and the first few damaged records."""
         left_out = f"{counted(self.scanned.skipped_rows, 'record')} left out"
         if self.promised is not None:
             left_out += f"; {self.dataset.rows:,} of {self.promised:,} rows are sent"

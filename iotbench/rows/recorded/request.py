@@ -1,4 +1,4 @@
-"""The user's description of a file of records, and the options that it excludes."""
+"""The user's description of a file of records, and the options that the file excludes."""
 
 import re
 from collections.abc import Mapping
