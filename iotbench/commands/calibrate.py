@@ -112,7 +112,7 @@ def _plan(wanted: _Calibration) -> Plan:
 
 
 def _calibrate(found: Found) -> Calibration:
-    """Return how much the sweeps of a target differ; RunError if one of them failed."""
+    """Return how much the sweeps of a target differ; RunError if a sweep failed."""
     item, _ = found[0]
     what = f"{item.target.name}, {item.setting.name}"
     results = [each.results[0][1] for _, each in found if each.is_complete and each.results]

@@ -56,7 +56,7 @@ def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
 
 
 def _ask() -> tuple[str, ...]:
-    """Return the targets that the user enters at a terminal; sqlite without one."""
+    """Return the targets that the user enters at a terminal; without a terminal, sqlite."""
     if not can_ask():
         return ("sqlite",)
     say("Targets: sqlite, duckdb, or URLs such as postgresql://anna@localhost/bench", err=True)

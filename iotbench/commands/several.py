@@ -51,7 +51,7 @@ def insert_into_several(
     *,
     others: Sequence[str],
 ) -> None:
-    """Insert the same rows into the targets in turns, print them side by side, write the page.
+    """Insert the same rows into the targets in turns, print the results, and write the page.
 
     `others` are the given options that apply to a single target only.
     """
@@ -81,7 +81,7 @@ def ask_several(
     *,
     others: Sequence[str],
 ) -> None:
-    """Ask the targets about the same rows in turns, print them side by side, write the page."""
+    """Ask the targets about the same rows in turns, print the results, and write the page."""
     shared = {*Query.model_fields, "resources"}
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip

@@ -72,7 +72,7 @@ def _table(*titles: str) -> Table:
 
 
 def _overview(rows: list[dict[str, Any]], width: int) -> Table:
-    """Return a table with a line per module; drop columns on the right if it is too wide."""
+    """Return a table with a line per module; drop columns on the right of a wide table."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["module"], row["runner"]), []).append(row)
@@ -118,7 +118,7 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
 
 @cache
 def _needs(cls: type[Database]) -> str:
-    """Return the server and the packages that a target needs before it can be measured."""
+    """Return the server and the packages that must be added to measure a target."""
     packages = missing_packages(cls)
     needed = [] if cls.capabilities.embedded or not cls.capabilities.stores else ["a server"]
     needed += [f"package {', '.join(packages)}"] if packages else []
