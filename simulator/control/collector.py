@@ -46,10 +46,10 @@ from simulator.verify.truth.needed import Names
 
 
 class Resumed(NamedTuple):
-    """The progress of a run, from its journal."""
+    """The progress of a run, as the journal of the run records it."""
 
     replaced_s: tuple[float, ...] = ()
-    """Times at which a collector, this one included, replaced a lost collector."""
+    """Times at which collectors, the present one included, replaced lost collectors."""
     prepared: TablesPrepared | None = None
     """The prepared tables; None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0

@@ -17,7 +17,7 @@ MOST_ANSWER_BYTES = 256 << 20
 
 
 class Rejected(Exception):
-    """Error of a message that does not fit the state of the run; the text gives the reason."""
+    """Raised for a message that does not fit the state of the run; the text gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _make_column(table: Table, aggregate: Aggregate) -> Column:
 
 
 def spells(name: str, periods: DerivedTable, holds: Condition) -> ConditionSpells:
-    """Return the spells in which a condition on buckets holds; ValueError if there are none."""
+    """Return the spells in which a condition on buckets holds; ValueError without any bucket."""
     source = periods.source
     if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
         raise ValueError(f"{periods.name} has no buckets, or only some, and spells consist of them")
@@ -141,7 +141,7 @@ def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
 
 
 def reselect(query: Query, change: Callable[[Selection], Selection]) -> Query:
-    """Return the query with another selection of stored rows; TypeError if it has none."""
+    """Return the query with another selection of stored rows; TypeError if the query has none."""
 
     def change_one(inner: Query) -> Query:
         if isinstance(inner, DistinctQuery):

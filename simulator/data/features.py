@@ -19,7 +19,7 @@ from simulator.data.query import (
 
 
 class Feature(StrEnum):
-    """A part of the language of queries, named as in the documentation."""
+    """A feature of the query language, with its name in the documentation."""
 
     VALUE_LISTS = "tags with one of several values"
     COMPARISONS = "comparisons of numbers"

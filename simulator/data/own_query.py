@@ -23,9 +23,9 @@ from simulator.data.schema import Column, Table, Type
 from simulator.frozen import Frozen
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-"""A parameter in a text."""
+"""Pattern of a parameter in the text of a query."""
 START, END = "start", "end"
-"""The parameters of a window: its first instant, and the instant after its last."""
+"""Parameters of a time window: the first instant, and the instant after the last one."""
 GIVEN = frozenset({"table", "bucket"})
 """Placeholders for the table and its bucket, which the module replaces."""
 _MOST_TRIES = 64
@@ -85,12 +85,12 @@ class TextQuery:
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """Return the names of the parameters in a text."""
+    """Return the names of the parameters in the text of a query."""
     return frozenset(PLACEHOLDER.findall(text))
 
 
 def fill(text: str, written: Mapping[str, str]) -> str:
-    """Return a text with its parameters replaced; inserted values may contain braces."""
+    """Return a query's text with values for its parameters; values may contain braces."""
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
 

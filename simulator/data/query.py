@@ -331,9 +331,9 @@ class Statement:
     outputs: tuple[Output, ...]
     parameters: tuple[Any, ...] = ()
     tuned: bool = False
-    """True if the text comes from config.yaml, not from the module."""
+    """True if the statement comes from config.yaml, not from the module."""
     own: bool = False
-    """True if the text is a user's own query."""
+    """True if the statement is a user's own query."""
 
     def with_floats(self, *, shortened: bool, signless: bool) -> "Statement":
         """Return the statement with outputs that show how the driver returns floats."""

@@ -26,7 +26,7 @@ from simulator.errors import ConfigError, counted
 from simulator.frozen import first_problem
 
 BLOCK_ROWS = 8192
-"""Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
+"""Number of rows drawn and encoded at once, to amortise the overhead of NumPy calls."""
 
 
 class DatasetReader:

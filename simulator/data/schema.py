@@ -73,15 +73,15 @@ class PrimaryKey(StrEnum):
     """The source of the primary key (`--primary-key`)."""
 
     DB = "db"
-    """The database generates it as a counter (SERIAL)."""
+    """The database generates the key as a counter (SERIAL)."""
     SQL = "sql"
-    """The database generates it, ALWAYS AS IDENTITY; the sequence caches one batch of numbers."""
+    """The database generates the key as identity; the sequence caches one batch of numbers."""
     CLIENT = "client"
     """The worker concatenates the columns of the natural key."""
     UUID = "uuid"
-    """The database generates it as a random UUID."""
+    """The database generates the key as a random UUID."""
     NONE = "none"
-    """There is no primary key and no id column."""
+    """There is no primary key and no ID column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Table:
         """Return the stored table, with its primary key, physical parts and prefix.
 
         Only a key that the client generates is a column of blocks; the module declares any other
-        when it creates the table.
+        key when it creates the table.
         """
         return replace(
             self,

@@ -242,7 +242,7 @@ class Walks:
     def draw(self, ticks: Rows, series: Rows) -> dict[str, Whole | Doubles]:
         """Return each walk: a row for each tick, ascending, and a column for each of the series.
 
-        Counters are integers, all others doubles.
+        Counters are integers, all other walks doubles.
         """
         return {**self._draw_counters(ticks, series), **self._draw_gauges(ticks, series)}
 

@@ -20,7 +20,7 @@ OpenSession: TypeAlias = Callable[[float], Session]
 
 
 class Stopped(Exception):
-    """Error that ends work when the run is over; the worker then reports its progress."""
+    """Raised when the run is over; the worker then reports its progress."""
 
 
 class FailedElsewhere(Exception):
@@ -119,7 +119,7 @@ class WriterConnection:
         return found
 
     def restore(self, cause: str, within_s: float) -> None:
-        """Open a new session; RunError if that fails for both `within_s` and `reconnect_s`."""
+        """Open a new session; RunError after the longer of `within_s` and `reconnect_s`."""
         self.session.close()
         try:
             self._use(self._opened(within_s))

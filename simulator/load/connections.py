@@ -40,12 +40,12 @@ A driver may open a second connection for requests other than batches.
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
 _Given: TypeAlias = tuple[Callable[[Session], None], Done]
-"""Work for a connection, and the function to call when it has ended."""
+"""Work for a connection, and the function to call when the work has ended."""
 _Inbox: TypeAlias = "SimpleQueue[_Given | None]"
 
 
 class NotSent(Exception):
-    """The connections were closed while a caller waited for one of them."""
+    """Raised if the connections are closed while a caller waits for one of them."""
 
 
 @dataclass(slots=True)

@@ -116,7 +116,7 @@ class Worker:
         """Time of the newest acknowledged row of any worker."""
 
     def run(self) -> bool:
-        """Run the worker's part and report it; False if it failed."""
+        """Run the worker's part and report the outcome; return False if the worker failed."""
         try:
             return self._run()
         finally:

@@ -79,7 +79,7 @@ def _write_and_read(database: Database, scratch: Table) -> None:
 
 
 _LISTED = 5
-"""Maximum number of names that a message lists of a folder."""
+"""Maximum number of a folder's names in a message."""
 
 
 def scan_file(spec: RunSpec) -> Scanned:

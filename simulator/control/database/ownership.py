@@ -63,7 +63,7 @@ def _list_tables(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
 def recognise(
     database: Database, found: Mapping[str, Existing], claims: Sequence[Claim]
 ) -> dict[str, bool]:
-    """Return the existing objects that are ours -> whether the object has a signature."""
+    """Return the names of existing objects that are ours -> whether each has a signature."""
     alike = [name for name, each in found.items() if each.alike]
     signed = database.find_signed(alike) if alike else {}
     ours: dict[str, bool] = {}
@@ -93,7 +93,7 @@ def group_by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, t
 
 
 def tables_of(name: str, claims: Sequence[Claim]) -> list[Table]:
-    """Return the tables of a name in the newest mark that claims it; none with unknown columns."""
+    """Return an object's tables by the newest mark of its name; none if columns are unknown."""
     newest = next(claim.mark for claim in claims if name in claim.names)
     tables = [c.table for c in claims if c.mark is newest and name in c.names]
     return tables if all(table.columns for table in tables) else []
@@ -135,7 +135,8 @@ class Ownership:
     def expect_ours(self) -> None:
         """Raise ConfigError if a foreign object has a name that the run needs.
 
-        Before that, the marks are read again: marks of a killed process may not be visible yet.
+        Before that, the marks are read again, because marks of a killed process become visible
+        late.
         """
         if not self._book:
             return
@@ -214,7 +215,7 @@ class Ownership:
             self._database.drop_signed(signed)
 
     def _former(self) -> tuple[dict[str, Existing], dict[str, bool], list[Claim]]:
-        """Return the objects of only these tables, which of them are ours, and their claims."""
+        """Return the objects of these tables alone, our objects among them, and the claims."""
         claims = self._claims(self.read())
         mine = [claim for claim in claims if claim.table.name in self._tables]
         shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}

@@ -32,7 +32,7 @@ class Foreign:
 
     @property
     def description(self) -> str:
-        """The kind and name of the object, and how much is stored in it."""
+        """Description of the object: kind, name, and amount of stored data."""
         stored = f" ({_describe_contents(self.contents)})" if self.contents else ""
         return f"{self.existing.kind} {self.name}{stored}"
 

@@ -1,7 +1,7 @@
 """Samples the workers' activity in the last seconds, from their heartbeats.
 
 A rate is measured between two heartbeats of the same worker, so the time of the sample does not
-change it. Latencies are counted from the last heartbeat before the window.
+change the rate. Latencies are counted from the last heartbeat before the window.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ _RATE_BEATS = 1.8
 SAMPLE_S = 1.0
 """Interval at which the workers are sampled."""
 _SAMPLES = 3600
-"""Number of samples of a phase after which they become rarer, so that its log stays short."""
+"""Number of samples of a phase after which samples become rarer, to keep the log short."""
 LATENCY_S = 5.0
 _SILENT_BEATS = 4
 """Age of the last heartbeat, in beats, from which a worker counts as idle."""
@@ -52,7 +52,7 @@ class Recent:
         self._heard: dict[int, deque[_Beat]] = {}
         """Worker -> heartbeats of the present phase in the window, and the last one before it."""
         self._runs: dict[str, int] = {}
-        """Query -> maximum of runs in a sample, as workers that move on report other runs."""
+        """Query -> maximum number of runs in a sample; workers that move on report other runs."""
 
     def note(self) -> None:
         """Read the new heartbeats; call it about as often as they arrive."""

@@ -162,7 +162,7 @@ class Coordinator:
         self.let_in(query, self.workers)
 
     async def hold(self, gate: asyncio.Event) -> bool:
-        """Wait briefly for a gate; frequent replies show that the collector is alive."""
+        """Wait briefly for a gate, because frequent replies show that the collector is alive."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._hold_s):
                 await self._either(gate)
@@ -201,7 +201,7 @@ class Coordinator:
         return max(known, default=None)
 
     def count_asked(self, query: str) -> tuple[int, float]:
-        """Return how often the workers that ask a query have run it, and how long they waited."""
+        """Return how often the workers of a query have run the query, and how long they waited."""
         beats = [beat for beat in self.beats.values() if beat.phase == query]
         return sum(beat.runs for beat in beats), sum(beat.waited_s for beat in beats)
 

@@ -76,7 +76,7 @@ KINDS: Mapping[str, RequestKind] = {
 
 
 class _Refused(Exception):
-    """Error that refuses a request with a status and a text."""
+    """Raised to refuse a request, with a status and a text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -141,7 +141,7 @@ def application(gate: Gate, token: str) -> Starlette:
 def _endpoint(
     serve: Callable[[Request, str], Awaitable[Message]], path: str
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of a path, which explains why it refuses a request."""
+    """Return the endpoint of a path; a refused request receives the reason."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -168,7 +168,7 @@ def _refuse_unknown(_: Request, error: Exception) -> Response:
 
 
 async def _sender(request: Request, token: str) -> str:
-    """Return the uid of the sender of a request, which must have the token of the run."""
+    """Return the uid of a request's sender; the request must have the token of the run."""
     given = request.headers.get(TOKEN_HEADER, "").encode("latin-1")  # as Starlette decoded it
     if not hmac.compare_digest(given, token.encode()):
         with suppress(_Refused):

@@ -26,7 +26,7 @@ class SharedFoldTasks:
         self._given: dict[int, int] = {}
         """Number of a task -> the worker to which the task was given."""
         self._last: dict[int, int] = {}
-        """Worker -> its last task."""
+        """Worker -> the last task given to the worker."""
         if not script.helps:
             self.dismiss()
 

@@ -81,11 +81,11 @@ class FileColumn(Frozen):
     type: Type
     role: Role
     nullable: bool = False
-    """True if it has NULLs."""
+    """True if the column has NULLs."""
     coded: bool = False
-    """True if it is a text column with few distinct values."""
+    """True if the column contains texts with few distinct values."""
     summable: bool = False
-    """True if it is a number and its sum fits into its type, so that databases can return it."""
+    """True if the column is numeric and its sum fits into its type, so that databases return it."""
 
 
 class BadCells(Frozen):
@@ -127,9 +127,9 @@ class Nanoseconds(StrEnum):
     """Treatment of times that are finer than a microsecond (`--nanoseconds`)."""
 
     STOP = "stop"
-    """They are bad cells."""
+    """Such times are bad cells."""
     CUT = "cut"
-    """They are cut to microseconds."""
+    """Such times are cut to microseconds."""
     KEEP = "keep"
     """The finer part is stored in a separate column."""
 
@@ -138,7 +138,7 @@ class RepeatedHour(StrEnum):
     """Treatment of times that clocks show twice, when summer time ends (`--repeated-hour`)."""
 
     STOP = "stop"
-    """They are bad cells."""
+    """Such times are bad cells."""
     FIRST = "first"
     SECOND = "second"
 
@@ -150,12 +150,12 @@ class FileReading(Params):
     """One column, or several separated by commas; empty: the only one with times."""
     time_format: str = ""
     time_zone: str = ""
-    """Zone of times without one; empty: UTC."""
+    """Zone of times without a zone; empty: UTC."""
     repeated_hour: RepeatedHour = RepeatedHour.STOP
     nanoseconds: Nanoseconds = Nanoseconds.STOP
     tags: tuple[str, ...] = ()
     only_columns: tuple[str, ...] = ()
-    """Empty: all."""
+    """Names of the columns to read; empty: all columns."""
     drop_columns: tuple[str, ...] = ()
     null: tuple[str, ...] = ()
     """Cells that mean NULL, in addition to the standard ones."""
@@ -163,7 +163,7 @@ class FileReading(Params):
     decimal_comma: bool = False
     skip_lines: int = 0
     comment: str = ""
-    """Lines that begin with it are left out."""
+    """Prefix of lines that are left out."""
     heading: bool = True
     measurement: str = ""
     """Measurement to read from a file of line protocol; empty: the only one."""

@@ -97,7 +97,7 @@ _PART_NUMBERS = MOST_NUMBERS // 4
 
 
 class Moving:
-    """Statements about the rows since an instant, which advances once later rows are visible.
+    """Statements about the rows since an instant; the instant advances once later rows are visible.
 
     A later instant is tried whenever `since_ms` has advanced. Until an answer has rows since that
     instant, all other queries use the earlier instant, so that no row leaves the window before the

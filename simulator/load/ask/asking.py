@@ -245,7 +245,7 @@ class Asking:
             self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
 
     def _find_since_ms(self) -> int:
-        """Return the instant since which rows are fresh; rows of before the run never are fresh."""
+        """Return the instant since which rows are fresh; no row stored before the run is fresh."""
         load, newest_ms = self._spec.load, self._calls.newest_ms()
         until_ms = load.until_ms or 0
         if newest_ms is None:

@@ -177,7 +177,7 @@ Callers: TypeAlias = OneCaller | SeveralCallers
 def callers_of(
     session: Session, persistence: Persistence | None = None, *, embedded: bool = False
 ) -> Callers:
-    """Return the callers of a session, which may be several connections."""
+    """Return the callers of a session; a session may be several connections."""
     if isinstance(session, Connections):
         return SeveralCallers(session, persistence, embedded=embedded)
     return OneCaller(session, persistence, embedded=embedded)

@@ -23,7 +23,7 @@ class Network:
         """Start the relay; SetupError if the database cannot be reached through a relay."""
         self.database = self._direct = database
         self._places: dict[Address, Address] = {}
-        """Server -> address at which the relay accepts its connections."""
+        """Server -> address at which the relay accepts connections to the server."""
         self.spells: FaultSpells | None = None
         """Cuts or delays the network at the times of the fault."""
         if fault and (weather := fault.network):

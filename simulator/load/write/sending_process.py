@@ -111,7 +111,7 @@ class SendingProcess:
             raise Stopped
 
     def _start_process(self) -> tuple[_Process, Pipe] | None:
-        """Start a process; return it and a pipe to it, or None during a fault."""
+        """Start a process; return the process and a pipe to it, or None during a fault."""
         with self._lock:
             if not self._may_run.is_set():
                 return None

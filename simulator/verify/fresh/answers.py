@@ -33,7 +33,7 @@ _Cells: TypeAlias = NDArray[Any]
 
 
 class Wrong(NamedTuple):
-    """A wrong answer, and what was expected."""
+    """A wrong answer, and the expected one."""
 
     expected: str
     found: str
@@ -65,7 +65,7 @@ class FreshOutcome:
     """Time, for each of these answers, by which as many rows were acknowledged as it counts."""
 
     def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
-        """Return the time from the acknowledgement of each batch of a table until it was seen.
+        """Return the time from the acknowledgement to the first sight of each batch of a table.
 
         A batch is seen by the end of the first answer that counts as many rows as had been
         acknowledged with it. Unseen batches are returned separately, with the time until the last
@@ -145,7 +145,7 @@ class _Ordered:
             yield group, slice(int(self._starts[group]), int(self._starts[group + 1]))
 
     def until(self, at: Numbers) -> _Cells:
-        """Return how many rows of each group have an instant up to each of `at`."""
+        """Return the number of rows of each group up to each instant in `at`."""
         found = np.zeros((len(at), len(self._starts) - 1), np.int64)
         for group, own in self:
             found[:, group] = np.searchsorted(self._instants[own], at, "right")

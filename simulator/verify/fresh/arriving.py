@@ -1,4 +1,4 @@
-"""Arriving rows: when each was sent and acknowledged, on the clock of the collector.
+"""Arriving rows: the times of their sending and acknowledgement, by the collector's clock.
 
 If the difference of clocks is partly unknown, a row counts as sent earlier and acknowledged later,
 and an answer as begun earlier and ended later, so that no correct answer is called wrong.

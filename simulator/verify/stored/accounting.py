@@ -62,7 +62,7 @@ class Account:
         return parts and not self.doubled and not self.foreign
 
     def beyond(self) -> Iterator[str]:
-        """Describe everything stored except whole rows that are stored once."""
+        """Describe all stored data except whole rows that are stored once."""
         if self.torn:
             yield f"{self.torn:,} stored in part"
         if self.doubled:
@@ -177,7 +177,7 @@ class Accountant:
 
 
 class SentHashes:
-    """The number of sent rows for each of the stored hashes, which are sorted."""
+    """The number of sent rows for each stored hash; the stored hashes are sorted."""
 
     def __init__(self, stored: Hashes, copies: _Numbers) -> None:
         self._stored, self._copies = stored, copies

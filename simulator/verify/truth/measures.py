@@ -224,7 +224,7 @@ def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array,
 
 @dataclass(frozen=True)
 class Newest(Measure):
-    """The values of columns in the row with the greatest time, which is unique."""
+    """The values of columns in the row with the greatest time; this time is unique."""
 
     time: str
     columns: tuple[str, ...]

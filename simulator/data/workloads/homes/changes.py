@@ -76,7 +76,7 @@ class HomeChanges:
         return rows[(rows >= first) & (rows < stop)]
 
     def _draw_offsets(self, rows: Rows, turns: Rows) -> Rows:
-        """Return the time of each change in its stratum; it rises with the turn."""
+        """Return the time of each change in its stratum; times rise with the turn."""
         return (turns * WITHIN_MS + below(self.time_key, rows, WITHIN_MS)) // self.homes
 
     def _draw_shifts(self, strata: Rows) -> Rows:

@@ -35,7 +35,7 @@ _PORT = DrawnTag("%d", (20_000,), offset=1024)
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One table: its own tags and fields, and which of them are walks."""
+    """One table: its own tags and fields, and the walks among the fields."""
 
     name: str
     columns: tuple[Column, ...]
