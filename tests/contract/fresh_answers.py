@@ -84,7 +84,15 @@ class Arriving:
     ) -> Asker:
         moving = Moving(self.database, self.types[name], since_ms, kept[name])
         task = Ask(place=0, every=1, runs=0)
-        return Asker(self.database, OneCaller(session), name, moving, kept[name], task=task)
+        return Asker(
+            self.database,
+            OneCaller(session),
+            name,
+            moving,
+            kept[name],
+            task=task,
+            stop=threading.Event(),
+        )
 
     def _write(self, reader: DatasetReader, log: SendLog) -> None:
         sender = Sender(self.database, reader, threading.Event())
