@@ -88,7 +88,7 @@ def _expect_whole(value: Any) -> int:
 
 
 def _count_units(value: Any, column: Output) -> int | float:
-    """Return a time in the table's unit: a float if it is no whole number of units."""
+    """Return a time in the table's unit, as a float if it lies between two whole units."""
     if isinstance(value, datetime):
         found = instant(value, column.unit)
     elif column.ticks == 1 and isinstance(value, int):
@@ -108,7 +108,7 @@ def in_units(ticks: int, ticks_per_unit: int) -> int | Decimal:
 
 
 def instant(value: datetime, unit: TimeUnit) -> Fraction:
-    """Return a datetime as an exact number of units since 1970; UTC if it has no time zone."""
+    """Return a datetime as an exact number of units since 1970; without a zone, it is in UTC."""
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     microseconds = (aware - _EPOCH) // timedelta(microseconds=1)
     return Fraction(microseconds * unit.per_second, 10**6)

@@ -25,7 +25,7 @@ class Deleting(StrEnum):
 
 
 def correct(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
-    """Return the dataset after a correction of these rows; they may have been corrected before."""
+    """Return the dataset after a correction of these rows, perhaps not the first one."""
     number = len(dataset.corrections) + 1
     new = Correction(number=number, ranges=merge(ranges))
     return dataset.model_copy(update={"corrections": (*dataset.corrections, new)})

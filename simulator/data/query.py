@@ -70,7 +70,7 @@ class Selection:
         return tuple((operator, end) for operator, end in ends if end is not None)
 
     def places(self, before: Callable[[int], int], count: int) -> range:
-        """Return the indices, among `count` ascending instants, that are in the range of time.
+        """Return the indices of the instants, among `count` ascending ones, in the range of time.
 
         `before` returns the number of instants before a given one; the result is cut to 0..`count`.
         """

@@ -110,7 +110,7 @@ class RowRange(Frozen):
         return inside
 
     def __contains__(self, other: "RowRange") -> bool:
-        """Return whether this range has all rows of another one."""
+        """Return whether this range has all rows of another range."""
         if not len(other):
             return True
         last = other.number(len(other) - 1)

@@ -139,7 +139,7 @@ class Table:
     time_unit: TimeUnit = TimeUnit.MILLISECOND
     primary_key: PrimaryKey = PrimaryKey.NONE
     parts: int = 1
-    """Number of physical tables that the rows are spread across (4 with `--tables multiple`)."""
+    """Number of physical tables across which the rows are spread (4: `--tables multiple`)."""
     indices: tuple[Index, ...] = ()
     queried_tags: tuple[str, ...] = ()
     """Tags by which the workload's queries select and group rows; empty: any tags."""

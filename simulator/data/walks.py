@@ -63,7 +63,7 @@ class Distribution(StrEnum):
     """The movement of clamped walks."""
 
     UNPINNED = "unpinned"
-    """Reflected at both bounds, without drift: equally likely values, none of them for long."""
+    """Reflected at both bounds, without drift: all values are equally likely."""
     DOCUMENTED = "documented"
     """Moved by the document's code: walks with a drift reach a clamp and then stay on it."""
 
@@ -144,7 +144,7 @@ def _draw_hashes(keys: Hashes, numbers: Rows, purpose: int) -> Hashes:
 
 
 def distinct(ascending: Rows) -> tuple[Rows, Rows]:
-    """Return the distinct values, and the index of each item among them."""
+    """Return the distinct values, and, for each item, the index of its distinct value."""
     first = np.ones(len(ascending), np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     return ascending[first], np.cumsum(first) - 1

@@ -48,7 +48,7 @@ class Workload(ABC):
     """Version of the rows, increased whenever the same parameters give other rows."""
     params_model: ClassVar[type[Params]]
     has_end: ClassVar[bool] = False
-    """True if tables have a number of rows; otherwise they have endless lanes."""
+    """True if tables have a fixed number of rows; otherwise, their lanes have no end."""
     default_key: ClassVar[PrimaryKey | None] = None
     """The primary key unless --primary-key names one; None: the database's default."""
     incidental: ClassVar[frozenset[str]] = frozenset()

@@ -117,7 +117,7 @@ class Declared(Workload):
 
     @property
     def precision(self) -> Precision | None:
-        """GRID if all numbers with a fraction are multiples of a step; None: there are none."""
+        """GRID if all numbers with a fraction are multiples of a step; None: no such numbers."""
         drawn = [each for t in self.params.tables for each in t.columns if each.type in FLOATS]
         if not drawn:
             return None
@@ -163,7 +163,7 @@ class Declared(Workload):
         return found
 
     def _make_drawing(self, table: str, column: str) -> Callable[[Rows, Rows], ColumnData]:
-        """Return the function that draws a column from the numbers of rows and of their series."""
+        """Return the function that draws a column, given the numbers of rows and their series."""
         declared = self._declared[table]
         one = next(each for each in declared.columns if each.name == column)
         key = key_of(self.seed, f"{table}.{column}")

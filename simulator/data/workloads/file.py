@@ -103,7 +103,7 @@ class BadCells(Frozen):
     """Line and content of the first few bad cells or rows."""
 
     def describe(self) -> str:
-        """Return the problem, its consequence for the data, and the remedy, in one sentence."""
+        """Return a sentence about the problem, the consequence for the data, and the remedy."""
         cases = ", ".join(self.first) + (", ..." if self.count > len(self.first) else "")
         one = self.count == 1
         if self.column:
@@ -147,7 +147,7 @@ class FileReading(Params):
     """The user's options for reading a file."""
 
     time_column: str = ""
-    """One column, or several separated by commas; empty: the only one with times."""
+    """Time column, or several separated by commas; empty: the only column with times."""
     time_format: str = ""
     time_zone: str = ""
     """Zone of times without a zone; empty: UTC."""
@@ -166,7 +166,7 @@ class FileReading(Params):
     """Prefix of lines that are left out."""
     heading: bool = True
     measurement: str = ""
-    """Measurement to read from a file of line protocol; empty: the only one."""
+    """Measurement to read from a file of line protocol; empty: the only measurement."""
     on_error: OnError = OnError.STOP
 
 

@@ -260,7 +260,7 @@ def _name(measure: Measure, name: str) -> str:
 
 
 def _find_wanted(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
-    """Return the places of the wanted numbers in a key; an `ordered` key has binary search."""
+    """Return the places of the wanted numbers in a key; an `ordered` key is bisected."""
     if not ordered:
         return np.flatnonzero(np.isin(key, wanted))
     starts, ends = (np.searchsorted(key, wanted, side) for side in ("left", "right"))

@@ -42,7 +42,7 @@ class HomeChanges:
         return self.before(self.end_ms)
 
     def before(self, instant_ms: int) -> int:
-        """Return the number of changes that are seen before an instant, counted from the start."""
+        """Return the number of changes seen before an instant, which is counted from the start."""
         instant_ms = -(-instant_ms // self.interval_ms) * self.interval_ms
         if instant_ms <= FIRST_MS:
             return self.homes if instant_ms > 0 else 0
