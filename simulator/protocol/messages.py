@@ -198,7 +198,7 @@ class AnswerRows(Message):
 
 
 class Known(Message):
-    """The collector's reply about answers: True for each answer that it has now."""
+    """The collector's reply about answers; for each answer, True if the collector has it now."""
 
     known: tuple[bool, ...]
 
@@ -222,7 +222,8 @@ class StageTimes(Message):
     count: Count
     """Number of batches or queries."""
     unsent: Count = 0
-    """Number of further batches or queries that were due in the stage but did not begin in it."""
+    """Number of further batches or queries that were due in the stage, but began after it or
+    never."""
     due_until_s: float | None = None
     """Due time of the next batch or query in the schedule; None if there is no rate."""
     latency: Histogram

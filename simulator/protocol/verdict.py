@@ -66,13 +66,14 @@ class Status(StrEnum):
     VERIFIED = "verified"
     """Each sent row is stored exactly once and unchanged.
 
-    After faults: each acknowledged row is, and the outcome of each other row is known."""
+    After faults, this applies only to acknowledged rows, and the outcome of each other row is
+    known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
     INCOMPLETE = "incomplete"
-    """Each acknowledged row is stored, but some rows with an unknown outcome are not.
+    """Each acknowledged row is stored, but some rows with an unknown outcome are not stored.
 
-    After faults: rows are lost, as the server announces."""
+    After faults, acknowledged rows are lost, as the server announces."""
     UNKNOWN = "unknown"
     UNCHECKED = "not checked"
     """No truth is known, as for answers to a user's own queries."""

@@ -43,7 +43,7 @@ class Opt:
     inner: bool = False
     """True if the option follows from other options, so that users cannot give it."""
     repeats: bool | None = None
-    """True if `repeat` takes the option from a result, which may be a stranger's.
+    """True if `repeat` takes the option from a result, which may be a stranger's result.
 
     None: true, except for strings and files, which might run, reach or overwrite something."""
     stored: bool = True
