@@ -163,7 +163,7 @@ def _convert_texts(encoded: Sequence[bytes]) -> tuple[Array, Array]:
 
 
 def _convert_floats(column: Output, found: Array) -> tuple[Array, Array]:
-    """Return floats, and a mask of the odd ones: not equal to a value of the column's type."""
+    """Return floats, and a mask of the odd ones, which neither equal nor name a float32."""
     if column.type is Type.FLOAT64:
         return found, np.zeros(len(found), np.bool_)
     single = _cast(found, np.float32)
