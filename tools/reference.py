@@ -13,7 +13,12 @@ import click
 from iotbench.commands.main import commands
 from iotbench.config.completion.words import TABLE
 from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
-from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
+from iotbench.execution.kubernetes.permissions import (
+    FOR_QUOTAS,
+    FOR_RESOURCES,
+    PERMISSIONS,
+    Permission,
+)
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
 from tools import modules
@@ -98,7 +103,7 @@ def _list_exit_codes() -> str:
 # --- the documents
 
 
-def _list_permissions(permissions: Iterable[Permission] = PERMISSIONS) -> str:
+def _list_permissions(permissions: Iterable[Permission]) -> str:
     rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in permissions)
     return table(("Resource", "Verbs", "For"), rows)
 
@@ -157,7 +162,7 @@ PARTS: dict[str, Callable[[], str]] = {
     **modules.PARTS,
     "figures": _list_figures,
     "settings": _list_settings,
-    "permissions": _list_permissions,
+    "permissions": lambda: _list_permissions((*PERMISSIONS, *FOR_QUOTAS)),
     "permissions for resources": partial(_list_permissions, FOR_RESOURCES),
 }
 

@@ -8,7 +8,7 @@ from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.api import cluster_of
 from iotbench.execution.kubernetes.helm import Helm
-from iotbench.execution.kubernetes.permissions import FOR_RESOURCES
+from iotbench.execution.kubernetes.permissions import FOR_QUOTAS, FOR_RESOURCES
 from iotbench.execution.kubernetes.preflight import database_nodes, expect, groups_of, look
 from iotbench.execution.runners import render_manifests, runner_for
 from iotbench.machine.interrupts import STOPPED, Interrupts, catch_interrupts
@@ -102,6 +102,8 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
     yield "permissions", "all that a run needs in the namespace"
     also = cluster.missing_permissions(FOR_RESOURCES)
     yield "resources", _NOT_GRANTED + "; ".join(also) if also else "--resources can be used"
+    if unread := cluster.missing_permissions(FOR_QUOTAS):
+        yield "quotas", "not checked: " + "; ".join(unread)
     if nodes := database_nodes(seen.nodes or (), pods):
         yield "database node", ", ".join(nodes)
     for text in doubts:

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
+from iotbench.execution.kubernetes.permissions import FOR_QUOTAS, FOR_RESOURCES, PERMISSIONS
 from tests.chart.harness import CHART
 
 FILES = ("rbac.yaml", "rbac-nodes.yaml", "rbac-resources.yaml")
@@ -26,7 +26,8 @@ def test_the_role_grants_what_check_asks_for_and_the_network_policy():
     role, _ = documents("rbac.yaml")
 
     needed = {
-        (permission.group, permission.resource): set(permission.verbs) for permission in PERMISSIONS
+        (permission.group, permission.resource): set(permission.verbs)
+        for permission in (*PERMISSIONS, *FOR_QUOTAS)
     }
     policies = ("networking.k8s.io", "networkpolicies")
     assert granted(role) == {**needed, policies: needed["batch", "jobs"]}

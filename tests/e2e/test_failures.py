@@ -183,12 +183,14 @@ def test_too_little_memory_for_its_batches(cli: ClusterLine) -> None:
     failed(cli, done, *words)
 
 
-def test_a_quota_that_is_exceeded(empty: ClusterLine) -> None:
+def test_a_quota_that_the_largest_run_exceeds(empty: ClusterLine) -> None:
     empty.write_config(NULL)
     empty.namespace.kubectl("create", "quota", "few", "--hard=pods=2")
-    words = ("--workers=4", "--runs=1", "--num-inserts=100")
+    words = ("--workers=1,4", "--runs=1", "--num-inserts=100")
     done = timed(lambda: empty.insert("--target=null", *words), SOON_S)
-    failed(empty, done, "cannot be created", "exceeded quota: few", "have the quota raised")
+    assert done.code == 1
+    assert "quota few of the namespace has pods=2: 1 of 4 workers fit" in done.err
+    assert not empty.namespace.pods()
 
 
 def test_a_wrong_password_fails_with_the_servers_words(cli: ClusterLine) -> None:

@@ -189,6 +189,12 @@ class Cluster(ApiServer):
             return None if found["metadata"].get("continue") else list(found["items"])
         return None
 
+    def quotas(self) -> list[Object] | None:
+        """Return the quotas of the namespace; None if they cannot be read."""
+        with suppress(BenchError):
+            return list(self.json("GET", self._path("resourcequotas"))["items"])
+        return None
+
     def endpoints(self, service: str, namespace: str) -> list[Object]:
         """Return the endpoints of a Service; none if it does not exist."""
         path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"

@@ -37,6 +37,11 @@ PERMISSIONS = (
     Permission("", "events", ("list", "watch"), "why a pod does not start"),
 )
 
+FOR_QUOTAS = (
+    Permission("", "resourcequotas", ("list",), "whether the largest run fits, before the first"),
+)
+"""Permissions without which quotas are not checked."""
+
 FOR_RESOURCES = (
     Permission(
         "", "nodes/proxy", ("get",), "the kubelet's statistics of nodes and pods", everywhere=True
