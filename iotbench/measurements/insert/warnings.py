@@ -65,12 +65,7 @@ def _warn_of_client(
             " the client as about the database; use more workers or larger batches"
         )
     throttled = max(run.throttled_share for run in runs)
-    if throttled > THROTTLED:
-        yield (
-            f"{at}: the pods' CPU limit stopped the workers for {throttled:.0%} of the time, so the"
-            " result is as much about the limit as about the database; raise it with --set"
-            " worker.resources.limits.cpu=..., or use larger batches"
-        )
+    yield from warn_of_throttling(f"{at}: ", throttled, ", or use larger batches")
     yield from warn_of_shared_cores(result, workers)
 
 
@@ -129,6 +124,16 @@ def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) ->
                 " latency includes the delay behind schedule; lower"
                 f" {'--stages' if stages else option}, or use more workers"
             )
+
+
+def warn_of_throttling(at: str, share: float, or_else: str = "") -> Iterator[str]:
+    """Yield a warning if a CPU limit stopped workers for a large share of their time."""
+    if share > THROTTLED:
+        yield (
+            f"{at}the pods' CPU limit stopped the workers for {share:.0%} of the time, so the"
+            " result is as much about the limit as about the database; raise it with --set"
+            f" worker.resources.limits.cpu=...{or_else}"
+        )
 
 
 def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:

@@ -5,8 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from iotbench.figures.summary import Summary
-from iotbench.measurements.insert.warnings import CLIENT_BOUND, warn_of_shared_cores, warn_of_unsent
-from iotbench.results.result import Result
+from iotbench.measurements.insert.warnings import (
+    CLIENT_BOUND,
+    warn_of_shared_cores,
+    warn_of_throttling,
+    warn_of_unsent,
+)
+from iotbench.results.metrics import ratio
+from iotbench.results.result import Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.errors import counted
 from simulator.protocol.spec import QueryLoad, RunSpec
@@ -79,4 +85,15 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             " truth of them is known; `validate --queries` compares them between targets"
         )
     for workers in dict.fromkeys(run.workers for run in result.runs):
+        runs = [each for each in result.runs if each.workers == workers]
+        done = (each for each in runs if each.outcome.status == "done")
+        throttled = max(map(_throttled_share, done), default=0.0)
+        yield from warn_of_throttling(f"{counted(workers, 'worker')} with queries: ", throttled)
         yield from warn_of_shared_cores(result, workers)
+
+
+def _throttled_share(run: RunRecord) -> float:
+    """Return the share of their time for which a CPU limit stopped the workers with queries."""
+    reports = [each for each in run.outcome.workers if each.queries]
+    time_s = sum(each.duration_s for each in reports)
+    return ratio(sum(each.throttled_s for each in reports), time_s)

@@ -7,6 +7,8 @@ from iotbench.measurements.warnings import warnings_of
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Role, Type
 from simulator.data.workloads.file import BadCells, FileColumn, FileParams, OnError
+from simulator.load.durations import encode_durations
+from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.terminal.made import SERVER, outcome, result, run, timed, worker
 
@@ -145,6 +147,20 @@ def test_failed_runs_and_queries_are_not_warned_of():
 
     assert warnings_of(result([failed])) == []
     assert warnings_of(queried) == []
+
+
+def test_workers_with_queries_that_a_cpu_limit_stopped_are_warned_of():
+    asked = QueryTimes(name="q", runs=1, waits=encode_durations([10**9]), wait_s=1.0,
+                       first_s=1.0, client_s=0.0, elapsed_s=1.0, answers=1)  # fmt: skip
+    reports = [
+        WorkerReport(index=index, queries=(asked,), duration_s=10.0, throttled_s=throttled_s)
+        for index, throttled_s in enumerate((4.0, 1.0))
+    ]
+    (warning,) = warnings_of(result([run(outcome(*reports))], kind="query"))
+
+    assert warning.startswith("2 workers with queries: the pods' CPU limit stopped the workers for")
+    assert " 25% of the time" in warning
+    assert warning.endswith("--set worker.resources.limits.cpu=...")
 
 
 PAUSED = "stood still for {} s while the clock ran"
