@@ -431,6 +431,8 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """Periods in which the worker made its network, or its sending process, fail."""
     node: Text = ""
     """Name of the cluster node on which the worker ran."""
+    is_lost: bool = False
+    """True if the numbers are of its last heartbeat; rows that it sent later are uncertain."""
 
 
 def dump(message: Message) -> dict[str, Any]:

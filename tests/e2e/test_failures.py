@@ -307,7 +307,10 @@ def test_a_node_is_lost(cli: ClusterLine, crash: Callable[[str], None], victim: 
     node = cli.namespace.pod(victim)["spec"]["nodeName"]
     crash(node)
     done = timed(lambda: cli.finish(process, 120), A_LOST_NODE_S)
-    failed(cli, done, victim, f"its node {node}")
+    result = failed(cli, done, victim, f"its node {node}")
+    if victim == "worker":
+        (report,) = result["runs"][0]["outcome"]["workers"]
+        assert (report["is_lost"], report["node"]) == (True, node)
 
 
 # --- missing permissions and programs ----------------------------------------------------

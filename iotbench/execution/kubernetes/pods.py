@@ -356,7 +356,16 @@ class PodRun:
             outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
         if outcome.status == "failed":
             self._keep_logs()
-        return outcome
+        return self._add_nodes(outcome)
+
+    def _add_nodes(self, outcome: Outcome) -> Outcome:
+        """Add the nodes of workers that have not reported theirs."""
+        nodes = {index_of(pod): pod["spec"].get("nodeName", "") for pod in self._pods.values()}
+        workers = [
+            each.model_copy(update={"node": each.node or nodes.get(each.index, "")})
+            for each in outcome.workers
+        ]
+        return outcome.model_copy(update={"workers": tuple(workers)})
 
     def _explain(self, cause: str, interrupts: Interrupts) -> str:
         """Return the collector's cause, with facts about the affected worker from the cluster."""

@@ -234,7 +234,11 @@ def _describe_done(result: Result) -> list[tuple[str, str]]:
     rows = sum(worker.rows for worker in last.outcome.workers)
     prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
     uncertain = last.metrics.uncertain_rows if last.metrics else 0
-    last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain"
+    lost = sum(worker.is_lost for worker in last.outcome.workers)
+    later = (
+        f" and what {counted(lost, 'lost worker')} sent after the last heartbeat" if lost else ""
+    )
+    last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain{later}"
     return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
 
 

@@ -227,6 +227,7 @@ class Coordinator:
                 rows=beat.rows,
                 prefill_rows=beat.prefill_rows,
                 retried=beat.retried,
+                is_lost=True,
             )
             for index, beat in self.beats.items()
         }

@@ -241,13 +241,19 @@ def test_a_lost_worker_is_reported_of_by_its_last_words():
 
     assert run.all_reports() == (
         whole,
-        WorkerReport(index=1, error="no report; last heartbeat in prefill", prefill_rows=30),
+        WorkerReport(
+            index=1,
+            error="no report; last heartbeat in prefill",
+            prefill_rows=30,
+            is_lost=True,
+        ),
         WorkerReport(
             index=2,
             error="no report; last heartbeat in insert",
             rows=70,
             prefill_rows=9,
             retried=1,
+            is_lost=True,
         ),
     )
 

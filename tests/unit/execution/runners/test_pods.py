@@ -267,6 +267,15 @@ def test_of_a_silent_worker_the_lost_node_is_named_or_else_the_pod(lost, where):
     assert found.cause == SILENT + where
 
 
+def test_a_lost_workers_node_is_in_the_result():
+    last = WorkerReport(index=0, rows=70, is_lost=True)
+    heard = line(1, ReportEvent(report=last)), line(2, outcome(SILENT))
+
+    found, _ = played(Cluster(lost=("node1",)), *heard)
+
+    assert found.workers == (last.model_copy(update={"node": "node1"}),)
+
+
 @pytest.mark.parametrize(
     ("lost", "cause", "deleted"),
     [

@@ -476,6 +476,15 @@ def test_a_failure_is_shown_with_what_was_done_before():
     ]
 
 
+def test_rows_of_a_lost_worker_are_not_called_certain():
+    failed = run(outcome(worker(0, is_lost=True), status="failed"))
+    shown = result([failed], status="failed", cause="worker 0 has been silent for 15 s")
+
+    assert "(0 uncertain and what 1 lost worker sent after the last heartbeat, 0 prefilled)" in (
+        format_record(shown, None, "table")
+    )
+
+
 def test_what_is_wrong_or_unknown_is_reported_run_by_run():
     wrong = Verdict(status=Status.MISMATCH, reason="t: count: expected 2, found 1")
     unknown = Verdict(status=Status.UNKNOWN, reason="no answer")
