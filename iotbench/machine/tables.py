@@ -14,7 +14,7 @@ _UNBOUNDED = 1000
 
 
 def new_table(**changes: Any) -> Table:
-    """Return an empty table without a frame, with a line below its head."""
+    """Return an empty table without a border, with a rule below the header."""
     style: dict[str, Any] = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     return Table(box=box.SIMPLE_HEAD, **style | changes)
 

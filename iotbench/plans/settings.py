@@ -96,7 +96,7 @@ class Setting(Record):
     options: dict[str, Any] = Field({})
     """Options of the target, in addition to its entry in the configuration."""
     modules: dict[str, dict[str, Any]] = Field({})
-    """Module -> its options instead of `options`."""
+    """Module -> the options that replace `options` for it."""
     only: tuple[str, ...] = ()
     """Modules that are measured with it; empty: all."""
     shards: Annotated[int, Field(ge=2, le=MOST_TABLES)] | None = None

@@ -31,7 +31,7 @@ _DAMAGES = (
     *(BadZipFile, zlib.error, struct.error, EOFError, LookupError, NotImplementedError),
     *(OSError, OverflowError, RuntimeError, ValueError),
 )
-"""Errors that reading a damaged archive causes."""
+"""Errors that reading a damaged archive may raise."""
 
 
 def is_archive(folder: Path) -> bool:

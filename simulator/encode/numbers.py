@@ -55,7 +55,7 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
 
 
 def _format_dates(days: NDArray[np.int64]) -> Array:
-    """Return dates such as 2026-11-21; the rows of a block usually have only a few dates."""
+    """Return dates such as 2026-11-21. Few are formatted: a block usually has few dates."""
     first, last = int(days.min()), int(days.max())
     if first < _FIRST_DAY or last > _LAST_DAY:
         raise ValueError(

@@ -264,7 +264,7 @@ class Influxdb3(Influxdb):
         return None
 
     def describe(self) -> Server:
-        """Return the version; the meaning of an acknowledgement depends on the object store."""
+        """Return the version and the durability, which depends on the object store."""
         with self.administration() as session:
             version = session.http.request("GET", "/ping").json()["version"]
         if self.options.no_sync:

@@ -117,7 +117,7 @@ class SqliteDialect(sql.Dialect):
         return f"sum({number} >> 32) {_HALVES} sum(({number} & {2**32 - 1}){self.misfit(column)})"
 
     def misfit(self, column: Column) -> str:
-        """Return the term that adds 1 for a value of another type, since columns accept any."""
+        """Return a term that is 1 for a value of another type: a column accepts any type."""
         return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:

@@ -228,7 +228,7 @@ class PodRun:
         return cause
 
     def _explain_lost_collector(self, cause: str, now: float) -> str:
-        """Explain why a worker does not reach a silent collector; empty until this is known."""
+        """Explain why a worker does not reach a silent collector; empty while that is unknown."""
         collector = self._collector()
         trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
         if collector is None or trouble is None:

@@ -221,8 +221,8 @@ class LoadOptions(Options):
     such as 1m. These rows are left out of every figure too.
     """
     stages: Annotated[Stages, Opt(kept_if_set=True)] = ()
-    """Parts of one run, each with a number of active workers, optionally a rate, and separate
-    figures, such as 1:1m,8@5k:5m. All workers start before the first part.
+    """Parts of one run, such as 1:1m,8@5k:5m. Each has a number of active workers, optionally a
+    rate, a duration and separate figures. All workers start before the first part.
     """
     split: Split = Split.BATCH
     """How to distribute a finite workload's rows to the workers: batch by batch in order of time,

@@ -1,4 +1,4 @@
-"""Plans of inserts: the runs of a sweep, also as the continuation of an earlier insert. Pure."""
+"""Plans of inserts: the runs of a sweep, which may continue an earlier insert. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

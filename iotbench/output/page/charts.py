@@ -138,7 +138,7 @@ def line_layers(
 
 
 def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
-    """Return points as rows of data; series have numbers, since labels may be any text."""
+    """Return points as rows of data. Series have numbers, because a label may be any text."""
     return [
         {"s": f"s{number}", "x": p.x, "y": p.y}
         | ({} if p.low is None or p.high is None else {"low": p.low, "high": p.high})

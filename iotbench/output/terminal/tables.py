@@ -49,8 +49,8 @@ class TerminalColumn:
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """Rank at which a narrow table drops the column, with all columns of this rank; 0 means
-    never."""
+    """Order in which a narrow table drops columns: those of the lowest rank go first, together;
+    0: never."""
     text: bool = False
 
 

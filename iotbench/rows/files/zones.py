@@ -1,4 +1,4 @@
-"""Time zones: the instants of local times."""
+"""Time zones: converts local times to instants."""
 
 import re
 import zoneinfo

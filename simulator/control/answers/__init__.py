@@ -1,1 +1,1 @@
-"""The answers of a run, judged against their truth."""
+"""Compares the answers of a run with the truth."""

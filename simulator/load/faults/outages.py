@@ -41,7 +41,7 @@ class Outages:
         self._waits.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
 
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
-        """Return the longest silences in the order of time, on the collector's clock.
+        """Return the longest silences in chronological order, on the collector's clock.
 
         The last silence lasts until now, because the database may have stopped answering.
         """

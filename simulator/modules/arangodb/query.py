@@ -129,9 +129,9 @@ def _group(
     shown: str,
     latest: str = "",
 ) -> str:
-    """Return the query that groups by `keys` (k0, ...) and aggregates (a0, ...) over collections.
+    """Return the query that groups by `keys` (k0, ...) and computes `aggregates` (a0, ...).
 
-    It aggregates each of several collections, and then their results. `latest` sorts the groups and
+    Of several collections it aggregates each one, and then combines the results. `latest` sorts the groups and
     limits their number.
     """
     if len(of) == 1:

@@ -102,7 +102,7 @@ class Options(Frozen):
         return shown
 
     def secrets(self) -> dict[str, str]:
-        """Return the credentials in clear, by option name."""
+        """Return the credentials in clear text, by option name."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 

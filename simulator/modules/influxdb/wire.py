@@ -248,7 +248,7 @@ def _translate(where: str, error: Exception) -> HttpError:
 
 
 def _find_cause(error: Exception) -> Exception:
-    """Return the error of the system or of TLS that caused this one, or else its first cause."""
+    """Return the error of the system or TLS that caused `error`, or else its root cause."""
     while not isinstance(error, OSError):
         cause = error.__cause__ or error.__context__
         if not isinstance(cause, Exception):

@@ -237,7 +237,7 @@ class VictoriaMetricsSession(MetricSession):
 _EVALUATED = re.compile(
     r"[\d.]+ ms: ((?:eval|aggregate|transform|(?:instant )?rollup|subquery)\b.*)"
 )
-"""Steps of the expression; the search for its series depends on caches."""
+"""Evaluation steps in a trace. Steps that search for series vary with the caches."""
 
 
 def shape_of_plan(text: str) -> str:

@@ -21,7 +21,7 @@ from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import fields
 
 TABLE_LABEL = "benchmark_table"
-"""Label of every series with the table, because the names of tables may begin alike."""
+"""Label of every series that holds the name of its table; a prefix could be ambiguous."""
 TAGS_LABEL = "benchmark_tags"
 """Label of the point that marks a table as existing, with the names of its tags as JSON."""
 LAST_MS = 9_000_000_000_000

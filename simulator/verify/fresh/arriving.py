@@ -50,7 +50,7 @@ class TimedBatches:
 
     @classmethod
     def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "TimedBatches":
-        """Return the batches of workers, after the rows stored before the run (RUN_COLUMNS).
+        """Return one batch for `stored`, the rows before the run, and then the batches of workers.
 
         ValueError if a part is damaged.
         """
