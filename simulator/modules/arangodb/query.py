@@ -131,8 +131,8 @@ def _group(
 ) -> str:
     """Return the query that groups by `keys` (k0, ...) and computes `aggregates` (a0, ...).
 
-    Of several collections it aggregates each one, and then combines the results. `latest` sorts the groups and
-    limits their number.
+    Of several collections it aggregates each one, and then combines the results. `latest` sorts
+    the groups and limits their number.
     """
     if len(of) == 1:
         return f"{of[0]}\n{_collect(keys, aggregates, latest)}\nRETURN {shown}"
