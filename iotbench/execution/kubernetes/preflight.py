@@ -37,7 +37,7 @@ class PodGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleObjects:
     """The objects that a user may read; None: they cannot be read."""
 
     namespace: Object | None
@@ -49,8 +49,8 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A problem that is found before the first run."""
+class Obstacle:
+    """A reason why the runs may fail or mislead, found before the first one."""
 
     text: str
     refuses: bool = False
@@ -67,12 +67,14 @@ def groups_of(manifests: str) -> list[PodGroup]:
     ]
 
 
-def look(cluster: Cluster) -> Seen:
+def look(cluster: Cluster) -> VisibleObjects:
     """Read the objects that the checks need."""
-    return Seen(cluster.own_namespace(), cluster.nodes(), cluster.quotas())
+    return VisibleObjects(cluster.own_namespace(), cluster.nodes(), cluster.quotas())
 
 
-def expect(name: str, seen: Seen, groups: Sequence[PodGroup], *, inside: bool) -> list[str]:
+def expect(
+    name: str, seen: VisibleObjects, groups: Sequence[PodGroup], *, inside: bool
+) -> list[str]:
     """Return warnings; SetupError has all reasons why the run cannot start in the namespace.
 
     `inside`: the database may be in the cluster.
@@ -84,15 +86,15 @@ def expect(name: str, seen: Seen, groups: Sequence[PodGroup], *, inside: bool) -
 
 
 def findings(
-    name: str, seen: Seen, groups: Sequence[PodGroup], *, inside: bool
-) -> Iterator[Finding]:
+    name: str, seen: VisibleObjects, groups: Sequence[PodGroup], *, inside: bool
+) -> Iterator[Obstacle]:
     """Yield the problems of the pods of a run in a namespace."""
     problem = next(_check_namespace(name, seen.namespace), None)
     if problem:
         yield problem
         return
     if seen.missing:
-        yield Finding(
+        yield Obstacle(
             f"permissions are missing in namespace {name}:\n  "
             + "\n  ".join(seen.missing)
             + "\ndeployment/rbac.yaml grants the permissions that a run needs",
@@ -116,27 +118,27 @@ def database_nodes(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> list[
     ]
 
 
-def _check_namespace(name: str, namespace: Object | None) -> Iterator[Finding]:
+def _check_namespace(name: str, namespace: Object | None) -> Iterator[Obstacle]:
     if namespace is None:
         return
     if not namespace:
-        yield Finding(
+        yield Obstacle(
             f"namespace {name} does not exist: choose another with --namespace, or create it with"
             f" `kubectl create namespace {name}`",
             refuses=True,
         )
     elif namespace.get("status", {}).get("phase") == "Terminating":
         text = f"namespace {name} is being deleted: choose another with --namespace"
-        yield Finding(text, refuses=True)
+        yield Obstacle(text, refuses=True)
 
 
-def _check_separation(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Finding]:
+def _check_separation(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
     """Yield a warning if nothing keeps workers off the nodes of the database."""
     reserved = _find_reserved(groups)
     apart = all("podAntiAffinity" in group.spec.get("affinity", {}) for group in groups)
     if reserved and not apart and not database_nodes(nodes, groups):
         labels = " or ".join(f"{key}={value}" for key, value in reserved)
-        yield Finding(
+        yield Obstacle(
             f"no node has the label {labels}: workers may run beside the database, and compete with"
             " it for CPU; label the database's nodes, or set database_pods of the target"
         )
@@ -174,7 +176,7 @@ def _labels_of(node: Object) -> dict[str, str]:
 # --- quotas -------------------------------------------------------------------------------------
 
 
-def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Finding]:
+def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
     """Yield each resource of a quota that is too small for the pods.
 
     They cannot start if the whole quota is too small; what others use of it may become free.
@@ -192,7 +194,7 @@ def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Finding]
         fit = int(
             (whole - taken - each.get(COLLECTOR, 0.0)) / (each.get(WORKER) or needed) + _ROUNDING
         )
-        yield Finding(
+        yield Obstacle(
             f"quota {quota['metadata']['name']} of the namespace has {resource}={hard}{uses}:"
             f" {_describe_fit(fit, groups)}; {_REMEDY}, or have the quota raised",
             refuses=needed > whole,
@@ -238,7 +240,7 @@ def _describe_fit(fit: int, groups: Sequence[PodGroup]) -> str:
 # --- room on nodes ------------------------------------------------------------------------------
 
 
-def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Finding]:
+def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
     """Yield a warning if the nodes are too few or too small, even without other pods.
 
     An autoscaler may add nodes, so the run is not refused.
@@ -247,7 +249,7 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
     for group in groups:
         able[group.part] = [node for node in nodes if _may_take(node, group.spec)]
         if not able[group.part]:
-            yield Finding(
+            yield Obstacle(
                 f"no node may take the {group.part}: each is reserved for the database, cordoned,"
                 f" not ready, tainted or not selected; see --set {group.part}.nodeSelector and"
                 f" {group.part}.tolerations"
@@ -267,7 +269,7 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
     fit = sum(alone.values()) - least
     if fit < workers.count:
         cpu, memory = (_sum_resources(workers.spec, name) for name in ("cpu", "memory"))
-        yield Finding(
+        yield Obstacle(
             f"{counted(len(alone), 'node')} may take workers, of {cpu:g} CPU and"
             f" {memory / _UNITS['Gi']:.3g} GiB each: {_describe_fit(fit, groups)}, even if no other"
             f" pod is there; {_REMEDY}, or add nodes"

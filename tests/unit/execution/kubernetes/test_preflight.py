@@ -7,7 +7,7 @@ import yaml
 
 from iotbench.execution.kubernetes.preflight import (
     PodGroup,
-    Seen,
+    VisibleObjects,
     database_nodes,
     expect,
     groups_of,
@@ -39,7 +39,7 @@ def node(name, **labels):
     }
 
 
-SEEN = Seen(ACTIVE, [node("a", workload="db"), node("b")], [])
+SEEN = VisibleObjects(ACTIVE, [node("a", workload="db"), node("b")], [])
 UNLABELLED = replace(SEEN, nodes=[node("a"), node("b")])
 
 
@@ -85,7 +85,7 @@ def test_missing_permissions_are_listed():
 
 
 def test_what_cannot_be_read_is_no_problem():
-    assert warned(Seen(None, None, None)) == []
+    assert warned(VisibleObjects(None, None, None)) == []
 
 
 # --- the database's nodes -----------------------------------------------------------------------
