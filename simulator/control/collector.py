@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from simulator import clock
 from simulator.clock import OwnClock, now_s
 from simulator.control.database.checks import probe, scan_file
+from simulator.control.database.ownership import RENEWED_S
 from simulator.control.database.work import DatabaseWork
 from simulator.control.journal import (
     Began,
@@ -32,7 +33,14 @@ from simulator.control.script import Script
 from simulator.control.workers.coordinator import Coordinator
 from simulator.control.workers.endpoints import application, server_of
 from simulator.control.workers.gate import Gate
-from simulator.errors import BenchError, Interrupted, MismatchError, RunError, SetupError
+from simulator.errors import (
+    BenchError,
+    ConfigError,
+    Interrupted,
+    MismatchError,
+    RunError,
+    SetupError,
+)
 from simulator.forks import MOST_COLLECTORS
 from simulator.host import boot_id
 from simulator.modules.contract import Database
@@ -96,6 +104,8 @@ _STALLED_S = 2.0
 _LAST_REPLIES_S = 0.05
 _BLAME_S = 3.0
 """Time to find out whether another process has changed the tables."""
+_END_S = 2.0
+"""Time for recording in the database that a failed run writes nothing more."""
 _TEARDOWN_S = 10.0
 """Time for the statements of --teardown after a failure."""
 
@@ -158,6 +168,7 @@ class Collector:
             self._run.stop(self._database.options.redact(str(failure)))
             failure = await self._blame(failure)
             await self._tear_down()
+            await self._end()
         self._follower.pass_on(self._run.all_reports())
         outcome = self._outcome(failure)
         self._writer.write(outcome)
@@ -168,12 +179,13 @@ class Collector:
 
     async def _blame(self, failure: BenchError) -> BenchError:
         """Return the failure, or another error if another process has changed the tables."""
-        if not self._run.tables_ready.is_set() or isinstance(failure, Interrupted):
+        if isinstance(failure, Interrupted | ConfigError):
             return failure
-        harm = None
+        harm, prepared = None, self._run.tables_ready.is_set()
         with suppress(TimeoutError):
             async with asyncio.timeout(_BLAME_S):
-                harm = await asyncio.to_thread(self._work.explain_harm, self._run.cause)
+                explain = partial(self._work.explain_harm, self._run.cause, prepared=prepared)
+                harm = await asyncio.to_thread(explain)
         if not harm:
             return failure
         self._run.cause = str(harm)
@@ -187,6 +199,13 @@ class Collector:
         except (BenchError, TimeoutError) as error:
             text = self._database.options.redact(str(error) or "--teardown: took too long")
             print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+    async def _end(self) -> None:
+        """Let the next insert begin at once after a failure, unless a worker may still send."""
+        if not self._run.tables_ready.is_set() or self._run.has_all_reports:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_S):
+                    await asyncio.to_thread(self._work.ownership.renew, ended=True)
 
     def _resume(self) -> None:
         """Continue the run of a lost collector, if there was one."""
@@ -246,6 +265,7 @@ class Collector:
         watching = self._run.watch(self._spec.appear_s, self._spec.silence_s)
         tasks = [asyncio.create_task(watching)]
         tasks.append(asyncio.create_task(self._follower.report()))
+        tasks.append(asyncio.create_task(self._renew()))
         if self._spec.timeout_s:
             tasks.append(asyncio.create_task(self._time_out()))
         try:
@@ -253,6 +273,12 @@ class Collector:
         finally:
             for task in tasks:
                 task.cancel()
+
+    async def _renew(self) -> None:
+        """Show other inserts from time to time that this run still writes."""
+        while True:
+            await asyncio.sleep(RENEWED_S)
+            await asyncio.to_thread(self._work.ownership.renew)
 
     async def _time_out(self) -> None:
         began_s = self._clock() - self._resumed.spent_s

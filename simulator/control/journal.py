@@ -42,6 +42,8 @@ class TablesPrepared(Message):
     touched: bool
     is_set_up: bool
     size_before_bytes: int | None
+    known_marks: frozenset[int] | None = None
+    """Times of the marks that were stored before the first mark of this run."""
 
 
 class Entered(Message):

@@ -2,14 +2,15 @@
 
 A mark is a JSON record, compressed and cut into integers of 48 bits, because every database can
 store integers up to 2**53. Each integer is a row with the mark's number and the integer's place in
-the mark, so the rows of several marks can be read in any order.
+the mark, so the rows of several marks can be read in any order. A row with the part number RENEWAL
+belongs to no record: it shows that the writer of the mark still runs.
 """
 
 import json
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
@@ -26,6 +27,10 @@ _VALUE_BYTES = 6
 _CHECKSUM_BYTES = 4
 MOST_VALUE = 1 << 8 * _VALUE_BYTES
 """Exclusive upper bound of the integers of a mark."""
+RENEWAL = 1 << 40
+"""The part number of a renewal: a row which shows that the writer of a mark still runs."""
+ENDED = 0
+"""The value of the last renewal, after which the writer of a mark writes nothing more."""
 _LONGEST_BYTES = 1 << 24
 _MOST_LANES = 100_000
 _RAW = -15  # deflate without header and checksum
@@ -55,6 +60,10 @@ class State(StrEnum):
     """Every row is known to be stored, or was acknowledged."""
     INCOMPLETE = "incomplete"
     """The insert ended, and some rows are missing."""
+
+
+UNFINISHED = (State.CLEARING, State.WRITING, State.CHANGING)
+"""States of an insert or a change that still runs, or was interrupted."""
 
 
 class Mark(BaseModel):
@@ -90,6 +99,12 @@ class Mark(BaseModel):
     at_ms: int
     """Time of the record, in ms since 1970 UTC; later records replace earlier ones."""
 
+    @property
+    def writer(self) -> str:
+        """The sweep that has written the mark, and its user and machine."""
+        by = f" by {self.by}" if self.by else ""
+        return " ".join(f"{self.sweep_id}{by}".split())  # a database may hold any text
+
     def describe(self) -> str:
         """Describe the insert: by whom and when it ran, and how it ended."""
         at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
@@ -97,9 +112,7 @@ class Mark(BaseModel):
         if self.state is not State.COMPLETE:  # a run by time plans more than it writes
             rows = f"up to {rows}"
         ended = _ENDED[self.state]
-        by = f" by {self.by}" if self.by else ""
-        which = " ".join(f"{self.sweep_id}{by}".split())  # a database may hold any text
-        return f"insert {which}, {rows}, {ended} at {at:%F %T} UTC"
+        return f"insert {self.writer}, {rows}, {ended} at {at:%F %T} UTC"
 
 
 _ENDED = {
@@ -197,14 +210,38 @@ class Marks:
     """The marks in a database, newest first; None represents a damaged mark."""
 
     entries: tuple[Mark | None, ...] = ()
+    renewals: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Time of a mark -> the values of its renewals."""
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int, int, int]]) -> "Marks":
         """Return the marks in rows of (mark, part, value); rows may be repeated."""
         parts: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        renewals: dict[int, set[int]] = defaultdict(set)
         for mark, part, value in rows:
-            parts[mark][part].add(value)
-        return cls(tuple(_read_mark(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
+            if part == RENEWAL:
+                renewals[mark].add(value)
+            else:
+                parts[mark][part].add(value)
+        newest_first = sorted(parts, reverse=True)
+        return cls(
+            tuple(_read_mark(parts[at_ms], at_ms) for at_ms in newest_first),
+            {at_ms: frozenset(values) for at_ms, values in renewals.items()},
+        )
+
+    def find_unfinished(self, tables: Iterable[str], but: str) -> dict[int, Mark]:
+        """Return the marks of unfinished inserts of these tables, by their times.
+
+        Those of the sweep `but`, and of a writer that has ended, are left out.
+        """
+        newest = [self.newest([table]) for table in tables]
+        return {
+            mark.at_ms: mark
+            for mark in filter(None, newest)
+            if mark.state in UNFINISHED
+            and mark.sweep_id != but
+            and ENDED not in self.renewals.get(mark.at_ms, ())
+        }
 
     def newest(self, tables: Iterable[str]) -> Mark | None:
         """Return the newest mark of any of these tables; None if a newer mark is damaged."""

@@ -341,8 +341,11 @@ def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, data
     first = writer.write(first)
     wide.fill(database)
     size = database.size_bytes(wide.tables)
+    writer.renew(first)
     second = writer.write_last(second)
-    assert MarkTable(database).read().entries == (second, first)
+    found = MarkTable(database).read(visible=True)
+    assert found.entries == (second, first)
+    assert [*found.renewals] == [first.at_ms]
     assert database.size_bytes(wide.tables) == size or target.size_of_all
 
     drop(database, wide.tables)

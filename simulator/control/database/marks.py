@@ -2,14 +2,17 @@
 
 Each module creates, writes and queries the table like the tables of a workload. The table has a row
 for each integer of a mark. The rows are a second apart, because some databases keep one row a
-second, and no row lies in the future.
+second, and no row lies in the future. While an insert runs, its renewals are added at random
+seconds of the day before it began, where no process adds a mark.
 """
 
+import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import count, islice
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.contract import BATCH, MISSING, OWN, Contents, Database, Existing, Session
-from simulator.protocol.mark import MOST_VALUE, Mark, Marks, encode
+from simulator.protocol.mark import ENDED, MOST_VALUE, RENEWAL, Mark, Marks, encode
 
 TABLE = Table(
     f"{OWN}marks",
@@ -40,6 +43,8 @@ _MOST_ROWS = 3000
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Pauses before queries for an acknowledged mark: at first, and once all rows are visible."""
+_RENEWED_S = (2 * 3600, 26 * 3600)
+"""Bounds of the ages of renewals; all marks within 2 hours are younger, or were read before."""
 _SINCE_MS, _UNTIL_MS = 10**12, 10**13
 """Bounds of the times of marks: 2001 and 2286."""
 
@@ -51,6 +56,7 @@ class MarkTable:
         self._workload = database
         self._seconds: list[int] = []
         """Known times of rows."""
+        self._began_s = int(time.time())  # noqa: TID251
         self._last_ms = 0
         self.missing = ""
         """Reason why the database cannot store marks; empty if it can."""
@@ -174,6 +180,18 @@ class MarkTable:
             self._rewrite()
         return written
 
+    def renew(self, mark: Mark, *, ended: bool = False) -> None:
+        """Write a row which shows that the writer of a mark still runs, or has ended."""
+        known = {*self._seconds}
+        second = next(s for s in self._draw_seconds() if s not in known)
+        value = ENDED if ended else time.time_ns() // 10**6  # noqa: TID251
+        with self._database.connect() as session:
+            _send_rows(session, TABLE, [second], mark.at_ms, {RENEWAL: value})
+
+    def _draw_seconds(self) -> Iterator[int]:
+        while True:
+            yield self._began_s - random.randrange(*_RENEWED_S)  # noqa: S311
+
     def _send(self, mark: Mark, *, look: bool) -> Mark:
         at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)  # noqa: TID251
         mark = mark.model_copy(update={"at_ms": at_ms})
@@ -182,21 +200,12 @@ class MarkTable:
 
     def _store(self, mark: Mark, table: Table, taken: list[int], *, look: bool) -> None:
         """Write the rows of a mark, and add their times to `taken`."""
-        values = encode(mark)
+        values = dict(enumerate(encode(mark)))
         seconds = _free_seconds(len(values), taken)
-        columns = {
-            "time": seconds * 1000,
-            "mark": np.full(len(values), mark.at_ms),
-            "part": np.arange(len(values)),
-            "value": np.array(values, np.int64),
-        }
-        rows = np.arange(len(values))
-        block = Block(table, 0, rows, {name: Values(array) for name, array in columns.items()})
         try:
             with self._database.connect() as session:
-                for payload in session.encode(block, BATCH, _BATCH_ROWS):
-                    session.send(payload)
-                taken += seconds.tolist()
+                _send_rows(session, table, seconds, mark.at_ms, values)
+                taken += seconds
                 if look:
                     self._look_for(mark, table, session)
         except BenchError:
@@ -257,12 +266,27 @@ class MarkTable:
         self._has_spare = False
 
 
-def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return this many seconds up to now, or, if some are taken, before all stored rows."""
-    last = int(time.time())  # noqa: TID251
-    if taken and max(taken) > last - rows:
-        last = min(taken) - 1
-    return np.arange(last - rows + 1, last + 1)
+def _send_rows(
+    session: Session, table: Table, seconds: Sequence[int], number: int, values: Mapping[int, int]
+) -> None:
+    """Write the values of a mark, by their part numbers, at these seconds."""
+    columns = {
+        "time": np.array(seconds, np.int64) * 1000,
+        "mark": np.full(len(values), number),
+        "part": np.array([*values], np.int64),
+        "value": np.array([*values.values()], np.int64),
+    }
+    rows = np.arange(len(values))
+    block = Block(table, 0, rows, {name: Values(array) for name, array in columns.items()})
+    for payload in session.encode(block, BATCH, _BATCH_ROWS):
+        session.send(payload)
+
+
+def _free_seconds(rows: int, taken: Iterable[int]) -> list[int]:
+    """Return the last seconds up to now that no stored row has."""
+    last, known = int(time.time()), {*taken}  # noqa: TID251
+    free = (second for second in count(last, -1) if second not in known)
+    return [*islice(free, rows)][::-1]
 
 
 def _decode(rows: Iterable[Mapping[str, int]]) -> Marks:

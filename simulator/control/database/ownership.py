@@ -18,6 +18,7 @@ needs its name is refused.
 A crash leaves the state as it is. No mark records `--replace-table`.
 """
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,10 +26,12 @@ from functools import cached_property
 
 from simulator.control.database.marks import TABLE, MarkTable
 from simulator.control.database.refusal import (
+    LOOK_S,
     Foreign,
     explain_attached,
     explain_other_rows,
     explain_refusal,
+    explain_writers,
     list_reserved,
 )
 from simulator.data.dataset import Dataset
@@ -37,8 +40,12 @@ from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database, Existing
-from simulator.protocol.mark import Mark, Marks, State, same_rows
+from simulator.protocol.mark import UNFINISHED, Mark, Marks, State, same_rows
 from simulator.protocol.spec import RunSpec
+
+RENEWED_S = 5.0
+"""Pause between renewals: a row in the table of marks, over a connection of its own."""
+_LOOK_PAUSE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,10 @@ class Ownership:
         self._tables = {table.name: table for table in tables}
         self._book = MarkTable(database) if database.capabilities.stores else None
         self._opened = False
+        self._unfinished: Mark | None = None
+        """The mark of this run that is renewed; None before the first mark and after the last."""
+        self.known: frozenset[int] | None = None
+        """Times of the marks that were stored before the first mark of this run."""
         self._signed: bool | None = None
         """True if the existing objects of the tables have signatures; None: not known yet."""
 
@@ -119,6 +130,68 @@ class Ownership:
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks of the database."""
         return self._book.read(visible=visible) if self._book else Marks()
+
+    # --- who else writes them ------------------------------------------------------------------
+
+    def expect_alone(self) -> None:
+        """Raise ConfigError if another sweep writes these tables now.
+
+        An insert without an end was killed, unless it renews its mark while this waits. Only what
+        is stored is compared: clocks may differ.
+        """
+        first = self._read_writers()
+        deadline_s = time.monotonic() + LOOK_S
+        writers = first
+        while writers and time.monotonic() < deadline_s:
+            time.sleep(_LOOK_PAUSE_S)
+            writers = self._read_writers(visible=True)
+            if writers and writers != first:
+                raise ConfigError(
+                    explain_writers(self._spec.target, [mark for mark, _ in writers.values()])
+                )
+
+    def _read_writers(self, *, visible: bool = False) -> dict[int, tuple[Mark, frozenset[int]]]:
+        """Return the marks of other unfinished inserts of these tables, with their renewals."""
+        marks = self.read(visible=visible)
+        self.known = frozenset(mark.at_ms for mark in marks.entries if mark)
+        if self._database.capabilities.max_workers:  # no other process can open the database
+            return {}
+        found = marks.find_unfinished(self._tables, self._spec.sweep_id)
+        return {
+            at_ms: (mark, marks.renewals.get(at_ms, frozenset())) for at_ms, mark in found.items()
+        }
+
+    def find_intruders(self) -> list[Mark]:
+        """Return a mark of each other sweep that has begun to write these tables meanwhile."""
+        if self.known is None:
+            return []
+        found = {
+            mark.sweep_id: mark
+            for mark in filter(None, self.read(visible=True).entries)
+            if mark.at_ms not in self.known
+            and mark.sweep_id != self._spec.sweep_id
+            and self._tables.keys() & {*mark.tables}
+        }
+        return [*found.values()]
+
+    def go_on(self, known: frozenset[int] | None) -> None:
+        """Continue for a collector that was lost, with the marks that it had found."""
+        self.known = known
+        mark = self.read().newest(self._tables)
+        if mark and mark.run_id == self._spec.run_id and mark.state in UNFINISHED:
+            self._unfinished = mark
+
+    def renew(self, *, ended: bool = False) -> None:
+        """Show other inserts that this run still writes, or that it has ended without a last mark.
+
+        Nothing is renewed where no other process can open the database.
+        """
+        mark = self._unfinished
+        if ended:
+            self._unfinished = None
+        if self._book and mark and not self._database.capabilities.max_workers:
+            with suppress(Exception):  # of any driver, while the database is away
+                self._book.renew(mark, ended=ended)
 
     # --- which tables are ours -----------------------------------------------------------------
 
@@ -253,10 +326,11 @@ class Ownership:
             self._opened = True
         if not self._book or self._book.missing:
             return
-        if mark.state in (State.COMPLETE, State.INCOMPLETE):
-            self._book.write_last(mark)
+        if mark.state in UNFINISHED:
+            self._unfinished = self._book.write(mark)
         else:
-            self._book.write(mark)
+            self._unfinished = None
+            self._book.write_last(mark)
 
     def confirm(self, mark: Mark) -> None:
         """Record that every row of an unfinished insert is stored."""

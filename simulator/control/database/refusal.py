@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from simulator.data.schema import Table
 from simulator.errors import BenchError, MismatchError, SetupError, counted, format_size
 from simulator.modules.contract import MOST_COUNTED, OWN, Contents, Existing
-from simulator.protocol.mark import Mark, State
+from simulator.protocol.mark import UNFINISHED, Mark, State
 from simulator.protocol.verdict import Check
 
 
@@ -81,9 +81,33 @@ def explain_attached(target: str, attached: Sequence[str]) -> str:
     )
 
 
+LOOK_S = 12.0
+"""Time without a renewal after which the writer of a mark is taken for killed."""
+
+
+def explain_writers(target: str, marks: Sequence[Mark]) -> str:
+    """Return the reason to refuse a run on tables that other inserts write now."""
+    listed = "; ".join(mark.describe() for mark in marks)
+    return (
+        f"{target}: another insert writes the same tables now ({listed}); nothing was changed. Wait"
+        " until it ends, or stop it, or use other names (--table-prefix bench_). To see whether it"
+        " still runs, repeat this command, which begins if it finds no sign of that for"
+        f" {LOOK_S:g} s"
+    )
+
+
+def explain_intruders(marks: Sequence[Mark]) -> str:
+    """Return how other inserts explain a failure or wrong rows."""
+    listed = " and ".join(mark.writer for mark in marks)
+    one = len(marks) == 1
+    return (
+        f"{'another insert' if one else 'other inserts'}, {listed}, wrote the same tables meanwhile"
+    )
+
+
 def explain_other_rows(target: str, mark: Mark) -> str:
     """Return the reason to refuse a run on tables with the rows of another insert."""
-    if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):
+    if mark.state in UNFINISHED:
         return (
             f"the tables of {target} were written by another insert, which did not end or still"
             f" runs: {mark.describe()}; wait for it, or run insert again"

@@ -15,6 +15,7 @@ from simulator.control.database.refusal import (
     explain_count,
     explain_gone,
     explain_harm,
+    explain_intruders,
     explain_unfinished,
 )
 from simulator.control.journal import TablesPrepared
@@ -85,6 +86,7 @@ class DatabaseWork:
         self.server = self._facts(described)
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
+            self.ownership.expect_alone()
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             self._create()
@@ -138,12 +140,15 @@ class DatabaseWork:
             touched=self.touched,
             is_set_up=self._is_set_up,
             size_before_bytes=self.size_before_bytes,
+            known_marks=self.ownership.known,
         )
 
     def go_on(self, prepared: TablesPrepared) -> None:
         """Continue the work of a collector that has prepared the tables."""
         self.server, self.touched = prepared.server, prepared.touched
         self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes
+        if self._spec.work.writes:
+            self.ownership.go_on(prepared.known_marks)
         self.background.start()
 
     def tear_down(self) -> None:
@@ -222,7 +227,8 @@ class DatabaseWork:
             self._enter("verify")
             fold = partial(self._fold, names_of_tables(self._reader.tables, database.row_hash))
             promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
-            self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
+            found = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
+            self.verdict = self._name_intruders(found)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _is_complete(self.verdict, uncertain)
         if self.complete:
@@ -230,6 +236,15 @@ class DatabaseWork:
         else:  # a fault may have lost any row, so none is certain
             unclear = () if spec.fault or not known else uncertain
             self.ownership.record(State.INCOMPLETE, stored, unclear)
+
+    def _name_intruders(self, verdict: Verdict) -> Verdict:
+        """Return a mismatch that names the other inserts that explain it, if there are any."""
+        if verdict.status is not Status.MISMATCH:
+            return verdict
+        if not (intruders := self.ownership.find_intruders()):
+            return verdict
+        reason = f"{explain_intruders(intruders)}: {verdict.reason}"
+        return verdict.model_copy(update={"reason": reason})
 
     def verify_stored(self) -> None:
         """Verify the contents of the tables, without writing to them.
@@ -258,8 +273,15 @@ class DatabaseWork:
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)
 
-    def explain_harm(self, why: str) -> MismatchError | None:
-        """Return the error for tables that something else has changed, if `why` mentions them."""
+    def explain_harm(self, why: str, *, prepared: bool) -> MismatchError | None:
+        """Return the error for tables that another insert or something else has changed.
+
+        Once the tables are `prepared`, this is whatever has changed those that `why` mentions.
+        """
+        if intruders := self.ownership.find_intruders():
+            return MismatchError(f"{explain_intruders(intruders)}, so the data is wrong: {why}")
+        if not prepared:
+            return None
         database, tables = self._database, self._reader.tables
         harm = list_gone(database, tables) if MISSING in why else []
         with suppress(Exception):  # of any driver: `why` is the failure to report

@@ -234,6 +234,11 @@ class Coordinator:
         known = {**from_beats, **self.reports}
         return tuple(known[index] for index in sorted(known))
 
+    @property
+    def has_all_reports(self) -> bool:
+        """True if every worker has reported: none sends anything more."""
+        return self._all_reported.is_set()
+
     async def wait_finished(self) -> None:
         """Wait until all workers have reported or the run is over."""
         await self._either(self._all_reported)

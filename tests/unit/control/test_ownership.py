@@ -1,10 +1,12 @@
 """Whose the tables are, and whose rows they hold, on a real SQLite file."""
 
+import time
 from contextlib import suppress
 
 import pytest
 
 from simulator.control.database import marks as mark_table
+from simulator.control.database import ownership
 from simulator.control.database.marks import SPARE, TABLE, MarkTable
 from simulator.control.database.work import DatabaseWork
 from simulator.data.query import RowsQuery
@@ -21,6 +23,12 @@ from tests.unit.stored_rows import execute, write
 
 ROWS = 50
 LAST = f"rowid = (SELECT max(rowid) FROM {TABLE.name})"
+
+
+@pytest.fixture(autouse=True)
+def _no_look(monkeypatch):
+    """Have no test wait until an insert is taken for killed."""
+    monkeypatch.setattr(ownership, "LOOK_S", 0)
 
 
 @pytest.fixture
@@ -291,6 +299,113 @@ def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
     book = MarkTable(database)
     assert len(book.read().entries) == 15
     assert len(set(book._seconds)) == len(book._seconds)
+
+
+# --- who else writes them -----------------------------------------------------------------
+
+
+def begun(database, seed=1):
+    """Return the work of an insert that has prepared its tables and not ended."""
+    work = DatabaseWork(insert_spec(seed), database, lambda _: None)
+    work.prepare()
+    return work
+
+
+def looking(monkeypatch, pause):
+    """Have an insert look for others, and do something in each of its pauses."""
+    monkeypatch.setattr(ownership, "LOOK_S", 0.2)
+    monkeypatch.setattr(ownership, "_LOOK_PAUSE_S", 0.05)
+    sleep = time.sleep
+
+    def paused(seconds):
+        pause()
+        sleep(seconds)
+
+    monkeypatch.setattr(ownership.time, "sleep", paused)
+
+
+@pytest.mark.parametrize("renews", [True, False])
+def test_an_insert_is_refused_while_the_mark_of_another_changes(database, monkeypatch, renews):
+    other = begun(database)
+    looking(
+        monkeypatch,
+        other.ownership.renew if renews else lambda: other.ownership.record(State.CHANGING),
+    )
+    with pytest.raises(ConfigError) as refused:
+        begun(database, 2)
+
+    named = (
+        "another insert writes the same tables now (insert sweep-1 by anna@laptop, up to 50 rows"
+    )
+    assert named in str(refused.value)
+    assert MarkTable(database).read().newest(["events"]).sweep_id == "sweep-1"
+
+
+def test_an_insert_that_ends_during_the_look_or_was_killed_is_no_reason(database, monkeypatch):
+    other = begun(database)
+    write(database, insert_spec().after, lane_range(0, 0, ROWS))
+    looking(
+        monkeypatch,
+        lambda: other.complete or other.finish_insert([WorkerReport(index=0, rows=ROWS)]),
+    )
+    killed = begun(database, 2)
+    assert other.complete
+
+    killed.ownership.renew()
+    looking(monkeypatch, lambda: None)
+    begun(database, 3)
+
+
+def test_the_next_insert_does_not_wait_for_one_that_has_failed(database, monkeypatch):
+    begun(database).ownership.renew(ended=True)
+    looking(monkeypatch, lambda: pytest.fail("it waits"))
+    begun(database, 2)
+
+
+def test_wrong_rows_and_failures_name_the_insert_that_wrote_meanwhile(database):
+    first = begun(database)
+    insert(database, 2, ROWS - 10, ends=False)
+    first.finish_insert([WorkerReport(index=0, rows=ROWS)])
+    named = "another insert, sweep-2 by anna@laptop, wrote the same tables meanwhile"
+
+    assert first.verdict.status is Status.MISMATCH
+    assert first.verdict.reason.startswith(f"{named}: ")
+    harm = first.explain_harm("it failed", prepared=False)
+    assert str(harm) == f"{named}, so the data is wrong: it failed"
+
+
+def test_a_mismatch_that_nobody_else_explains_blames_the_database(database):
+    insert(database)
+    first = begun(database, 2)
+    write(database, first._spec.after, lane_range(0, 0, ROWS - 1))
+    first.finish_insert([WorkerReport(index=0, rows=ROWS)])
+
+    assert first.verdict.status is Status.MISMATCH
+    assert "another insert" not in first.verdict.reason
+
+
+def test_a_collector_that_goes_on_renews_the_mark_of_the_lost_one(database):
+    lost = begun(database)
+    found = DatabaseWork(insert_spec(), database, lambda _: None)
+    found.ownership.go_on(lost.prepared.known_marks)
+    found.ownership.renew()
+    marks = MarkTable(database).read()
+
+    assert [*marks.renewals] == [marks.newest(["events"]).at_ms]
+
+
+def test_renewals_hide_no_mark_and_take_no_second_of_one(database):
+    work = begun(database)
+    for _ in range(200):
+        work.ownership.renew()
+    write(database, insert_spec().after, lane_range(0, 0, ROWS))
+    work.finish_insert([WorkerReport(index=0, rows=ROWS)])
+    book = MarkTable(database)
+
+    assert [mark.state for mark in book.read().entries] == ["complete", "writing", "clearing"]
+    assert (
+        max(book._seconds) - min(each for each in book._seconds if each > time.time() - 3600) < 200
+    )
 
 
 # --- tables that are not ours ------------------------------------------------------------
