@@ -115,7 +115,7 @@ def test_an_insert_that_was_killed_does_not_block_the_next_one(
     assert done.code == 0, done.err
 
 
-@on("sqlite")
+@on("postgres")
 def test_a_failure_names_the_insert_that_came_in_between(pair: Pair, eventually: Wait) -> None:
     running = pair.begin(eventually)
     book = MarkTable(pair.reach())  # the other one takes it for one that has ended
