@@ -230,7 +230,7 @@ REFUSED = {
     ),
     "thresholds of nothing": (
         "--target=sqlite --fail-if='p98ms > 1' --fail-if='p99_ms > 1 at workers=99' --batch=-1",
-        ["did you mean 'p99_ms'?", "no workers=99", "--batch: must"],
+        ["did you mean 'p99_ms'?", "workers=99 is not measured", "--batch: must"],
     ),
 }  # fmt: skip
 

@@ -80,9 +80,9 @@ def _statements(*texts: str) -> Act:
             case "mysql" | "clickhouse":
                 cast(Any, database).change(statements)
             case _:
-                with cast(Any, database).cursor() as cursor:
+                with cast(Any, database).administration() as session:
                     for statement in statements:
-                        cursor.execute(statement)
+                        session.ask(statement)
 
     return act
 
