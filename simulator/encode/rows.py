@@ -53,7 +53,7 @@ class Share(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """A share whose items lie in one buffer and vary in length."""
+    """A share of items that lie in one buffer and vary in length."""
 
     content: NDArray[np.uint8]
     starts: Offsets

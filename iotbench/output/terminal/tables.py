@@ -49,8 +49,8 @@ class TerminalColumn:
     value: Callable[[Row], Any]
     write: Callable[[Any], str] = str
     drop: int = 0
-    """Order in which a narrow table drops columns: those of the lowest rank go first, together;
-    0: never."""
+    """Order in which a narrow table drops columns: the lowest rank goes first, all columns of it
+    together; 0: never."""
     text: bool = False
 
 
