@@ -38,6 +38,8 @@ HOLD_S = 2.0
 """Time for which the collector holds a waiting request; the worker then repeats the request."""
 WARMUP = "warmup"
 """The phase between the barrier and the measured part."""
+WATCH = "watch"
+"""The phase that shows whether an insert without an end still runs."""
 MOST_FAILURES = 300
 """Maximum number of failures in a report, by kind and second; the first failures are listed."""
 REPORTED_SECONDS = 7 * 86_400

@@ -35,7 +35,7 @@ from iotbench.execution.stream import EventStream, reports_in, words_of
 from iotbench.machine.interrupts import STOPPED, Interrupts
 from simulator.errors import BenchError
 from simulator.protocol.events import Event, Outcome, PhaseEvent
-from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WorkerReport
+from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WATCH, WorkerReport
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
@@ -195,7 +195,7 @@ class PodRun:
     def _diagnose(self) -> str:
         """Return why the run has failed; empty if it has not."""
         now = self._clock()
-        due = self._phase in ("start", "init", "barrier")
+        due = self._phase in ("start", "init", WATCH, "barrier")
         indices = ((index_of(pod), pod) for pod in self._pods.values())
         # The run no longer needs the pod of a worker that has reported.
         pods = [pod for i, pod in indices if i is None or not self._stream.has_report_of(i)]

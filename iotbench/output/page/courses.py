@@ -19,7 +19,7 @@ from iotbench.output.terminal.occurrences import marks_of
 from iotbench.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.events import Occurrence
-from simulator.protocol.messages import WARMUP
+from simulator.protocol.messages import WARMUP, WATCH
 from simulator.protocol.spec import Work
 
 _LEAST_S = 3
@@ -28,7 +28,7 @@ _MOST_LINES = 5
 _TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
 _BAND = "In a long run, a line shows means of several seconds, and a band their range."
-_REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
+_REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", WATCH: "start", "barrier": "start"}
 """Phase -> name of the phase in pictures."""
 _SHORTEST_S = 0.25
 """Minimum duration of a run's last interval in a picture."""

@@ -19,7 +19,7 @@ A crash leaves the state as it is. No mark records `--replace-table`.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,6 +41,7 @@ from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database, Existing
 from simulator.protocol.mark import UNFINISHED, Mark, Marks, State, same_rows
+from simulator.protocol.messages import WATCH
 from simulator.protocol.spec import RunSpec
 
 RENEWED_S = 5.0
@@ -133,13 +134,15 @@ class Ownership:
 
     # --- who else writes them ------------------------------------------------------------------
 
-    def expect_alone(self) -> None:
+    def expect_alone(self, enter: Callable[[str], None]) -> None:
         """Raise ConfigError if another sweep writes these tables now.
 
-        An insert without an end was killed, unless it renews its mark while this waits. Only what
-        is stored is compared: clocks may differ.
+        An insert without an end was killed, unless it renews its mark in the phase WATCH, which
+        `enter` announces. Only stored values are compared: clocks may differ.
         """
         first = self._read_writers()
+        if first:
+            enter(WATCH)
         deadline_s = time.monotonic() + LOOK_S
         writers = first
         while writers and time.monotonic() < deadline_s:
@@ -149,6 +152,8 @@ class Ownership:
                 raise ConfigError(
                     explain_writers(self._spec.target, [mark for mark, _ in writers.values()])
                 )
+        if first:
+            enter("init")
 
     def _read_writers(self, *, visible: bool = False) -> dict[int, tuple[Mark, frozenset[int]]]:
         """Return the marks of other unfinished inserts of these tables, with their renewals."""

@@ -86,7 +86,7 @@ class DatabaseWork:
         self.server = self._facts(described)
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
-            self.ownership.expect_alone()
+            self.ownership.expect_alone(self._enter)
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             self._create()

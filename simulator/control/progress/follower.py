@@ -12,7 +12,7 @@ from simulator.control.workers.coordinator import Coordinator
 from simulator.data.ranges import sum_rows
 from simulator.errors import counted
 from simulator.protocol.events import AskedEvent, ProgressEvent, ReportEvent
-from simulator.protocol.messages import WARMUP, WorkerReport
+from simulator.protocol.messages import WARMUP, WATCH, WorkerReport
 from simulator.protocol.spec import RunSpec, Work
 
 _POLL_S = 0.5
@@ -207,6 +207,8 @@ class Follower:
 
     def _describe_waiting(self, phase_s: float) -> str:
         parts = [f"for {phase_s:.0f} s"] if phase_s else []
+        if self.phases.now == WATCH:
+            parts.insert(0, "an insert into these tables has not ended: does it still run?")
         if self.phases.now == "barrier":
             ready = self._run.waiting_first
             parts.insert(0, f"{ready} of {self._run.workers} workers ready")

@@ -304,9 +304,9 @@ def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
 # --- who else writes them -----------------------------------------------------------------
 
 
-def begun(database, seed=1):
+def begun(database, seed=1, enter=lambda _: None):
     """Return the work of an insert that has prepared its tables and not ended."""
-    work = DatabaseWork(insert_spec(seed), database, lambda _: None)
+    work = DatabaseWork(insert_spec(seed), database, enter)
     work.prepare()
     return work
 
@@ -353,7 +353,9 @@ def test_an_insert_that_ends_during_the_look_or_was_killed_is_no_reason(database
 
     killed.ownership.renew()
     looking(monkeypatch, lambda: None)
-    begun(database, 3)
+    phases = []
+    begun(database, 3, phases.append)
+    assert phases == ["watch", "init"], "a wait is shown"
 
 
 def test_the_next_insert_does_not_wait_for_one_that_has_failed(database, monkeypatch):
