@@ -75,6 +75,8 @@ unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) $(PARALLEL)
 
 # One run, so that a server starts once. Unit tests run apart: they count the processes of their own.
+# These tests mostly wait for servers, so two cores serve three processes.
+stored: PROCESSES = 3
 stored: .venv/ready-dev
 	$(BIN)/pytest tests/contract tests/integration $(SERVERS) $(PARALLEL)
 
