@@ -98,7 +98,7 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
     yield "helm", Helm(options, namespace).version()
     pods = groups_of(_render_a_worker(target, options))
     seen = replace(look(cluster), missing=cluster.missing_permissions())
-    doubts = expect(namespace, seen, pods, inside=True)
+    warnings = expect(namespace, seen, pods, inside=True)
     yield "permissions", "all that a run needs in the namespace"
     also = cluster.missing_permissions(FOR_RESOURCES)
     yield "resources", _NOT_GRANTED + "; ".join(also) if also else "--resources can be used"
@@ -106,7 +106,7 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
         yield "quotas", "not checked: " + "; ".join(unread)
     if nodes := database_nodes(seen.nodes or (), pods):
         yield "database node", ", ".join(nodes)
-    for text in doubts:
+    for text in warnings:
         yield "warning", text
 
 

@@ -114,7 +114,7 @@ def carry_out(  # noqa: PLR0913
     with runner_for(target, sweep.result.sweep_id, cluster, interrupts, sweep.largest) as runner:
         if result_files.prepare_folder(file.parent) and not quiet:
             say(f"created folder {file.parent}", err=True)
-        for text in runner.doubts if not (quiet or as_json) else ():
+        for text in runner.cluster_warnings if not (quiet or as_json) else ():
             say(f"warning: {text}", err=True)
         with (
             ProgressDisplay(quiet=quiet, as_json=as_json) as follower,

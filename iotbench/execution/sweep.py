@@ -99,7 +99,7 @@ def run_sweep(  # noqa: PLR0913
     `faults` makes the database fail in each run.
     """
     result, file = sweep.result, sweep.file
-    result.cluster_warnings = runner.doubts
+    result.cluster_warnings = runner.cluster_warnings
     try:
         file.write(result)
         for planned in _plan_runs(sweep.runs, result):

@@ -62,8 +62,8 @@ class Owner:
     @property
     def is_visible(self) -> bool:
         """True if this process can see the owner while the owner exists."""
-        this = Owner.this()
-        return (self.boot, self.namespace) == (this.boot, this.namespace)
+        here = _digest(boot_id()), _digest(pid_namespace())
+        return (self.boot, self.namespace) == here
 
     @property
     def alive(self) -> bool:

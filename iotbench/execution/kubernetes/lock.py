@@ -45,8 +45,6 @@ class ClusterLock:
             try:
                 self._cluster.create_config_map(self._name, self._labels, holder_of(self._command))
             except Exists:
-                if self._is_held():  # the answer to an earlier request was lost
-                    return self
                 self._remove_abandoned()
             else:
                 return self
@@ -54,13 +52,6 @@ class ClusterLock:
 
     def __exit__(self, *_: object) -> None:
         self._cluster.delete("configmaps", self._name)
-
-    def _is_held(self) -> bool:
-        try:
-            found = self._cluster.object("configmaps", self._name)
-        except NotFound:
-            return False
-        return bool(found["metadata"].get("labels", {}) == self._labels)
 
     def _remove_abandoned(self) -> None:
         """Remove the holder's sweep if its command line ran on this machine and has ended."""

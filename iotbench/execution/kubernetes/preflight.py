@@ -3,7 +3,6 @@
 Pure functions compare the pods of a run with the cluster's objects, as the API returns them.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,11 +11,6 @@ import yaml
 from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Cluster, Object
 from simulator.errors import SetupError, counted
 
-_UNITS = {
-    "": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3,
-    "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
-}  # fmt: skip
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _REPELLENT = ("NoSchedule", "NoExecute")
 """Effects of taints that keep new pods off a node."""
@@ -79,13 +73,13 @@ def expect(
 
     `inside`: the database may be in the cluster.
     """
-    found = [*findings(name, seen, groups, inside=inside)]
+    found = [*find_obstacles(name, seen, groups, inside=inside)]
     if problems := [each.text for each in found if each.refuses]:
         raise SetupError("\n".join(problems))
     return [each.text for each in found]
 
 
-def findings(
+def find_obstacles(
     name: str, seen: VisibleObjects, groups: Sequence[PodGroup], *, inside: bool
 ) -> Iterator[Obstacle]:
     """Yield the problems of the pods of a run in a namespace."""
@@ -187,7 +181,7 @@ def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Obstacle
     for resource, hard in spec.get("hard", {}).items():
         each = {group.part: _quota_cost(group.spec, resource) for group in groups}
         needed = sum(group.count * each[group.part] for group in groups)
-        whole, taken = parse_quantity(hard), parse_quantity(used.get(resource, "0"))
+        whole, taken = _parse(hard), _parse(used.get(resource, "0"))
         if not needed or needed <= whole - taken:
             continue
         uses = f", of which {used[resource]} are in use" if taken else ""
@@ -216,18 +210,18 @@ def _sum_resources(pod: Object, name: str, kind: str = "requests") -> float:
         own = container.get("resources", {})
         limits = own.get("limits", {})
         found = limits if kind == "limits" else {**limits, **own.get("requests", {})}
-        return parse_quantity(found.get(name, "0"))
+        return _parse(found.get(name, "0"))
 
     before = pod.get("initContainers", ())
     sidecars = [each for each in before if each.get("restartPolicy") == "Always"]
     return max(sum(map(take, [*pod["containers"], *sidecars])), *map(take, before), 0.0)
 
 
-def parse_quantity(quantity: str | float) -> float:
+def _parse(quantity: str) -> float:
     """Return a quantity of Kubernetes as a number: 250m is 0.25, 1Ki is 1024."""
-    found = re.fullmatch(r"(.*?)([numkKMGTPE]i?|)", str(quantity))
-    assert found
-    return float(found[1]) * _UNITS[found[2]]
+    from kubernetes.utils import parse_quantity  # noqa: PLC0415 - slow to load, and optional
+
+    return float(parse_quantity(quantity))  # type: ignore[no-untyped-call]
 
 
 def _describe_fit(fit: int, groups: Sequence[PodGroup]) -> str:
@@ -271,7 +265,7 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
         cpu, memory = (_sum_resources(workers.spec, name) for name in ("cpu", "memory"))
         yield Obstacle(
             f"{counted(len(alone), 'node')} may take workers, of {cpu:g} CPU and"
-            f" {memory / _UNITS['Gi']:.3g} GiB each: {_describe_fit(fit, groups)}, even if no other"
+            f" {memory / 2**30:.3g} GiB each: {_describe_fit(fit, groups)}, even if no other"
             f" pod is there; {_REMEDY}, or add nodes"
         )
 
@@ -279,11 +273,11 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
 def _count_fitting(node: Object, pod: Object, beside: Object | None = None) -> int:
     """Return how many equal pods a node can hold, together with one other pod if there is one."""
     allocatable = node["status"].get("allocatable", {})
-    room = [parse_quantity(allocatable.get("pods", "110")) - (1 if beside else 0)]
+    room = [_parse(allocatable.get("pods", "110")) - (1 if beside else 0)]
     for name in ("cpu", "memory"):
         if each := _sum_resources(pod, name):
             taken = _sum_resources(beside, name) if beside else 0.0
-            room.append((parse_quantity(allocatable.get(name, "0")) - taken) / each)
+            room.append((_parse(allocatable.get(name, "0")) - taken) / each)
     return max(int(min(room) + _ROUNDING), 0)
 
 

@@ -48,7 +48,7 @@ class KubernetesRunner:
         self._release = release
         self._lock = lock
         self._pods = pods
-        self.doubts: list[str] = []
+        self.cluster_warnings: list[str] = []
         """Warnings about the cluster, found before the first run."""
         self._cluster = cluster
         self._patient = cluster.with_patience(PATIENCE_S)
@@ -65,7 +65,7 @@ class KubernetesRunner:
         self._version = self._cluster.version()
         namespace = self._cluster.namespace
         inside = may_be_inside(self._release.target, namespace)
-        self.doubts = expect(namespace, look(self._cluster), self._pods, inside=inside)
+        self.cluster_warnings = expect(namespace, look(self._cluster), self._pods, inside=inside)
         self._helm.version()
         self._lock.__enter__()
         try:

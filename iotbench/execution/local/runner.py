@@ -46,7 +46,7 @@ class LocalRunner:
         self._forks = Forks()
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
-        self.doubts: list[str] = []
+        self.cluster_warnings: list[str] = []
         """Warnings about the place of the runs: none, because every run is on this machine."""
 
     def __enter__(self) -> Self:

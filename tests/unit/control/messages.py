@@ -12,7 +12,7 @@ Schema: TypeAlias = dict[str, Any]
 _LONG = 200
 _MANY = 5
 STATUSES = {200, 400, 403, 408, 409, 413}
-"""What a POST to a path may be answered with."""
+"""Path -> possible answers to a POST."""
 _, _FOUND = models_json_schema(
     [(kind.message, "validation") for kind in KINDS.values()], ref_template="{model}"
 )

@@ -27,7 +27,7 @@ LAST = f"rowid = (SELECT max(rowid) FROM {TABLE.name})"
 
 @pytest.fixture(autouse=True)
 def _no_look(monkeypatch):
-    """Have no test wait until an insert is taken for killed."""
+    """Shorten the watch for other inserts to nothing."""
     monkeypatch.setattr(ownership, "LOOK_S", 0)
 
 
@@ -312,7 +312,7 @@ def begun(database, seed=1, enter=lambda _: None):
 
 
 def looking(monkeypatch, pause):
-    """Have an insert look for others, and do something in each of its pauses."""
+    """Shorten the watch for other inserts, and call `pause` in each of its pauses."""
     monkeypatch.setattr(ownership, "LOOK_S", 0.2)
     monkeypatch.setattr(ownership, "_LOOK_PAUSE_S", 0.05)
     sleep = time.sleep

@@ -66,7 +66,7 @@ def _clock(monkeypatch):
 
 
 def ignored(_query, _found):
-    """Take answers that no test looks at."""
+    """Discard answers."""
 
 
 def asker_over(callers, query_type=FIXED, name="q", *, report=ignored, stop=None, **given):

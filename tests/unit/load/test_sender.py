@@ -144,7 +144,7 @@ def test_every_row_is_sent_once_in_order():
 
 
 def test_a_batch_that_was_not_applied_is_sent_again_and_counts_once():
-    """Beside one of unknown outcome."""
+    """The second batch has an unknown outcome."""
     database = Database([NOT_APPLIED] * 3 + [None, UNKNOWN])
     sender = insert(database, rows=30)
 

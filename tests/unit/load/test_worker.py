@@ -240,7 +240,7 @@ RAMP = Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1)
 
 @pytest.fixture
 def asking(tmp_path):
-    """Have a worker ask queries of a real file; return its report."""
+    """Return the report of a worker that asks queries of a real file."""
     database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
     database.create(DatasetReader(dataset()).tables, 0)
 

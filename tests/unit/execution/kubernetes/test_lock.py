@@ -82,14 +82,6 @@ def test_a_second_sweep_on_the_database_is_refused_with_the_first_and_the_remedy
     assert "cleanup -n bench --run s1" in reported
 
 
-def test_a_lock_whose_creation_was_answered_too_late_is_held(cluster):
-    mine = lock(cluster).__enter__()
-
-    with lock(cluster):
-        assert list(cluster.kept) == [mine._name]
-    assert cluster.kept == {}
-
-
 def test_another_database_is_free(cluster):
     with lock(cluster), lock(cluster, key="fedcba9876543210", sweep="s2"):
         assert len(cluster.kept) == 2

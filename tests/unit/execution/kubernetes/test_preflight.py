@@ -11,7 +11,6 @@ from iotbench.execution.kubernetes.preflight import (
     database_nodes,
     expect,
     groups_of,
-    parse_quantity,
 )
 from simulator.errors import SetupError
 
@@ -124,13 +123,6 @@ def test_labels_that_only_workers_avoid_are_not_the_databases():
 # --- room for the largest run -------------------------------------------------------------------
 
 COLLECTOR = pods("collector")
-
-
-@pytest.mark.parametrize(
-    ("quantity", "number"), [("250m", 0.25), ("1Ki", 1024), ("1e3", 1000), ("2", 2), (1, 1)]
-)
-def test_a_quantity_is_a_number(quantity, number):
-    assert parse_quantity(quantity) == number
 
 
 def test_workers_that_fit_beside_the_collector_are_no_problem():
