@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Cluster, Object
+from iotbench.execution.kubernetes.wire import parse_quantity
 from simulator.errors import SetupError, counted
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -181,7 +182,7 @@ def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Obstacle
     for resource, hard in spec.get("hard", {}).items():
         each = {group.part: _quota_cost(group.spec, resource) for group in groups}
         needed = sum(group.count * each[group.part] for group in groups)
-        whole, taken = _parse(hard), _parse(used.get(resource, "0"))
+        whole, taken = parse_quantity(hard), parse_quantity(used.get(resource, "0"))
         if not needed or needed <= whole - taken:
             continue
         uses = f", of which {used[resource]} are in use" if taken else ""
@@ -210,18 +211,11 @@ def _sum_resources(pod: Object, name: str, kind: str = "requests") -> float:
         own = container.get("resources", {})
         limits = own.get("limits", {})
         found = limits if kind == "limits" else {**limits, **own.get("requests", {})}
-        return _parse(found.get(name, "0"))
+        return parse_quantity(found.get(name, "0"))
 
     before = pod.get("initContainers", ())
     sidecars = [each for each in before if each.get("restartPolicy") == "Always"]
     return max(sum(map(take, [*pod["containers"], *sidecars])), *map(take, before), 0.0)
-
-
-def _parse(quantity: str) -> float:
-    """Return a quantity of Kubernetes as a number: 250m is 0.25, 1Ki is 1024."""
-    from kubernetes.utils import parse_quantity  # noqa: PLC0415 - slow to load, and optional
-
-    return float(parse_quantity(quantity))  # type: ignore[no-untyped-call]
 
 
 def _describe_fit(fit: int, groups: Sequence[PodGroup]) -> str:
@@ -273,11 +267,11 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
 def _count_fitting(node: Object, pod: Object, beside: Object | None = None) -> int:
     """Return how many equal pods a node can hold, together with one other pod if there is one."""
     allocatable = node["status"].get("allocatable", {})
-    room = [_parse(allocatable.get("pods", "110")) - (1 if beside else 0)]
+    room = [parse_quantity(allocatable.get("pods", "110")) - (1 if beside else 0)]
     for name in ("cpu", "memory"):
         if each := _sum_resources(pod, name):
             taken = _sum_resources(beside, name) if beside else 0.0
-            room.append((_parse(allocatable.get(name, "0")) - taken) / each)
+            room.append((parse_quantity(allocatable.get(name, "0")) - taken) / each)
     return max(int(min(room) + _ROUNDING), 0)
 
 

@@ -256,6 +256,13 @@ def _name_errors(server: str) -> Iterator[None]:
         ) from error
 
 
+def parse_quantity(quantity: str) -> float:
+    """Return a quantity of Kubernetes as a number: 250m is 0.25, 1Ki is 1024."""
+    from kubernetes import utils  # noqa: PLC0415 - see `connect`
+
+    return float(utils.parse_quantity(quantity))  # type: ignore[no-untyped-call]
+
+
 _FORBIDDEN = {
     r"exceeded quota": "have the namespace's quota raised, or remove what earlier runs left:"
     " `{cleanup}`",
