@@ -47,10 +47,10 @@ def publish(
     `query` includes the insert of the queried rows, if its file exists.
 
     The folder holds the result files in one archive, results.zip, which every command reads as it
-    is; the page of `report`; a configuration without credentials; the versions of program, driver
-    and server; the machine; checksums for `sha256sum -c`; and a README with the verdicts and the
-    commands that measure the same again. Results that are not complete or have the verdict mismatch
-    are refused.
+    is; a site that compares the databases, site/index.html; a configuration without credentials;
+    the versions of program, driver and server; the machine; checksums for `sha256sum -c`; and a
+    README with the verdicts and the commands that measure the same again. Results that are not
+    complete or have the verdict mismatch are refused.
     """
     from iotbench.output.published.folder import expect_empty, problems_of, write  # noqa: PLC0415
 

@@ -6,6 +6,7 @@ import pytest
 
 from iotbench.output.page.build import page_of, render
 from iotbench.output.page.measured import Sources
+from iotbench.output.site.build import list_pages
 from tests.browser import WIDTHS, Tab
 from tests.unit.output.page import shown
 
@@ -67,6 +68,20 @@ def test_the_console_is_empty_and_nothing_was_requested(tab: Tab) -> None:
     assert tab.complaints() == []
     assert all(each.startswith(("file:", "data:")) for each in tab.requests())
     assert tab.requests()
+
+
+def test_a_site_fits_every_width_and_asks_for_nothing(tmp_path: Path, chrome: Tab) -> None:
+    given = Sources(shown.named(shown.every()), ())
+    for name, text in list_pages(given, {"../README.md": "the verdicts"}).items():
+        (tmp_path / name).write_text(text)
+    tab = chrome.open((tmp_path / "index.html").as_uri())
+
+    for width in WIDTHS:
+        tab.look(width, "light")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("document.querySelectorAll('td[class*=heat-]').length") >= 4
+    assert tab.complaints() == []
+    assert [each for each in tab.requests() if not each.startswith(("file:", "data:"))] == []
 
 
 def test_a_page_runs_no_script_of_a_result(tmp_path: Path, chrome: Tab) -> None:

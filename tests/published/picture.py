@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar
 from iotbench.output.page.style import SeriesStyle
-from tests.published.row import PROMISES, Row
+from iotbench.output.site.entries import PROMISES
+from tests.published.row import Row
 
 _COLOURS = {
     "ink": "#16191d", "muted": "#5a626c", "line": "#d9dde3", "paper": "#fff",

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from iotbench.comparison.statistics import precision
+from iotbench.output.site.entries import LEAST_RUNS
 from iotbench.results.result import much_other_work
 from tests.published import LEFT_OUT, NOTES
 from tests.published.records import is_current, is_search_over
-from tests.published.row import LEAST_RUNS, OF_BATCHES, PREALLOCATED, SINGLE_ROWS, Row
+from tests.published.row import OF_BATCHES, PREALLOCATED, SINGLE_ROWS, Row
 
 _LARGE_ROWS = 500_000
 

@@ -1,6 +1,5 @@
 """The published row of a target, from the record of its plan and its results."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,14 @@ from statistics import fmean, median
 
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.figures.numbers import significant
+from iotbench.output.site.entries import (
+    RATE,
+    bytes_per_row,
+    choose_fastest,
+    list_sizes,
+    product_of,
+    promise_of,
+)
 from iotbench.plans.record import PlanLine, PlanRecord
 from iotbench.results.result import Result
 from iotbench.results.result_files import read
@@ -18,18 +25,9 @@ from tests.published import ARCHIVE
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import published
 
-RATE = "rows_per_s"
-PROMISES = (
-    "a loss of power",
-    "a crash of the server",
-    "neither, or not known",
-)
-"""Failures that an acknowledged row survives; compare only rows with the same promise."""
 PREALLOCATED = {"questdb": "files grow by 16 MiB for each column"}
 """Module -> reason why its files are larger than its rows."""
 BATCHES_OF_1000, SINGLE_ROWS = "batches-of-1000", "single-rows"
-LEAST_RUNS = 5
-"""Minimum number of runs for a median, a mean and an interval."""
 _HUMPS_APART = 0.1
 """Minimum distance of two speeds, as a share of the median."""
 OF_BATCHES = ("workers-1", "workers-2", "workers-4", BATCHES_OF_1000)
@@ -74,9 +72,7 @@ class Row:
     @property
     def product(self) -> str:
         """The product and edition that the server reports, such as FerretDB for MongoDB."""
-        version = re.sub(r"( \(.*\))+$", "", self.server.version) if self.server else "unknown"
-        licence = self.server.settings.get("timescaledb.license", "") if self.server else ""
-        return version + {"apache": ", Apache edition", "timescale": ", Community"}.get(licence, "")
+        return product_of(self.server)
 
     @cached_property
     def hardware(self) -> str:
@@ -102,20 +98,12 @@ class Row:
     @cached_property
     def promise(self) -> int:
         """Index in PROMISES."""
-        if self.server and self.server.durable:
-            return 0
-        survived_kill = evidence(self.inserts[0].module).kill == "all kept"
-        return 1 if self.server and self.server.durable is False and survived_kill else 2
+        return promise_of(self.inserts[0].module, self.server)
 
     @cached_property
     def fastest(self) -> Sequence[float]:
-        """The rates of the setting with the fastest first run, without that run.
-
-        The best of several means would be biased upwards.
-        """
-        chosen = max((rates for name in OF_BATCHES if (rates := self.rates(name))),
-                     key=lambda rates: rates[0], default=())  # fmt: skip
-        return chosen[1:]
+        """The rates of the setting with the fastest first run, without that run."""
+        return choose_fastest([rates for name in OF_BATCHES if (rates := self.rates(name))])
 
     @property
     def speed(self) -> float:
@@ -154,27 +142,15 @@ class Row:
         return f"{ends} ({min(waits.values())})"
 
     def bytes_per_row(self) -> str:
-        """Return the mean size of a row of `cpu` after compaction, and the number of inserts.
-
-        Two sets of rows give the slope, in which the space allocated for every table cancels out.
-        """
+        """Return the mean size of a row of `cpu` after compaction, and the number of inserts."""
         if not (sizes := self._sizes):
             return "-"
-        least, most = min(sizes), max(sizes)
-        added = most - least or most
-        value = (fmean(sizes[most]) - (fmean(sizes[least]) if least < most else 0.0)) / added
         mark = "*" if self.inserts[0].module in PREALLOCATED else ""
-        return f"{significant(value)}{mark} ({min(map(len, sizes.values()))})"
+        return f"{significant(bytes_per_row(sizes))}{mark} ({min(map(len, sizes.values()))})"
 
     @cached_property
     def _sizes(self) -> Mapping[int, Sequence[int]]:
-        """Rows of each set of `cpu` -> its sizes after compaction, in bytes."""
-        found: dict[int, list[int]] = {}
-        for each in self.inserts:
-            for run in each.runs:
-                if each.dataset.workload == "cpu" and run.outcome.size_bytes and run.metrics:
-                    found.setdefault(run.metrics.rows, []).append(run.outcome.size_bytes)
-        return found
+        return list_sizes(self.inserts, "cpu")
 
     @property
     def rows_of_sizes(self) -> int:

@@ -6,12 +6,11 @@ from statistics import fmean, median
 
 from iotbench.comparison.statistics import precision
 from iotbench.config.targets.advice import SUFFIX
+from iotbench.output.site.entries import LEAST_RUNS, PROMISES
 from tests.published import BEGIN, END, README, TABLE
 from tests.published.remarks import preallocated, remarks, when_and_where
 from tests.published.row import (
-    LEAST_RUNS,
     OF_BATCHES,
-    PROMISES,
     SINGLE_ROWS,
     Row,
     has_two_humps,

@@ -12,6 +12,7 @@ import pytest
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.machine.bystanders import OtherWork
 from iotbench.output.published.folder import problems_of
+from iotbench.output.site.entries import PROMISES
 from iotbench.plans.plan import read_plan
 from iotbench.plans.record import Curve, CurvePoint, PlanRecord
 from iotbench.plans.settings import Sought
@@ -26,7 +27,7 @@ from tests.published.elsewhere import hidden, tag_results
 from tests.published.picture import picture
 from tests.published.records import is_current
 from tests.published.remarks import remarks
-from tests.published.row import OF_BATCHES, PROMISES, Row, has_two_humps, rows
+from tests.published.row import OF_BATCHES, Row, has_two_humps, rows
 from tests.published.targets import targets
 
 ROWS = rows()

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from iotbench.comparison.sides import other_data
 from iotbench.figures.pictures import Form, Over, Ranges
@@ -19,7 +20,8 @@ from iotbench.output.page.measured import PageResult, Sources, order_results
 from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, warnings_of
 from iotbench.output.page.pictures import chunks, picture_over, picture_ranges
 from iotbench.output.page.ranking import ranking_of
-from iotbench.results.result import title_of
+from iotbench.plans.published.record import Reproduction
+from iotbench.results.result import Result, title_of
 from simulator import __version__
 
 _MARK = "iotbench-report"
@@ -39,23 +41,34 @@ _DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
 def page_of(given: Sources) -> Page:
     """Return the page; a ConfigError names a damaged file."""
     found = order_results(given.results, given.repeated)
-    records = [record for _, record in given.reproductions]
-    verdicts = [verdict_of(each.result) for each in found]
-    verdicts += [item.verdict for record in records for item in record.items]
+    return compose(found, [record for _, record in given.reproductions])
+
+
+def compose(
+    found: Sequence[PageResult],
+    records: Sequence[Reproduction],
+    *,
+    with_details: bool = True,
+    with_ranking: bool = True,
+) -> Page:
+    """Return the page of results and reproductions.
+
+    `with_details`: with everything about each result; `with_ranking`: with all results on one axis.
+    """
     return Page(
-        title=_write_title(found, given),
-        subtitle=_write_subtitle(found),
-        verdict=describe_worst(verdicts, [result for each in found for result in each.results]),
+        title=_write_title(found, records),
+        subtitle=describe_when(found),
+        verdict=describe_verdicts(found, records),
         warnings=[*warnings_of(found)],
         cards=cards_of(found),
         overview=overview_of(found),
-        ranking=ranking_of(found),
+        ranking=ranking_of(found) if with_ranking else None,
         sections=[
             *(reproductions.section_of(index, record) for index, record in enumerate(records)),
             *_list_sections(found),
-            *courses.courses_of(found),
+            *(courses.courses_of(found) if with_details else ()),
         ],
-        details=[detail_of(each) for each in found],
+        details=[detail_of(each) for each in found] if with_details else [],
         program=__version__,
         is_folded=len(found) > MOST_CARDS,
     )
@@ -71,14 +84,22 @@ def _list_sections(found: Sequence[PageResult]) -> Iterator[Section]:
         yield _make_section(f"{group[0].result.kind}-{number}", group)
 
 
-def _write_title(found: Sequence[PageResult], given: Sources) -> str:
-    if given.reproductions and not found:
-        return ", ".join(f"Reproduction of {record.document}" for _, record in given.reproductions)
+def describe_verdicts(found: Sequence[PageResult], records: Sequence[Reproduction] = ()) -> str:
+    """Return the worst verdict of results and reproductions, with its consequence."""
+    verdicts = [verdict_of(each.result) for each in found]
+    verdicts += [item.verdict for record in records for item in record.items]
+    return describe_worst(verdicts, [result for each in found for result in each.results])
+
+
+def _write_title(found: Sequence[PageResult], records: Sequence[Reproduction]) -> str:
+    if records and not found:
+        return ", ".join(f"Reproduction of {record.document}" for record in records)
     title = title_of([each.result for each in found])
     return title[:1].upper() + title[1:]
 
 
-def _write_subtitle(found: Sequence[PageResult]) -> str:
+def describe_when(found: Sequence[PageResult]) -> str:
+    """Return the number of results, their days and machines."""
     if not found:
         return ""
     results = [result for each in found for result in each.results]
@@ -94,10 +115,14 @@ def _write_subtitle(found: Sequence[PageResult]) -> str:
 def _make_section(name: str, group: Sequence[PageResult]) -> Section:
     """Return the section of results with the same workload and kind."""
     first = group[0].result
-    showing = kind_of(first).showing(first)
-    pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)
-    title = f"{showing.title}, workload {first.dataset.workload}"
-    return Section(name, title, [*_list_notes(group)], [*pictures])
+    declared = kind_of(first).showing(first).pictures
+    pictures = chain.from_iterable(_draw(each, group) for each in declared)
+    return Section(name, name_section(first), [*_list_notes(group)], [*pictures])
+
+
+def name_section(result: Result) -> str:
+    """Return the title of the section of a result."""
+    return f"{kind_of(result).showing(result).title}, workload {result.dataset.workload}"
 
 
 def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterator[Picture]:
@@ -146,9 +171,14 @@ def _list_notes(group: Sequence[PageResult]) -> Iterator[str]:
 
 def render(page: Page) -> str:
     """Return a page as HTML."""
+    return fill("page/page.html", page=page)
+
+
+def fill(template: str, **values: Any) -> str:
+    """Return a template of the folder `output`, filled with values, as HTML."""
     import jinja2  # noqa: PLC0415 - only a page needs it
 
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
@@ -158,9 +188,9 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.filters["status"] = _find_status
-    style = (folder / "page.css").read_text(encoding="utf-8")
-    template = environment.get_template("page.html")
-    return template.render(page=page, style=style, mark=_MARK, symbols=SYMBOLS, texts=TEXTS)
+    style = (folder / "page/page.css").read_text(encoding="utf-8")
+    shared = {"style": style, "mark": _MARK, "symbols": SYMBOLS, "texts": TEXTS}
+    return environment.get_template(template).render(shared | values)
 
 
 def _find_status(verdict: str) -> str:

@@ -128,6 +128,10 @@ class Page:
     program: str
     is_folded: bool
     """True if the details of results are folded, because the page has many results."""
+    home: str = ""
+    """Link to the first page of the site; empty if the page is not part of a site."""
+    facts: Sequence[tuple[str, str]] = ()
+    """Facts about the database that all results are of."""
 
 
 TEXTS = frozenset({

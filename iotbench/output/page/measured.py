@@ -110,6 +110,13 @@ class PageResult:
     style: SeriesStyle
     repeated: RepeatedItem | None
     """Item of a plan to which the results belong; None if they belong to no plan."""
+    page: str = ""
+    """File of the page with the details of the result, if it is another page of a site."""
+
+    @property
+    def link(self) -> str:
+        """Link to the details of the result."""
+        return f"{self.page}#{self.anchor}"
 
     @property
     def ids(self) -> str:

@@ -50,13 +50,13 @@ def _make_card(each: PageResult) -> Card:
         value, unit = (
             (f"{checks:,}", "checks" if checks != 1 else "check") if is_check else ("-", "")
         )
-        return Card(name, each.anchor, value, unit, "", verdict, colour)
+        return Card(name, each.link, value, unit, "", verdict, colour)
     figure = FIGURES[each.summary.subject.listed_by]
     value = figure_text(row, figure.name)
     found = row.figures[figure.name]
     spread = "spread not known" if found.spread is None else f"spread {found.spread:.1%}"
     basis = f"{row.place}; {counted(found.n, 'repeat' if each.is_repeated else 'run')}, {spread}"
-    return Card(name, each.anchor, value, figure.unit.value, basis, verdict, colour)
+    return Card(name, each.link, value, figure.unit.value, basis, verdict, colour)
 
 
 def overview_of(found: Sequence[PageResult]) -> PageTable:

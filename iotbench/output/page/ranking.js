@@ -152,7 +152,7 @@
           button.setAttribute("aria-pressed", picked.includes(id));
           button.setAttribute("aria-label", `compare ${text}, ${row.at}`);
           button.dataset.row = id;
-          const link = Object.assign(document.createElement("a"), { href: `#${result.link}`, textContent: text });
+          const link = Object.assign(document.createElement("a"), { href: result.link, textContent: text });
           cell.append(button, " ", link);
         } else {
           cell.textContent = text;

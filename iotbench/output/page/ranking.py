@@ -126,7 +126,7 @@ def _describe_result(each: PageResult) -> Mapping[str, Any]:
         "kind": each.about,
         "setting": _find_setting(each),
         "durability": each.durability,
-        "link": each.anchor,
+        "link": each.link,
         "cells": [*line_of(each, each.summary.headline).values()],
     }
 

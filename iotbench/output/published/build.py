@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from iotbench.output.page.build import page_of, render
 from iotbench.output.page.measured import RepeatedItem, Sources, find_repeated
 from iotbench.output.published import configuration, readme
 from iotbench.output.published.configuration import Targets
 from iotbench.output.published.folder import RESULTS
 from iotbench.output.published.gather import BundledResults
+from iotbench.output.site.build import list_pages
 from iotbench.plans.published.record import Reproduction
 from iotbench.results.command import GivenCommand
 from iotbench.results.packed import pack, read
@@ -18,6 +18,8 @@ from iotbench.results.result import Result
 from iotbench.results.result_files import expect_whole
 
 _VERSIONS = "versions.json"
+_SITE = "site"
+"""Folder of the pages."""
 
 
 def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[str, bytes]:
@@ -30,18 +32,18 @@ def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[s
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
             readme.FILE: readme.format_readme(found, targets, known, left),
-            "report.html": _render_page(found),
             configuration.FILE: targets.text(),
             _VERSIONS: json.dumps(known, indent=1) + "\n",
         }
+        texts |= _list_pages(found)
     if found.parts:
         texts[readme.COMMANDS] = readme.format_commands(found, targets)
     files = {name: text.encode() for name, text in texts.items()}
     return files | {RESULTS: pack({path.name: read(path) for path in found.paths})}
 
 
-def _render_page(found: BundledResults) -> str:
-    """Return the page, which refers to files by their names in the bundle."""
+def _list_pages(found: BundledResults) -> Mapping[str, str]:
+    """Return name -> page of the site, which refers to files by their names in the bundle."""
 
     def place_of(path: Path) -> Path:
         return Path(RESULTS) / path.name
@@ -55,7 +57,11 @@ def _render_page(found: BundledResults) -> str:
     repeated: dict[Path, RepeatedItem] = {}
     for path, _, record in found.records:
         repeated |= find_repeated(place_of(path), record)
-    return render(page_of(Sources(sweeps, reproductions, repeated)))
+    files = {readme.FILE: "the verdicts, and how to check and repeat everything"}
+    files |= readme.list_files(found)
+    files = {f"../{name}": content for name, content in files.items() if _SITE not in name}
+    pages = list_pages(Sources(sweeps, reproductions, repeated), files)
+    return {f"{_SITE}/{name}": page for name, page in pages.items()}
 
 
 def _group_by_versions(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:

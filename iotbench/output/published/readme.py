@@ -24,18 +24,15 @@ COMMANDS = "commands.sh"
 """File with the commands of all sweeps that belong to a record."""
 _REPEATED = "../repeated"
 """Folder outside the bundle, to which the commands write."""
-_FILES = """\
-| File | Content |
-|---|---|
-| `results.zip` | the result files, unchanged: configuration, runs, histograms, verdicts |
-| `report.html` | the same as one page with pictures |
-| `config.yaml` | the targets as they were measured, without credentials |
-| `versions.json` | versions of program, packages and server, settings of the server, machine |
-| `SHA256SUMS` | a checksum of each file |
-"""
-
-
-_COMMANDS_FILE = f"| `{COMMANDS}` | the commands of results that plans or searches measured |"
+_FILES = {
+    "results.zip": "the result files, unchanged: configuration, runs, histograms, verdicts",
+    "site/index.html": "the same as pages: databases side by side, and a page for each",
+    "config.yaml": "the targets as they were measured, without credentials",
+    "versions.json": "versions of program, packages and server, settings of the server, machine",
+    "SHA256SUMS": "a checksum of each file",
+}
+"""File -> content of the file."""
+_OF_COMMANDS = "the commands of results that plans or searches measured"
 _WIDTH = 120
 """Width of a table in the README, in characters."""
 
@@ -48,6 +45,11 @@ def format_readme(
 ) -> str:
     """Return the README as Markdown."""
     return "\n".join(_list_lines(found, targets, versions, left)) + "\n"
+
+
+def list_files(found: BundledResults) -> Mapping[str, str]:
+    """Return the files of a bundle, each with its content."""
+    return _FILES | ({COMMANDS: _OF_COMMANDS} if found.parts else {})
 
 
 def format_commands(found: BundledResults, targets: Targets) -> str:
@@ -89,7 +91,9 @@ def _list_lines(
     yield "\n## Measured with\n"
     yield from dict.fromkeys(_describe_measured_with(each) for each in versions)
     yield "\n## Files\n"
-    yield _FILES + f"{_COMMANDS_FILE}\n" * bool(found.parts)
+    yield "| File | Content |\n|---|---|"
+    yield from (f"| `{name}` | {content} |" for name, content in list_files(found).items())
+    yield ""
     yield "The program reads the archive as it is, without unpacking it:\n"
     yield f"    iotbench results list --output {RESULTS}"
     yield f"    iotbench show {RESULTS}/last\n"

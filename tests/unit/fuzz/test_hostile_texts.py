@@ -174,7 +174,7 @@ def outputs(run, folder):
 
 def test_all_of_it_is_written(outputs):
     written = {
-        "csv", "json", "markdown", "openmetrics", "junit", "page.html", "report.html", "README.md",
+        "csv", "json", "markdown", "openmetrics", "junit", "page.html", "index.html", "README.md",
         "versions.json", "SHA256SUMS",
     }  # fmt: skip
     assert written <= outputs.keys(), {what: text[:300] for what, text in outputs.items()}
@@ -193,7 +193,7 @@ def test_json_stays_json(outputs):
 
 
 def test_pages_have_no_html_of_a_text(outputs):
-    for what in ("page.html", "report.html"):
+    for what in ("page.html", "index.html"):
         assert "&lt;script&gt;alert(1)" in outputs[what]
         assert "<script>alert" not in outputs[what]
         assert "<img" not in outputs[what]

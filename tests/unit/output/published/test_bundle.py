@@ -49,7 +49,7 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bundle")
     stored(folder)
     code, text = run("last", "-o", folder / "out", "--output", folder)
-    assert (code, text.startswith(f"{folder}/out: 6 files, ")) == (0, True)
+    assert (code, text.startswith(f"{folder}/out: 7 files, ")) == (0, True)
     return folder / "out"
 
 
@@ -89,7 +89,7 @@ def test_the_readme_has_verdict_figures_versions_and_the_command(written):
     (versions,) = json.loads((written / "versions.json").read_text())
     assert versions["packages"] == {"driver": "1.2"}
     assert len(versions["results"]) == 1
-    assert (written / "report.html").read_text().count(str(written.parent)) == 0
+    assert (written / "site/lite.html").read_text().count(str(written.parent)) == 0
 
 
 def altered(folder):
@@ -98,8 +98,8 @@ def altered(folder):
 
 
 def missing(folder):
-    (folder / "report.html").unlink()
-    return "report.html: is missing"
+    (folder / "site/lite.html").unlink()
+    return "site/lite.html: is missing"
 
 
 def added(folder):
@@ -110,7 +110,7 @@ def added(folder):
 def outside(folder):
     with (folder / bundle.SUMS).open("a") as file:
         file.write(f"{'0' * 64}  ../../etc/passwd\n")
-    return f"{bundle.SUMS}: line 6: expected a checksum and the name of a file"
+    return f"{bundle.SUMS}: line 7: expected a checksum and the name of a file"
 
 
 def broken(folder):

@@ -1,0 +1,129 @@
+"""Builds the files of a site."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from iotbench.config.targets.advice import SUFFIX
+from iotbench.output.page.build import (
+    compose,
+    describe_verdicts,
+    describe_when,
+    fill,
+    name_section,
+    render,
+)
+from iotbench.output.page.content import Page
+from iotbench.output.page.measured import PageResult, Sources, order_results
+from iotbench.output.site.content import FirstPage
+from iotbench.output.site.entries import PROMISES, Entry
+from iotbench.output.site.first import columns_of, head_of, list_heats, list_promises
+from iotbench.results.result import title_of
+from simulator import __version__
+from simulator.modules import MODULES, database_class
+from simulator.modules.evidence import evidence
+
+FIRST = "index.html"
+
+
+def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
+    """Return name -> HTML of the pages; `files`: link -> content of each other file."""
+    results = order_results(given.results, given.repeated)
+    records = [record for _, record in given.reproductions]
+    databases = _name_pages((_find_database(each) for each in results), {FIRST})
+    found = [replace(each, page=databases[_find_database(each)]) for each in results]
+    entries = [
+        Entry(target, [each for each in found if each.result.target == target])
+        for target in dict.fromkeys(each.result.target for each in found)
+    ]
+    groups = _group_by_section(found)
+    documents = [f"Reproduction {i} of {record.document}" for i, record in enumerate(records, 1)]
+    pictured = _name_pages([*groups, *documents], {FIRST, *databases.values()})
+    pages = {FIRST: _render_first(entries, found, pictured, files)}
+    for page in databases.values():
+        pages[page] = _render_database([each for each in entries if each.page == page])
+    for title, group in groups.items():
+        pages[pictured[title]] = _render_part(compose(group, (), with_details=False))
+    for title, record in zip(documents, records, strict=True):
+        pages[pictured[title]] = _render_part(compose((), [record]))
+    return pages
+
+
+def _find_database(each: PageResult) -> str:
+    """Return the name of the target with the settings as installed."""
+    return each.result.target.removesuffix(SUFFIX)
+
+
+def _group_by_section(found: Sequence[PageResult]) -> Mapping[str, Sequence[PageResult]]:
+    """Return title -> results without searches, if they are of several databases."""
+    groups: dict[str, list[PageResult]] = defaultdict(list)
+    for each in found:
+        if not (each.repeated and each.repeated.is_search):
+            groups[name_section(each.result)].append(each)
+    return {title: own for title, own in groups.items() if len({each.page for each in own}) > 1}
+
+
+def _render_database(entries: Sequence[Entry]) -> str:
+    """Return the page of a database; its entries differ in their settings."""
+    own = sorted(entries, key=lambda each: each.is_advised)
+    whole = compose([each for entry in own for each in entry.results], (), with_ranking=False)
+    return _render_part(replace(whole, title=own[0].product, facts=[*_list_facts(own)]))
+
+
+def _render_part(page: Page) -> str:
+    return render(replace(page, home=FIRST))
+
+
+def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Return name -> file of its page; similar names get a number."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        taken = {*known, *found.values()}
+        tries = (f"{stem}{f'-{number}' * (number > 1)}.html" for number in range(1, len(taken) + 2))
+        found[name] = next(each for each in tries if each not in taken)
+    return found
+
+
+def _render_first(
+    entries: Sequence[Entry],
+    found: Sequence[PageResult],
+    pages: Mapping[str, str],
+    files: Mapping[str, str],
+) -> str:
+    installed = {entry.target for entry in entries}
+    heads = {
+        entry.target: head_of(entry, is_single=entry.target.removesuffix(SUFFIX) not in installed)
+        for entry in entries
+    }
+    workload, settings = columns_of(entries)
+    sized = [*dict.fromkeys(name for entry in entries for name in entry.bytes_per_row)]
+    page = FirstPage(
+        title=title_of([each.result for each in found]),
+        subtitle=describe_when(found),
+        verdict=describe_verdicts(found),
+        workload=workload,
+        columns=[*settings, *(f"bytes/row of {name}" for name in sized)],
+        promises=[*list_promises(entries, heads, workload, settings, sized)],
+        heats=[*list_heats(entries, heads, pages)],
+        pages=[*pages.items()],
+        files=[*files.items()],
+        has_advised=any("advised" in head.classes for head in heads.values()),
+        program=__version__,
+    )
+    return fill("site/first.html", page=page)
+
+
+def _list_facts(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Yield what is known about the database of entries: its server, our evidence, its limits."""
+    for entry in entries:
+        if server := entry.server:
+            yield f"server of {entry.target}", server.version
+            yield "an acknowledged row", f"survives {PROMISES[entry.promise]}: {server.durability}"
+    for module in dict.fromkeys(entry.first.module for entry in entries):
+        if module in MODULES:  # never import the module that a stranger's result names
+            tried = evidence(module)
+            yield "module", f"{module}, tried with {tried.servers}; after kill -9: {tried.kill}"
+            limits = database_class(module).capabilities.limits
+            yield from (("limit", limit) for limit in limits)
