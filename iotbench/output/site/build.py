@@ -25,6 +25,8 @@ from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 
 FIRST = "index.html"
+_LONGEST_NAME = 60
+"""Maximum length of the name of a page, in characters."""
 
 
 def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +81,7 @@ def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
     """Return name -> file of its page; similar names get a number."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        stem = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST_NAME].strip("-") or "page"
         taken = {*known, *found.values()}
         tries = (f"{stem}{f'-{number}' * (number > 1)}.html" for number in range(1, len(taken) + 2))
         found[name] = next(each for each in tries if each not in taken)

@@ -16,6 +16,8 @@ STAND_IN = "stand-in"
 """Name of the server in a record of tests on a substitute for the database."""
 _ADDITION = re.compile(r" \([^)]*\)|,.*")
 _PRODUCT = re.compile(r"(?:^| on | with )(\S+) (\d\S*)")
+_NAME = re.compile(r"[a-z0-9_]{1,40}")
+"""Name of a module of ours; the name in a stranger's result may be any text."""
 _DAY = re.compile(r"\d{4}-")
 """The beginning of a version that is the day of a build."""
 
@@ -156,7 +158,7 @@ def _compare(version: str, tried: Sequence[str]) -> str:
 def evidence(module: str, folder: Path = FOLDER) -> Evidence:
     """Return the evidence of a module; a user's own module has no records."""
     path = folder / f"{module}.json"
-    if not path.is_file():
+    if not _NAME.fullmatch(module) or not path.is_file():
         return Evidence(module=module)
     return Evidence.model_validate_json(path.read_text(encoding="utf-8"))
 
