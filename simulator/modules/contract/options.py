@@ -20,6 +20,7 @@ _LARGEST = 2**63 - 1
 _LONGEST_S = 366 * 86_400
 _ADDRESSES = ("host", "hosts", "uri", "url")
 """Last words of the names of options that are addresses, but are not credentials."""
+_USERS = ("user", "username")
 
 
 class _OfPods(SecretStr):
@@ -94,11 +95,15 @@ class Options(Frozen):
         return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
 
     def public(self) -> dict[str, Any]:
-        """Return the options as they may be printed and stored, with credentials hidden."""
+        """Return the options as they may be printed and stored, with credentials hidden.
+
+        A user without a password is hidden, too: it may be a password typed in the wrong place.
+        """
         shown: dict[str, Any] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
-            shown[name] = HIDDEN if isinstance(value, SecretStr) else value
+            is_lone = name in _USERS and value and not self.secrets()
+            shown[name] = HIDDEN if is_lone or isinstance(value, SecretStr) else value
         return shown
 
     def secrets(self) -> dict[str, str]:

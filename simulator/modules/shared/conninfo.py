@@ -7,7 +7,7 @@ Strings that no driver can parse are redacted, too: rather too much than too lit
 """
 
 import re
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
 from simulator.redaction import HIDDEN, parts_of
 
@@ -20,6 +20,9 @@ _GAP = re.compile(r"[\s;]+")
 _KEY = re.compile(r"(\w+)\s*[=:]\s*")
 _VALUE = re.compile(r"'(?:\\.|[^'\\])*'?|(?:\\.|[^\s;\\])*\\?", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_SETTING = re.compile(r"([\w.-]+)=")
+_SETTINGS = re.compile(r"\s*(?:(?:-c\s*|--)?[\w.-]+=\S*(?:\s+|\Z))*")
+"""Settings of a session, such as `-c search_path=app`."""
 _NEXT_KEY = re.compile(r"(?<![\s;])[\s;]+\w+\s*=")
 
 
@@ -40,7 +43,7 @@ def _redact_url(rest: str, hidden: list[str]) -> str:
     rest, question, query = rest.partition("?")
     pairs = [pair.partition("=") for pair in query.split("&")]
     query = "&".join(
-        f"{key}{equals}{_hide(value, hidden) if _SECRET_KEY.search(key) else value}"
+        f"{key}{equals}{_hide(value, hidden) if _is_secret(key, unquote_plus(value)) else value}"
         for key, equals, value in pairs
     )
     rest = f"{rest}{question}{query}"
@@ -48,7 +51,17 @@ def _redact_url(rest: str, hidden: list[str]) -> str:
     user, colon, password = login.partition(":")
     if colon:
         return f"{user}:{_hide(password, hidden)}@{address}"
-    return rest if at else _redact_port(rest, hidden)
+    if at:  # a user without a password may be a password typed in the wrong place
+        return f"{HIDDEN}@{address}" if user else rest
+    return _redact_port(rest, hidden)
+
+
+def _is_secret(key: str, value: str) -> bool:
+    """Return whether a value is secret: by its key, or in `options` by the settings in it."""
+    if key != "options":
+        return _SECRET_KEY.search(key) is not None
+    names = _SETTING.findall(value)
+    return not _SETTINGS.fullmatch(value) or any(map(_SECRET_KEY.search, names))
 
 
 def _redact_port(rest: str, hidden: list[str]) -> str:
@@ -82,7 +95,8 @@ def _redact_words(text: str, hidden: list[str]) -> str:
                 at = following.start() if following else len(text)
             shown += _hide(text[start:at], hidden)
         else:
-            shown += text[start:at] if key else _hide(text[start:at], hidden)
+            is_shown = key and not _is_secret(key[1], text[start:at].strip("'"))
+            shown += text[start:at] if is_shown else _hide(text[start:at], hidden)
     return shown
 
 

@@ -82,6 +82,8 @@ def test_a_url_gives_the_options_of_its_module(url, options):
         ("postgresql://anna:s3cret@h/db", "POSTGRESQL_PASSWORD"),
         ("postgresql://anna:s3cret", "not a URL"),
         ("postgresql://h/db?password=s3cret", "POSTGRESQL_PASSWORD"),
+        ("postgresql://h/db?options=s3cret", "POSTGRESQL_PASSWORD"),
+        ("postgresql://h/db?options=-c%20a.password%3Ds3cret", "POSTGRESQL_PASSWORD"),
         ("postgresql://anna%3As3cret@h/db", "POSTGRESQL_PASSWORD"),
         ("postgresql://h/db?connection_string=password=s3cret", "POSTGRESQL_PASSWORD"),
         ("mysql://anna%3As3cret@h/db", "MYSQL_PASSWORD"),
@@ -100,11 +102,20 @@ def test_what_is_wrong_is_named_without_the_credential(url, problem):
     assert "s3cret" not in str(raised.value)
 
 
+@pytest.mark.parametrize("url", ["postgresql://{}@h/db", "mongodb://{}@h/db", "mysql://{}@h/db"])
+def test_a_password_typed_as_the_user_is_not_shown(url):
+    shown = resolve(url.format("s3cret")).options.public()
+
+    assert "s3cret" not in str(shown)
+    assert "***" in str({name: shown.get(name) for name in ("connection_string", "user")})
+
+
 def test_a_password_comes_from_the_environment_and_leaves_it(monkeypatch):
     monkeypatch.setenv("MYSQL_PASSWORD", "s3cret")
     target = resolve("mysql://anna@h/app")
 
     assert target.secrets() == {"password": "s3cret"}
+    assert target.options.public()["user"] == "anna"
     assert target.variables == {"MYSQL_PASSWORD"}
     assert "s3cret" not in repr(target)
 
