@@ -88,9 +88,8 @@ def commands() -> None:
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
     guard_streams()
-    stop_on_signals()
+    end_on_signals()  # before and after a command nothing is left to tidy up
     code = _run()
-    end_on_signals()  # nothing is left to tidy up
     with suppress(OutputError):  # after an error, which counts
         sys.stdout.flush()
     sys.exit(code)
@@ -99,11 +98,12 @@ def main() -> None:
 def _run() -> int:
     """Run the command and return the exit code; errors are printed as text."""
     try:
-        _check_arguments(sys.argv)
-        _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
-        code = _call()
-        if not code:  # any other code matters more than lost output
-            expect_printed()
+        with stop_on_signals():
+            _check_arguments(sys.argv)
+            _COMMANDS.shows_help = asks_for_help(sys.argv[1:])
+            code = _call()
+            if not code:  # any other code matters more than lost output
+                expect_printed()
     except click.ClickException as error:
         text = io.StringIO()
         error.show(text)

@@ -26,14 +26,26 @@ class Interrupts:
         self.requested = True
 
 
-def stop_on_signals() -> None:
-    """Let each of the signals end the program like Ctrl-C, which leaves all contexts."""
+@contextmanager
+def stop_on_signals() -> Iterator[None]:
+    """Let each of the signals end the context like Ctrl-C, which leaves all contexts in it.
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
+    Libraries replace KeyboardInterrupt by errors of their own, as pyarrow does while it imports
+    modules; the context ends with KeyboardInterrupt nevertheless.
+    """
+    stops = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        stops.append(number)
         raise KeyboardInterrupt
 
-    for number in _list_handled():
-        signal.signal(number, stop)
+    with _handle(stop):
+        try:
+            yield
+        except Exception as error:
+            if stops:
+                raise KeyboardInterrupt from error
+            raise
 
 
 def end_on_signals() -> None:

@@ -1,6 +1,7 @@
 """The entry of the command line: help that is whole, arguments that are no text."""
 
 import re
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from iotbench.commands.main import _run, commands
 from iotbench.config.completion.known import asks_for_help, find_known
+from simulator.errors import ConfigError
 from tests import ROOT
 
 
@@ -116,3 +118,17 @@ def test_an_option_of_no_command_is_refused_as_ever(monkeypatch, capsys):
 
     assert _run() == 2
     assert "No such option '--nosuch'" in capsys.readouterr().err
+
+
+def test_a_stop_is_a_stop_whatever_a_library_makes_of_it(monkeypatch, capsys):
+    def load():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ConfigError("no module named zoneinfo") from None  # as pyarrow does
+
+    monkeypatch.setitem(commands.commands, "doctor", click.Command("doctor", callback=load))
+    monkeypatch.setattr(sys, "argv", ["run.py", "doctor"])
+
+    assert _run() == 130
+    assert capsys.readouterr().err == ""
