@@ -3,6 +3,7 @@
 BenchError                 exit code 1
 ├── ConfigError            2: fix the input; contains all problems, not only the first
 ├── SetupError             1: fix the database or the machine
+│   └── InUseError         wait for the process that has the database open
 ├── RunError               1: look at the shown cause and log
 │   └── UnstorableError    a value that the database cannot hold
 ├── MismatchError          3: do not publish; data or answers are wrong
@@ -35,6 +36,13 @@ class ConfigError(BenchError):
 
 class SetupError(BenchError):
     """The database or the machine is not ready for a run."""
+
+
+class InUseError(SetupError):
+    """Another process has the database open, which only one process can open at a time."""
+
+    def __init__(self, where: str, holder: str) -> None:
+        super().__init__(f"{where}: {holder} has the database open; wait until it ends, or stop it")
 
 
 class RunError(BenchError):

@@ -77,6 +77,19 @@ def name_process(name: str) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
+FORK_SERVER = "fork-server"
+"""Argument of the process that forks collector and workers; the sweep's ID follows it."""
+
+
+def describe_process(pid: int) -> str:
+    """Return the number of a process, with the sweep that it belongs to."""
+    sweep_id = ""
+    with suppress(OSError, ValueError):  # it has ended, is another program, or this is not Linux
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        sweep_id = words[words.index(FORK_SERVER) + 1]
+    return f"sweep {sweep_id} (process {pid})" if sweep_id else f"process {pid}"
+
+
 def memory_peak_bytes() -> int:
     """Return this process's peak memory; getrusage would include the parent's before exec."""
     peak_kib = _read_number(Path("/proc/self/status"), "VmHWM:")

@@ -19,7 +19,12 @@ from typing import BinaryIO, NoReturn
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
 from simulator.forks import fork, supervise
-from simulator.host import allow_open_files, continue_without_parent, keep_freed_memory
+from simulator.host import (
+    FORK_SERVER,
+    allow_open_files,
+    continue_without_parent,
+    keep_freed_memory,
+)
 from simulator.modules import open_database
 from simulator.modules.contract import Database
 from simulator.protocol.messages import hold_s
@@ -27,7 +32,6 @@ from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
 
-_FORK_SERVER = "fork-server"
 _LOADED_BY_RUNS = (
     "asyncio",
     "simulator.control.collector",
@@ -45,7 +49,8 @@ def _parse_arguments() -> argparse.Namespace:
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
-    roles.add_parser(_FORK_SERVER, help="fork both, as messages on standard input ask")
+    server = roles.add_parser(FORK_SERVER, help="fork both, as messages on standard input ask")
+    server.add_argument("sweep", nargs="?", help="ID of the sweep, for those who list processes")
     for role in (collector, worker):
         role.add_argument(
             "--spec", type=Path, help="the run's specification; without it, read standard input"
@@ -58,7 +63,7 @@ def _parse_arguments() -> argparse.Namespace:
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
-    if arguments.role == _FORK_SERVER:
+    if arguments.role == FORK_SERVER:
         return arguments
     if (arguments.spec is None) != (arguments.secrets is None):
         parser.error("--spec, --secrets: give both, or neither to read standard input")
@@ -154,7 +159,7 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or as a worker, depending on the arguments; return the exit code."""
     arguments = _parse_arguments()
-    if arguments.role == _FORK_SERVER:
+    if arguments.role == FORK_SERVER:
         load()
         role = fork(socket.socket(fileno=0))
         if role is None:

@@ -54,7 +54,9 @@ def runner_for(
                 f"target {target.name}: module {cls.name}: {describe_missing(missing)}"
             )
         file_lock = hold_lock(key, command) if key else nullcontext()
-        return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
+        return LocalRunner(
+            target.secrets(), target.credential_files, interrupts, file_lock, sweep_id
+        )
     pods = groups_of(render_manifests(target, sweep_id, options, largest))
     cluster = cluster_of(target, options)
     helm = Helm(options, cluster.namespace)

@@ -4,6 +4,7 @@ Only one process at a time may open the folder, so there is one worker. The coll
 before and after the worker.
 """
 
+import os
 import sys
 from collections.abc import Generator
 from contextlib import suppress
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from simulator.errors import SetupError
+from simulator.errors import InUseError, SetupError
+from simulator.host import describe_process
 from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import ClickhouseSession, ServerError
@@ -58,23 +60,34 @@ class ClickhouseEmbedded(ClickhouseTables):
             _read_library()
         import chdb  # 0.5 GB, loaded only when it is used
 
-        path = str(Path(self.options.path).resolve())
+        path, where = str(Path(self.options.path).resolve()), f"{self.name}: {self.options.path}"
         try:
             session = EmbeddedSession(chdb.connect(path), self.dialect)  # type: ignore[no-untyped-call]
             for name, value in self.settings.items():
                 session.execute(f"SET {name} = {value}")
             session.greet()
         except (RuntimeError, ServerError) as error:
-            raise SetupError(f"{self.name}: {self.options.path}: {self.explain(error)}") from error
+            if _is_unopened(error) and os.access(path, os.W_OK):
+                raise InUseError(where, _find_holder(path)) from error
+            raise SetupError(f"{where}: {self.explain(error)}") from error
         return session
 
     def words(self, error: Exception) -> str:
-        if "EmbeddedServer" in str(error) or "Cannot lock file" in str(error):
-            return (
-                "cannot open the folder: another process has it open, or this user may not write "
-                "to it; stop that process, or choose another path"
-            )
+        if _is_unopened(error):
+            return "cannot open the folder: this user may not write to it; choose another path"
         return super().words(error)
+
+
+def _is_unopened(error: Exception) -> bool:
+    return "EmbeddedServer" in str(error) or "Cannot lock file" in str(error)
+
+
+def _find_holder(folder: str) -> str:
+    """Return the process that has a folder open, or had it open last."""
+    with suppress(OSError, ValueError):
+        pid = (Path(folder) / "status").read_text().partition("\n")[0].removeprefix("PID: ")
+        return describe_process(int(pid))
+    return "another process"
 
 
 def _read_library() -> None:

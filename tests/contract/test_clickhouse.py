@@ -12,7 +12,7 @@ import pytest
 from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Selection, Statement
 from simulator.data.schema import PrimaryKey, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import SetupError, UnstorableError
+from simulator.errors import InUseError, SetupError, UnstorableError
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
@@ -511,7 +511,7 @@ def test_a_folder_that_another_process_has_open_is_reported(embedded, tmp_path):
         [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "open\n"
-        with pytest.raises(SetupError, match="another process has it open"):
+        with pytest.raises(InUseError, match=f"process {other.pid} has the database open; wait"):
             database.connect()
         other.stdin.close()
         other.wait(30)

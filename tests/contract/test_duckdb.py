@@ -11,7 +11,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import SetupError, UnstorableError
+from simulator.errors import InUseError, SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
@@ -198,7 +198,9 @@ def test_a_file_that_another_process_has_open_is_an_error(duck, tmp_path):
     ) as other:
         assert other.stdout.readline() == "open\n"
         for attempt in (duck.connect, duck.describe):
-            with pytest.raises(SetupError, match="another process has the file open; stop it"):
+            with pytest.raises(
+                InUseError, match=f"process {other.pid} has the database open; wait"
+            ):
                 attempt()
         other.stdin.close()
         other.wait(30)

@@ -99,6 +99,27 @@ def test_an_insert_is_refused_while_another_one_writes_and_not_after_it(
     assert "watch" not in pair.other.results()[-1]["runs"][0]["outcome"]["phases_s"]
 
 
+@pytest.mark.parametrize("module", ["duckdb", "chdb"])
+def test_an_insert_into_a_file_of_one_process_names_the_sweep_that_has_it(
+    cli: CommandLine, eventually: Wait, module: str
+) -> None:
+    (folder := cli.folder / "other").mkdir()
+    target = f"--target={module}:{cli.folder / 'bench.db'}"
+    running = cli.start("insert", target, *LONG)
+    eventually(lambda: cli.processes("worker"))
+    time.sleep(1)  # it has opened the file
+    refused = CommandLine(folder, forks=cli.forks).run("insert", target, *SHORT)
+    running.send_signal(signal.SIGINT)
+
+    assert cli.finish(running).code == 130
+    (result,) = cli.results()
+    assert refused.code == 2, refused.err
+    assert f"sweep {result['sweep_id']} (process " in refused.err
+    assert "has the database open; wait until it ends, or stop it; nothing was changed" in (
+        refused.err
+    )
+
+
 @on("postgres")
 def test_an_insert_that_was_killed_does_not_block_the_next_one(
     pair: Pair, eventually: Wait

@@ -15,6 +15,7 @@ from tempfile import TemporaryFile
 from typing import IO, Self
 
 from simulator.errors import SetupError
+from simulator.host import FORK_SERVER
 
 _ROOT = Path(__file__).resolve().parents[3]
 _ANSWER_BYTES = 32
@@ -68,6 +69,10 @@ class Fork:
 class Forks:
     """Starts processes of a sweep. Leaving the context ends the fork server, not the processes."""
 
+    def __init__(self, sweep_id: str = "") -> None:
+        """Store the ID of the sweep, which lists of processes show."""
+        self._sweep_id = sweep_id
+
     def __enter__(self) -> Self:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_ANSWER_S)
@@ -87,10 +92,10 @@ class Forks:
             self._server.wait()
 
     def _start_server(
-        self, stdin: int, program: Sequence[str] = ("simulator", "fork-server")
+        self, stdin: int, program: Sequence[str] = ("simulator", FORK_SERVER)
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", *program],
+            [sys.executable, "-P", "-m", *program, self._sweep_id],
             stdin=stdin,
             stdout=subprocess.DEVNULL,
             stderr=self._log,

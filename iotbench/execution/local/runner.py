@@ -36,6 +36,7 @@ class LocalRunner:
         credential_files: Mapping[str, Path],
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
+        sweep_id: str = "",
     ) -> None:
         """Prepare the runner.
 
@@ -43,7 +44,7 @@ class LocalRunner:
         """
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
-        self._forks = Forks()
+        self._forks = Forks(sweep_id)
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
         self.cluster_warnings: list[str] = []

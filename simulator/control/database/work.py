@@ -22,7 +22,15 @@ from simulator.control.journal import TablesPrepared
 from simulator.data.query import count_rows
 from simulator.data.ranges import RowRange, sum_rows
 from simulator.data.reader import DatasetReader
-from simulator.errors import BenchError, MismatchError, RunError, SetupError, counted
+from simulator.errors import (
+    BenchError,
+    ConfigError,
+    InUseError,
+    MismatchError,
+    RunError,
+    SetupError,
+    counted,
+)
 from simulator.modules.contract import MISSING, Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
@@ -82,7 +90,7 @@ class DatabaseWork:
     def prepare(self) -> None:
         """Create the tables, or check that they hold the rows that the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
-        described = database.inspect()
+        described = self._inspect()
         self.server = self._facts(described)
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
@@ -110,6 +118,13 @@ class DatabaseWork:
             database.create_indices(tables)
         if spec.workers:
             self.background.start()
+
+    def _inspect(self) -> Server:
+        """Return facts about the server; ConfigError if another process has the database open."""
+        try:
+            return self._database.inspect()
+        except InUseError as error:
+            raise ConfigError(f"{error}; nothing was changed") from error
 
     def _facts(self, facts: Server, *, stored: bool = False) -> ServerFacts:
         """Return the facts about a server; with `stored`, about the tables of this run."""

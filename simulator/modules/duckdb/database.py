@@ -4,6 +4,7 @@ https://duckdb.org/docs/stable/connect/concurrency: one process at a time may wr
 threads. Rows are inserted from Arrow batches, which the engine reads in place.
 """
 
+import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,8 @@ from pydantic import Field
 
 from simulator.data.row_hash import DuckDbHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
+from simulator.errors import InUseError
+from simulator.host import describe_process
 from simulator.modules.contract import (
     BATCH,
     IMPORT,
@@ -32,6 +35,7 @@ from simulator.modules.shared.sql import changes as sql_changes
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, IndexOptions, SqlFile
 
+_HOLDER = re.compile(r"Conflicting lock is held .*PID (\d+)")
 _OPENING = threading.Lock()
 """Serializes opening: otherwise a connection might not find the driver's functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
@@ -103,7 +107,6 @@ class DuckDb(SqlFile["DuckDbSession"]):
     )
     remedies: ClassVar[Mapping[str, str]] = {
         "does not exist": MISSING,
-        "Could not set lock": "another process has the file open; stop it",
         "Cannot CHECKPOINT": "another connection writes to the file; stop it",
         "uplicate key": "rows with these keys are already stored; run with --clean, or use another "
         "--primary-key",
@@ -139,6 +142,9 @@ class DuckDb(SqlFile["DuckDbSession"]):
                 connection.close()
                 raise
         except duckdb.Error as error:
+            if holder := _HOLDER.search(str(error)):
+                where = f"{self.name}: {self.options.path}"
+                raise InUseError(where, describe_process(int(holder[1]))) from error
             raise self.setup_error(error) from error
         return DuckDbSession(connection)
 
