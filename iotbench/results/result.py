@@ -17,7 +17,7 @@ from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
 from simulator.protocol.events import Outcome, QueryPlans, QueryVerdict, ServerFacts
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import LoadStage
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[2] = 2

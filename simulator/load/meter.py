@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from simulator.load.durations import BUFFER, FoldSize
 from simulator.load.faults.outages import Outages
-from simulator.load.pace import Kept
 from simulator.protocol.histogram import add_durations, at_least, encode_histogram, new_histogram
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
 from simulator.protocol.numbers import Counts, counts_from, counts_of
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import Kept, LoadStage
 
 
 def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | None:

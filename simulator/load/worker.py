@@ -25,7 +25,6 @@ from simulator.load.faults.network import Network
 from simulator.load.faults.outages import FaultSpells
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Meter
-from simulator.load.pace import Pace, paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.load.write.batch import Batch
 from simulator.load.write.delivery import Failures
@@ -50,6 +49,7 @@ from simulator.protocol.messages import (
     heartbeat_s,
 )
 from simulator.protocol.numbers import pairs_of
+from simulator.protocol.pace import Pace, paces_of, wait_until
 from simulator.protocol.spec import Ask, ChangeTask, InsertTask, RunSpec, Task
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.frozen import Frozen
 from simulator.protocol.messages import SILENCE_S, WorkerReport
+from simulator.protocol.pace import Clocking
 from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.verdict import VerifyMode
 
@@ -150,15 +151,6 @@ class Ramp(Frozen):
     limit_s: float = Field(gt=0)
 
 
-class LoadStage(Frozen):
-    """A part of a run: workers 0 to `workers` - 1 are active, and the other workers wait."""
-
-    workers: int = Field(ge=1)
-    duration_s: float = Field(gt=0)
-    rate_per_s: float = Field(default=0.0, ge=0)
-    """Rate of all active workers together, in rows or queries; 0: the rate of the run."""
-
-
 class Several(Frozen):
     """The connections of each worker that writes rows or asks queries."""
 
@@ -166,39 +158,6 @@ class Several(Frozen):
     """Number of callers in each worker, which send batches or ask queries at the same time."""
     pool: int = Field(default=0, ge=0)
     """Number of connections that the callers of a worker share; 0: each caller has its own."""
-
-
-class Clocking(Frozen):
-    """The limits of a run's measured part, and the rates of its workers."""
-
-    duration_s: float = 0.0
-    """Maximum length of the measured part; 0: no limit.
-
-    If queries are asked one after the other, it is the maximum for each query. With stages, it is
-    the sum of the lengths of the stages."""
-    warmup_s: float = 0.0
-    """Length of the warm-up; the load due in it is not measured."""
-    warmup_until_steady_s: float = 0.0
-    """Maximum length of a warm-up that ends once the rate of all workers is steady.
-
-    0: `warmup_s` is the length of the warm-up."""
-    rows_per_s: float = 0.0
-    """Rate of all workers that write rows; 0: as fast as possible."""
-    queries_per_s: float = 0.0
-    """Rate of all workers that ask queries; 0: as fast as possible."""
-    stages: tuple[LoadStage, ...] = ()
-    """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
-
-    @property
-    def warm_s(self) -> float:
-        """Maximum length of the warm-up."""
-        return self.warmup_s or self.warmup_until_steady_s
-
-    def multiply(self, weight: int) -> "Clocking":
-        """Return the clocking of a query type with a weight, by which the rates are multiplied."""
-        stages = (s.model_copy(update={"rate_per_s": s.rate_per_s * weight}) for s in self.stages)
-        rate = self.queries_per_s * weight
-        return self.model_copy(update={"queries_per_s": rate, "stages": tuple(stages)})
 
 
 class Weather(Frozen):

@@ -10,12 +10,12 @@ from simulator.data.dataset import Dataset
 from simulator.data.reader import DatasetReader
 from simulator.load.faults.network import Network
 from simulator.load.faults.outages import FaultSpells
-from simulator.load.pace import paces_of
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess
 from simulator.modules.contract import BATCH, explain_unrelayed
 from simulator.protocol.messages import Acknowledged
-from simulator.protocol.spec import Clocking, PlannedFault, Several, Weather
+from simulator.protocol.pace import Clocking, paces_of
+from simulator.protocol.spec import PlannedFault, Several, Weather
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import created

@@ -6,7 +6,8 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Mark, State
-from simulator.protocol.spec import Clocking, RunSpec, Work
+from simulator.protocol.pace import Clocking
+from simulator.protocol.spec import RunSpec, Work
 
 MARKED_MS = 1_800_000_000_000
 

@@ -14,8 +14,9 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError, UnverifiableError
 from simulator.protocol.messages import WARMUP
+from simulator.protocol.pace import Clocking
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 
 _Options = TypeVar("_Options", bound=Options)
 _FIXED_PHASES = ("init", "barrier")

@@ -8,7 +8,7 @@ from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_durat
 from iotbench.config.input.values import Notation
 from iotbench.measurements.shared.options import MOST_WORKERS
 from simulator.protocol.messages import MOST_STAGES
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import LoadStage
 
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
 _EXCLUDED = "--stages sets the number of active workers and the time; use one of them"

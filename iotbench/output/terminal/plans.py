@@ -13,7 +13,7 @@ from iotbench.results.result import Result
 from simulator.data.dataset import Dataset, PartsBy
 from simulator.data.reader import DatasetReader
 from simulator.errors import counted
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import LoadStage
 
 _SHOWN_RUNS = 100
 

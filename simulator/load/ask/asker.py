@@ -19,11 +19,11 @@ from simulator.load.ask.callers import Callers
 from simulator.load.connecting import Stopped
 from simulator.load.durations import Durations, encode_together
 from simulator.load.meter import StageMeter
-from simulator.load.pace import FASTEST, Pace, Timetable, paces_of, wait_until
 from simulator.modules.contract import Database, Session
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.messages import QueryTimes
-from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
+from simulator.protocol.pace import FASTEST, Clocking, Pace, Timetable, paces_of, wait_until
+from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask
 
 _KEPT_VALUES = 1 << 20
 """Maximum number of answer values kept until the clock stops; more are reported earlier."""

@@ -18,11 +18,11 @@ from simulator.load.client import CollectorClient
 from simulator.load.connecting import connect, session_of
 from simulator.load.connections import Connections
 from simulator.load.durations import Durations, encode_durations
-from simulator.load.pace import Pace, Timetable, paces_of, wait_until
 from simulator.load.timings import RunClock
 from simulator.modules.contract import Database, Session
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.messages import QueryTimes
+from simulator.protocol.pace import Pace, Timetable, paces_of, wait_until
 from simulator.protocol.spec import Ask, RunSpec, Work
 
 NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})

@@ -14,14 +14,14 @@ from simulator.load.connecting import OpenSession, Stopped, WriterConnection, op
 from simulator.load.durations import encode_durations
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter
-from simulator.load.pace import FASTEST, Pace, Timetable, wait_until
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
 from simulator.load.write.delivery import Delivery, Failures
 from simulator.load.write.preparing import Preparer
 from simulator.modules.contract import BATCH, Database
 from simulator.protocol.arrivals import NEVER_NS
-from simulator.protocol.spec import LoadStage, Several
+from simulator.protocol.pace import FASTEST, LoadStage, Pace, Timetable, wait_until
+from simulator.protocol.spec import Several
 
 
 class Sender:

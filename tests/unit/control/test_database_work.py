@@ -19,7 +19,8 @@ from simulator.modules.contract import QueryPlan
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Clocking, InsertTask, QueryLoad
+from simulator.protocol.pace import Clocking
+from simulator.protocol.spec import InsertTask, QueryLoad
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.specs import dataset, run_spec
 

@@ -11,7 +11,7 @@ from simulator.data.answer import Answer
 from simulator.data.ranges import RowRange, lane_range
 from simulator.protocol.folding import FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Registration, WorkerReport
-from simulator.protocol.spec import Clocking, LoadStage
+from simulator.protocol.pace import Clocking, LoadStage
 from tests.unit.control.run import (
     ANSWERS,
     PREFILL,

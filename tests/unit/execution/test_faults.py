@@ -16,7 +16,7 @@ from iotbench.measurements.shared.faults import Fault, Faults
 from simulator.errors import SetupError
 from simulator.protocol.events import Outcome, PhaseEvent
 from simulator.protocol.messages import Span, WorkerReport
-from simulator.protocol.spec import Clocking
+from simulator.protocol.pace import Clocking
 from tests.unit.execution.test_shell import CLUSTER, GIVEN, TARGET
 
 INSERT = PhaseEvent(phase="insert")

@@ -12,12 +12,12 @@ from simulator.load.ask import asker as asking
 from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import OneCaller
 from simulator.load.connecting import Stopped
-from simulator.load.pace import FASTEST, Pace
 from simulator.modules.contract import Session
 from simulator.modules.contract import session as contract_session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import MOST_ANSWERS, digest_of
+from simulator.protocol.pace import FASTEST, Pace
 from simulator.protocol.spec import FIRST_INSTANCE, Ask
 
 COUNT = (Aggregate(Function.COUNT),)

@@ -9,9 +9,9 @@ from simulator.errors import RunError
 from simulator.load.ask.asking import Turns
 from simulator.load.ask.callers import OneCaller, Persistence, callers_of
 from simulator.load.connections import Connections
-from simulator.load.pace import FASTEST, Pace
 from simulator.modules.null import NullSession
 from simulator.protocol.histogram import merge_histogram
+from simulator.protocol.pace import FASTEST, Pace
 from simulator.protocol.spec import FIRST_INSTANCE
 from tests.unit.load.test_asker import FIXED, VARYING, asker_over
 

@@ -12,13 +12,13 @@ from simulator.data.reader import DatasetReader
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
 from simulator.load.connecting import Stopped
-from simulator.load.pace import Pace
 from simulator.load.write import delivery, preparing
 from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.histogram import merge_histogram
+from simulator.protocol.pace import Pace
 from tests.unit import specs
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")

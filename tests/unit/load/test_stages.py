@@ -14,12 +14,11 @@ from simulator.load import meter as metering
 from simulator.load.ask.callers import OneCaller
 from simulator.load.connecting import Stopped
 from simulator.load.meter import Meter, StageMeter
-from simulator.load.pace import Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import BATCH
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.histogram import merge_histogram
-from simulator.protocol.spec import Clocking, LoadStage
+from simulator.protocol.pace import Clocking, LoadStage, Pace, Timetable, paces_of
 from tests.unit.load.test_asker import Scripted, always_1, asker_over, clock_of
 from tests.unit.load.test_sender import Database, reader
 from tests.unit.load.test_sender_in_flight import Database as InFlight

@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from simulator.load import pace as pacing
 from simulator.load.ask import asker as asking
 from simulator.load.ask import asking as turning
 from simulator.load.ask.asking import Turns, order_turns
 from simulator.load.ask.callers import OneCaller
 from simulator.load.connecting import Stopped
-from simulator.load.pace import Pace
 from simulator.modules.contract import session as contract_session
+from simulator.protocol import pace as pacing
 from simulator.protocol.histogram import merge_histogram
+from simulator.protocol.pace import Pace
 from tests.unit.load.test_asker import FIXED, VARYING, Clock, Scripted, asker_over
 
 

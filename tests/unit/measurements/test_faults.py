@@ -14,7 +14,7 @@ from iotbench.measurements.shared.stages import (
     stage_problems,
 )
 from simulator.protocol.messages import MOST_STAGES
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import LoadStage
 from tests.unit.measurements.options import changed
 from tests.unit.measurements.test_plan import DEFAULTS, problems_of, runs_of
 from tests.unit.measurements.test_query_plan import OPTIONS, asked

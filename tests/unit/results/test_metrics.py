@@ -9,11 +9,11 @@ from iotbench.results.metrics import insert_metrics, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.durations import encode_durations
-from simulator.load.pace import Pace, Timetable
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import Outcome
 from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WorkerReport
+from simulator.protocol.pace import Pace, Timetable
 from tests.fuzzing import try_cases
 from tests.unit.output.terminal.made import histogram, outcome, stored, worker
 

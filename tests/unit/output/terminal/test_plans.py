@@ -10,7 +10,8 @@ from iotbench.output.terminal.plans import plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Clocking, InsertTask
+from simulator.protocol.pace import Clocking
+from simulator.protocol.spec import InsertTask
 from tests.unit.output.terminal import made
 from tests.unit.specs import run_spec
 

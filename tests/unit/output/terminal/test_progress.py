@@ -16,7 +16,8 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
-from simulator.protocol.spec import Clocking, QueryLoad, Work
+from simulator.protocol.pace import Clocking
+from simulator.protocol.spec import QueryLoad, Work
 from tests.unit.output.terminal.made import outcome, worker
 
 

@@ -19,7 +19,7 @@ from simulator.errors import ConfigError
 from simulator.load.durations import encode_durations
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, StageTimes
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.pace import LoadStage
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.terminal.made import MS, outcome, result, run, worker
 

@@ -1,4 +1,4 @@
-"""The schedule of a worker: the due times of its batches or queries, and the end."""
+"""The pace of a run, and the schedule of a worker that follows from it: due times, and the end."""
 
 import math
 import threading
@@ -10,13 +10,56 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
+from simulator.frozen import Frozen
 from simulator.protocol.arrivals import NEVER_NS
-from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
 _MOST_UNSENT = 1 << 17
 """Maximum number of due times kept for a pace: at too high a rate, billions are unsent."""
+
+
+class LoadStage(Frozen):
+    """A part of a run: workers 0 to `workers` - 1 are active, and the other workers wait."""
+
+    workers: int = Field(ge=1)
+    duration_s: float = Field(gt=0)
+    rate_per_s: float = Field(default=0.0, ge=0)
+    """Rate of all active workers together, in rows or queries; 0: the rate of the run."""
+
+
+class Clocking(Frozen):
+    """The limits of a run's measured part, and the rates of its workers."""
+
+    duration_s: float = 0.0
+    """Maximum length of the measured part; 0: no limit.
+
+    If queries are asked one after the other, it is the maximum for each query. With stages, it is
+    the sum of the lengths of the stages."""
+    warmup_s: float = 0.0
+    """Length of the warm-up; the load due in it is not measured."""
+    warmup_until_steady_s: float = 0.0
+    """Maximum length of a warm-up that ends once the rate of all workers is steady.
+
+    0: `warmup_s` is the length of the warm-up."""
+    rows_per_s: float = 0.0
+    """Rate of all workers that write rows; 0: as fast as possible."""
+    queries_per_s: float = 0.0
+    """Rate of all workers that ask queries; 0: as fast as possible."""
+    stages: tuple[LoadStage, ...] = ()
+    """Stages after the warm-up, repeated for each query; empty: all workers are always active."""
+
+    @property
+    def warm_s(self) -> float:
+        """Maximum length of the warm-up."""
+        return self.warmup_s or self.warmup_until_steady_s
+
+    def multiply(self, weight: int) -> "Clocking":
+        """Return the clocking of a query type with a weight, by which the rates are multiplied."""
+        stages = (s.model_copy(update={"rate_per_s": s.rate_per_s * weight}) for s in self.stages)
+        rate = self.queries_per_s * weight
+        return self.model_copy(update={"queries_per_s": rate, "stages": tuple(stages)})
 
 
 @dataclass(frozen=True, slots=True)
