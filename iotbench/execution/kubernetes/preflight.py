@@ -43,15 +43,6 @@ class VisibleObjects:
     """Permissions that the user does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """A reason why the runs may fail or mislead, found before the first one."""
-
-    text: str
-    refuses: bool = False
-    """True if the run cannot start."""
-
-
 def groups_of(manifests: str) -> list[PodGroup]:
     """Return the pods of rendered manifests."""
     jobs = yaml.load_all(manifests, Loader=yaml.CSafeLoader)
@@ -74,33 +65,24 @@ def expect(
 
     `inside`: the database may be in the cluster.
     """
-    found = [*find_obstacles(name, seen, groups, inside=inside)]
-    if problems := [each.text for each in found if each.refuses]:
-        raise SetupError("\n".join(problems))
-    return [each.text for each in found]
-
-
-def find_obstacles(
-    name: str, seen: VisibleObjects, groups: Sequence[PodGroup], *, inside: bool
-) -> Iterator[Obstacle]:
-    """Yield the problems of the pods of a run in a namespace."""
-    problem = next(_check_namespace(name, seen.namespace), None)
-    if problem:
-        yield problem
-        return
+    _expect_namespace(name, seen.namespace)
+    problems: list[str] = []
+    warnings: list[str] = []
     if seen.missing:
-        yield Obstacle(
+        problems.append(
             f"permissions are missing in namespace {name}:\n  "
             + "\n  ".join(seen.missing)
-            + "\ndeployment/rbac.yaml grants the permissions that a run needs",
-            refuses=True,
+            + "\ndeployment/rbac.yaml grants the permissions that a run needs"
         )
     for quota in seen.quotas or ():
-        yield from _check_quota(quota, groups)
+        for text, refuses in _check_quota(quota, groups):
+            (problems if refuses else warnings).append(text)
+    if problems:
+        raise SetupError("\n".join(problems))
     if seen.nodes is not None:
-        yield from _check_room(seen.nodes, groups)
-    if seen.nodes is not None and inside:
-        yield from _check_separation(seen.nodes, groups)
+        warnings += _check_room(seen.nodes, groups)
+        warnings += _check_separation(seen.nodes, groups) if inside else ()
+    return warnings
 
 
 def database_nodes(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> list[str]:
@@ -113,27 +95,23 @@ def database_nodes(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> list[
     ]
 
 
-def _check_namespace(name: str, namespace: Object | None) -> Iterator[Obstacle]:
-    if namespace is None:
-        return
-    if not namespace:
-        yield Obstacle(
+def _expect_namespace(name: str, namespace: Object | None) -> None:
+    if namespace == {}:
+        raise SetupError(
             f"namespace {name} does not exist: choose another with --namespace, or create it with"
-            f" `kubectl create namespace {name}`",
-            refuses=True,
+            f" `kubectl create namespace {name}`"
         )
-    elif namespace.get("status", {}).get("phase") == "Terminating":
-        text = f"namespace {name} is being deleted: choose another with --namespace"
-        yield Obstacle(text, refuses=True)
+    if namespace and namespace.get("status", {}).get("phase") == "Terminating":
+        raise SetupError(f"namespace {name} is being deleted: choose another with --namespace")
 
 
-def _check_separation(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
+def _check_separation(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[str]:
     """Yield a warning if nothing keeps workers off the nodes of the database."""
     reserved = _find_reserved(groups)
     apart = all("podAntiAffinity" in group.spec.get("affinity", {}) for group in groups)
     if reserved and not apart and not database_nodes(nodes, groups):
         labels = " or ".join(f"{key}={value}" for key, value in reserved)
-        yield Obstacle(
+        yield (
             f"no node has the label {labels}: workers may run beside the database, and compete with"
             " it for CPU; label the database's nodes, or set database_pods of the target"
         )
@@ -171,10 +149,10 @@ def _labels_of(node: Object) -> dict[str, str]:
 # --- quotas -------------------------------------------------------------------------------------
 
 
-def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
-    """Yield each resource of a quota that is too small for the pods.
+def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[tuple[str, bool]]:
+    """Yield each resource of a quota that is too small, and whether the run cannot start.
 
-    They cannot start if the whole quota is too small; what others use of it may become free.
+    It cannot if the whole quota is too small; what others use of it may become free.
     """
     spec, used = quota["spec"], quota.get("status", {}).get("used", {})
     if spec.get("scopes") or spec.get("scopeSelector"):  # it may not apply to the pods
@@ -189,11 +167,11 @@ def _check_quota(quota: Object, groups: Sequence[PodGroup]) -> Iterator[Obstacle
         fit = int(
             (whole - taken - each.get(COLLECTOR, 0.0)) / (each.get(WORKER) or needed) + _ROUNDING
         )
-        yield Obstacle(
+        text = (
             f"quota {quota['metadata']['name']} of the namespace has {resource}={hard}{uses}:"
-            f" {_describe_fit(fit, groups)}; {_REMEDY}, or have the quota raised",
-            refuses=needed > whole,
+            f" {_describe_fit(fit, groups)}; {_REMEDY}, or have the quota raised"
         )
+        yield text, needed > whole
 
 
 def _quota_cost(pod: Object, resource: str) -> float:
@@ -228,7 +206,7 @@ def _describe_fit(fit: int, groups: Sequence[PodGroup]) -> str:
 # --- room on nodes ------------------------------------------------------------------------------
 
 
-def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[Obstacle]:
+def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator[str]:
     """Yield a warning if the nodes are too few or too small, even without other pods.
 
     An autoscaler may add nodes, so the run is not refused.
@@ -237,7 +215,7 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
     for group in groups:
         able[group.part] = [node for node in nodes if _may_take(node, group.spec)]
         if not able[group.part]:
-            yield Obstacle(
+            yield (
                 f"no node may take the {group.part}: each is reserved for the database, cordoned,"
                 f" not ready, tainted or not selected; see --set {group.part}.nodeSelector and"
                 f" {group.part}.tolerations"
@@ -247,17 +225,16 @@ def _check_room(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> Iterator
     if not (collector and workers and all(able.values())):
         return
     alone = {_name_of(node): _count_fitting(node, workers.spec) for node in able[WORKER]}
-    places = [node for node in able[COLLECTOR] if _count_fitting(node, collector.spec)]
-    lost = [
-        alone[_name_of(node)] - _count_fitting(node, workers.spec, beside=collector.spec)
-        for node in places
-        if _name_of(node) in alone
-    ]
-    least = 0 if len(lost) < len(places) else min(lost, default=0)
-    fit = sum(alone.values()) - least
+    beside = {
+        _name_of(node): _count_fitting(node, workers.spec, beside=collector.spec)
+        for node in able[COLLECTOR]
+        if _count_fitting(node, collector.spec)
+    }
+    lost = [alone[name] - fit if name in alone else 0 for name, fit in beside.items()]
+    fit = sum(alone.values()) - min(lost, default=0)
     if fit < workers.count:
         cpu, memory = (_sum_resources(workers.spec, name) for name in ("cpu", "memory"))
-        yield Obstacle(
+        yield (
             f"{counted(len(alone), 'node')} may take workers, of {cpu:g} CPU and"
             f" {memory / 2**30:.3g} GiB each: {_describe_fit(fit, groups)}, even if no other"
             f" pod is there; {_REMEDY}, or add nodes"
@@ -295,9 +272,10 @@ def _may_take(node: Object, pod: Object) -> bool:
 
 def _matches(node: Object, term: Object) -> bool:
     """Return whether a node matches a term of a node affinity."""
-    fields = {"metadata.name": _name_of(node)}
-    return all(_holds(rule, _labels_of(node)) for rule in term.get("matchExpressions", ())) and all(
-        _holds(rule, fields) for rule in term.get("matchFields", ())
+    rules, fields = term.get("matchExpressions", ()), term.get("matchFields", ())
+    name = {"metadata.name": _name_of(node)}
+    return all(_holds(rule, _labels_of(node)) for rule in rules) and all(
+        _holds(rule, name) for rule in fields
     )
 
 
