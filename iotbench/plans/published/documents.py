@@ -1,6 +1,6 @@
 """The published results of the reference documents, as data: systems, figures and claims.
 
-`documents/NAME.yaml` holds the figures and claims, each with the name of its statement.
+`documents/NAME.yaml` holds the figures and claims.
 `plans/NAME-SIZE.yaml` holds the plan that measures them. A published number is written as a
 quotation of the document with the number in brackets, so that the origin of each number is known.
 """
@@ -74,8 +74,6 @@ def _parse_published(text: Any) -> Any:
 class PublishedFigure(Record):
     """A figure of the document, with the setting and the measure that reproduce it."""
 
-    row: str
-    """Name of the statement, shared by all figures and claims about the statement; not printed."""
     title: str
     setting: str
     settings: dict[str, str] = Field({})
@@ -160,7 +158,6 @@ class Gain(Record):
 class Scaling(Record):
     """The matrix of the document: rates by number of nodes and size of a node."""
 
-    row: str
     setting: str
     by_nodes: dict[int, str] = Field({})
     """Minimum number of nodes -> setting, for modules that were measured with all settings."""
@@ -175,7 +172,6 @@ class Scaling(Record):
 class Unexamined(Record):
     """A statement of the document that no plan measures."""
 
-    row: str
     text: str
     quote: str = ""
     """Quotation from the document with a number of the statement."""
@@ -187,7 +183,6 @@ class Unexamined(Record):
 class DocumentClaim(Record):
     """A statement of the document, as a relation: `largest_first`, `within` or `gain`."""
 
-    row: str
     text: str
     quote: str = ""
     """Quotation from the document with a number of the statement; empty: the statement has no

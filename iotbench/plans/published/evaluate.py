@@ -145,7 +145,6 @@ class Experiment:
         if target and not values:
             reason = self._measurements.why_not(target, setting, figure.measure)
         return FigureLine(
-            row=figure.row,
             title=figure.title,
             setting=setting,
             measure=figure.measure,
@@ -240,7 +239,7 @@ class Experiment:
 
 def _record(claim: DocumentClaim | Unexamined, **found: Any) -> ClaimRecord:
     """Return the record of a claim with the findings."""
-    shared = {name: getattr(claim, name) for name in ("row", "text", "quote", "question")}
+    shared = {name: getattr(claim, name) for name in ("text", "quote", "question")}
     return ClaimRecord(**shared, **found)
 
 
@@ -304,10 +303,7 @@ def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
         )
         for step in steps(cells)
     )
-    return Matrix(
-        row=scaling.row, setting=scaling.setting, measure=scaling.measure,
-        cells=tuple(cells), gains=gains,
-    )  # fmt: skip
+    return Matrix(setting=scaling.setting, measure=scaling.measure, cells=tuple(cells), gains=gains)
 
 
 def claims_of_gains(

@@ -62,8 +62,8 @@ def _draw_figures(lines: Sequence[FigureLine]) -> Table:
     for title in ("Document", "Ours", "Spread", *["Of best"] * ranked):
         table.add_column(title, justify="right", overflow="fold")
     table.add_column("Verdict", overflow="fold")
-    figures = groupby(lines, key=lambda line: (line.row, line.title, line.unit))
-    for (_, title, unit), systems in figures:
+    figures = groupby(lines, key=lambda line: (line.title, line.unit))
+    for (title, unit), systems in figures:
         table.add_section()
         table.add_row(f"{title}, {unit}".rstrip(", "))
         shown = list(systems)
@@ -111,7 +111,7 @@ def sort_claims(claims: Sequence[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
 def _list_claims(title: str, claims: Sequence[ClaimRecord]) -> Iterator[str]:
     yield ""
     yield f"{title}:"
-    for _, alike in groupby(claims, key=lambda claim: (claim.row, claim.text)):
+    for _, alike in groupby(claims, key=lambda claim: claim.text):
         records = list(alike)
         yield claim_title(records[0])
         absent = []

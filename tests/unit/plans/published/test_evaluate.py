@@ -14,7 +14,7 @@ from iotbench.plans.measures import _OF_ITEMS, measures_of
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document, DocumentClaim, Scaling
 from iotbench.plans.published.evaluate import Experiment
-from iotbench.plans.published.record import Reproduction
+from iotbench.plans.published.record import ClaimRecord, Reproduction
 from iotbench.plans.published.tables import format_record
 from iotbench.plans.record import Curve, CurvePoint
 from simulator.modules.sqlite import SqliteOptions
@@ -33,30 +33,30 @@ DOCUMENT = Document.model_validate(
             "Gone": {"modules": ["splunk"]},
         },
         "figures": [
-            {"row": "M1", "title": "batches", "setting": "bulk", "measure": "rows_per_s",
+            {"title": "batches", "setting": "bulk", "measure": "rows_per_s",
              "published": {
                  "Lite": "Lite [1,000] rows", "Quick": "Quick [5000]", "Gone": "Gone [70]"}},
-            {"row": "M2", "title": "values", "setting": "values", "measure": "bytes_per_s",
+            {"title": "values", "setting": "values", "measure": "bytes_per_s",
              "unit": "MB/s",
              "published": {"Lite": "only [0.4] MB/s of them"}},
-            {"row": "M3", "title": "size", "setting": "bulk", "measure": "bytes_per_row",
+            {"title": "size", "setting": "bulk", "measure": "bytes_per_row",
              "lower_is_better": True, "percent_of": "Lite",
              "settings": {"Lite": "single"}, "published": {"Gone": "Gone [950] %"}},
         ],
         "claims": [
-            {"row": "M4", "text": "batches are faster", "quote": "ten times", "largest_first": [
+            {"text": "batches are faster", "quote": "ten times", "largest_first": [
                 {"setting": "bulk", "measure": "rows_per_s"},
                 {"setting": "single", "measure": "rows_per_s"}]},
-            {"row": "M5", "text": "values lists are slower", "of": ["Lite", "Gone"],
+            {"text": "values lists are slower", "of": ["Lite", "Gone"],
              "largest_first": [
                 {"setting": "bulk", "measure": "rows_per_s"},
                 {"setting": "values", "measure": "rows_per_s"}]},
-            {"row": "M6", "text": "Lite is faster than Gone", "largest_first": [
+            {"text": "Lite is faster than Gone", "largest_first": [
                 {"setting": "bulk", "measure": "rows_per_s", "system": "Lite"},
                 {"setting": "bulk", "measure": "rows_per_s", "system": "Gone"}]},
         ],
         "out_of_reach": [
-            {"row": "M7", "text": "it scales to 3 nodes", "quote": "on 3 nodes",
+            {"text": "it scales to 3 nodes", "quote": "on 3 nodes",
              "reason": "needs three nodes"}],
     }
 )  # fmt: skip
@@ -115,17 +115,24 @@ def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
 def test_a_claim_is_examined_wherever_its_sides_were_measured():
     claims = experiment().claims()
 
-    assert [(claim.row, claim.system, claim.target, claim.seen) for claim in claims] == [
-        ("M4", "Lite", "lite", Seen.SEEN),
-        ("M4", "", "plain", Seen.SEEN),
-        ("M5", "Lite", "lite", Seen.NOT_HAD),
-        ("M5", "Gone", "", Seen.NOT_HAD),
-        ("M6", "", "", Seen.NOT_HAD),
-        ("M7", "", "", Seen.NOT_HAD),
+    assert [(claim.text, claim.system, claim.target, claim.seen) for claim in claims] == [
+        ("batches are faster", "Lite", "lite", Seen.SEEN),
+        ("batches are faster", "", "plain", Seen.SEEN),
+        ("values lists are slower", "Lite", "lite", Seen.NOT_HAD),
+        ("values lists are slower", "Gone", "", Seen.NOT_HAD),
+        ("Lite is faster than Gone", "", "", Seen.NOT_HAD),
+        ("it scales to 3 nodes", "", "", Seen.NOT_HAD),
     ]
     assert claims[2].reason == "no option use_values_lists"
     assert claims[4].reason == "Gone not measured"
     assert claims[0].sides[0].published == 1000
+
+
+def test_a_record_of_an_earlier_version_with_keys_of_statements_is_read():
+    (claim, *_) = experiment().claims()
+
+    earlier = ClaimRecord.model_validate(claim.model_dump() | {"row": "A1"})
+    assert earlier.model_dump() == claim.model_dump()
 
 
 def test_what_could_not_be_measured_is_named_with_the_reason():
@@ -142,7 +149,7 @@ def test_a_claim_may_compare_ratios_to_another_setting():
         {"setting": "single", "over": "bulk", "measure": "timed_s", "system": "Lite"},
         {"setting": "single", "over": "values", "measure": "timed_s", "system": "Lite"},
     ]
-    claim = DocumentClaim.model_validate({"row": "M9", "text": "differs", "largest_first": terms})
+    claim = DocumentClaim.model_validate({"text": "differs", "largest_first": terms})
     found = experiment()
     document = DOCUMENT.model_copy(update={"claims": (claim,)})
     (record, _) = Experiment(document, CANDIDATES, found.refused, found.measured).claims()
@@ -231,7 +238,7 @@ def test_a_search_is_printed_with_its_curve():
 
 
 def test_clusters_are_compared_by_nodes_and_size():
-    scaling = Scaling(row="M8", setting="bulk", measure="rows_per_s")
+    scaling = Scaling(setting="bulk", measure="rows_per_s")
     document = DOCUMENT.model_copy(update={"scaling": scaling})
     found = experiment()
     sized = [replace(each, node_size=each.name.upper()) for each in CANDIDATES]
@@ -258,7 +265,7 @@ def test_clusters_are_compared_by_nodes_and_size():
 )
 def test_a_cluster_is_measured_with_the_setting_for_its_nodes(by_nodes, setting, mean):
     """`lite` has one node; where one of the settings cannot be measured, none is taken."""
-    scaling = Scaling(row="M8", setting="bulk", by_nodes=by_nodes, measure="rows_per_s")
+    scaling = Scaling(setting="bulk", by_nodes=by_nodes, measure="rows_per_s")
     document = DOCUMENT.model_copy(update={"scaling": scaling})
     found = replace(experiment(), document=document, candidates=CANDIDATES[:1])
     (cell,) = found.matrix().cells
