@@ -8,13 +8,22 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded
-from simulator.data.query import Aggregate, AggregateQuery, Function, Statement, outputs
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    OneOf,
+    Selection,
+    Statement,
+    outputs,
+)
 from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE
 from simulator.modules.graphite.wire import Carbon, CarbonError, NothingSent
+from simulator.modules.shared.metrics.rollups import COUNT_ROWS
 from tests.contract import devices
 from tests.contract.devices import QUERIES, TABLE, encoded, stored
 from tests.contract.harness import ask
@@ -83,22 +92,28 @@ def test_a_text_of_the_users_own_fills_columns_by_its_targets(graphite):
 
 
 @SERVER
-def test_pickles_and_lines_say_the_same(graphite, open_graphite):
+def test_pickles_and_lines_say_the_same_of_a_tag_with_a_dot_and_a_slash(graphite, open_graphite):
     assert graphite.insert_mode(BATCH) == BATCH
     assert open_graphite(pickle=True).insert_mode(BATCH) == PICKLE
     assert open_graphite(pickle=True).insert_mode(SINGLE) == SINGLE
     graphite.create([TABLE], 10)
     batch = readings(3000)
-    for mode, device in ((BATCH, b"lines"), (PICKLE, b"pickles")):
-        named = Block(TABLE, 0, batch.rows, {
-            **batch.data, "device_id": Coded(np.zeros(3000, np.int64), np.array([device]))
+    named = {BATCH: "v1.5/lines", PICKLE: "v1.5/pickles"}
+    for mode, device in named.items():
+        block = Block(TABLE, 0, batch.rows, {
+            **batch.data, "device_id": Coded(np.zeros(3000, np.int64), np.array([device.encode()]))
         })  # fmt: skip
         with graphite.connect() as session:
-            session.send(encoded(session, named, mode))
+            session.send(encoded(session, block, mode))
     graphite.visible([TABLE])
     with graphite.connect() as session:
         found = session.run(graphite.render(QUERIES["temperature-stats-per-device"]))
-    assert sorted(found) == [(device, 1499.5, 2999 / 4, 0.0) for device in ("lines", "pickles")]
+        chosen = Selection(one_of=(OneOf("device_id", (named[PICKLE],)),))
+        (counted,) = session.run(
+            graphite.render(AggregateQuery(TABLE, COUNT_ROWS, selection=chosen))
+        )
+    assert sorted(found) == [(device, 1499.5, 2999 / 4, 0.0) for device in named.values()]
+    assert counted == (3000,)
 
 
 @SERVER

@@ -102,7 +102,8 @@ class Graphite(HttpDatabase[GraphiteSession]):
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",
             "Fields are numbers, stored as doubles: integers beyond 2**53 are an error.",
-            "Tags and names have ASCII letters, digits, - and _ only; a tag is never NULL.",
+            "Names have ASCII letters, digits, - and _ only.",
+            "Tags also have . and /, which are ~ and + in paths; a tag is never NULL.",
             "Times are whole seconds in the past, no longer ago than retention_s.",
             "Nothing is deleted: a table created again has other paths, and old files remain.",
             "The server does not report its size on disk.",

@@ -20,6 +20,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Table
 from simulator.modules.contract import Unsupported
+from simulator.modules.graphite.wire import ESCAPED, STORED
 from simulator.modules.shared.metrics.points import PointSeries, fields, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 
@@ -82,10 +83,11 @@ def _select_nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
     """Return the nodes of a path that select series by their tags."""
     known = {each.column: each.values for each in one_of}
     for value in (value for values in known.values() for value in values):
-        if value.strip(LETTERS):
+        if value.strip(LETTERS + ESCAPED):
             raise Unsupported(f"no tag can be {value!r}")
     wanted = (known.get(tag.name, ("*",)) for tag in table.tags)
-    return [values[0] if len(values) == 1 else f"{{{','.join(values)}}}" for values in wanted]
+    nodes = [values[0] if len(values) == 1 else f"{{{','.join(values)}}}" for values in wanted]
+    return [node.translate(str.maketrans(ESCAPED, STORED)) for node in nodes]
 
 
 def span_of(table: Table, retention_s: int, selection: Selection) -> str:
@@ -145,4 +147,5 @@ def series(
 def tags_of(prefix: str, table: Table, item: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tags of a series, which are the nodes between generation and field."""
     nodes = str(item["tags"]["name"]).removeprefix(prefix).split(".")[2:-1]
-    return {tag.name: tag_value(tag, node) for tag, node in zip(table.tags, nodes, strict=True)}
+    values = (node.translate(str.maketrans(STORED, ESCAPED)) for node in nodes)
+    return {tag.name: tag_value(tag, value) for tag, value in zip(table.tags, values, strict=True)}

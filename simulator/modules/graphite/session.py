@@ -25,6 +25,7 @@ from simulator.modules.contract import (
 )
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.wire import (
+    ESCAPED,
     LENGTH,
     LINES,
     MESSAGE_BYTES,
@@ -49,8 +50,8 @@ _LIMITS = Limits(
     product="Graphite",
     letters=queries.LETTERS,
     large_integers=False,
-    more_in_tags="",
-    allowed="ASCII letters, digits, - and _",
+    more_in_tags=ESCAPED,
+    allowed="ASCII letters, digits, - and _, and . and / in tags",
     finer="--tick-ms 1000 and a --start-time give whole seconds",
 )
 

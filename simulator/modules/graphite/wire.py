@@ -24,6 +24,8 @@ MESSAGE_BYTES = 1 << 20
 LENGTH = "length of the path"
 """Name of the values of `path_lengths`, which `pickles` requires in addition to the columns."""
 LINES = Frame(b"", b"", b"")
+ESCAPED, STORED = "./", "~+"
+"""Characters in the value of a tag that would divide a path or a file's name -> as stored."""
 _BUFFER_BYTES = 1 << 17
 _CHUNK = 1 << 16
 
@@ -79,7 +81,7 @@ class Carbon:
 
 def lines(table: Table, begin: str) -> Points:
     """Return the encoder of `path value time` lines."""
-    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
+    pieces = _pieces(table)
     time = pieces[table.time.name]
     points = [
         PointFormat(
@@ -89,6 +91,17 @@ def lines(table: Table, begin: str) -> Points:
         for field in fields(table)
     ]
     return Points(points, LINES)
+
+
+def _pieces(table: Table) -> dict[str, PointPiece]:
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
+    texts = (tag.name for tag in table.tags if tag.type is Type.TEXT)
+    return pieces | {name: PointPiece(name, _write_node) for name in texts}
+
+
+def _write_node(texts: Array) -> Written:
+    stored = texts.tobytes().translate(bytes.maketrans(ESCAPED.encode(), STORED.encode()))
+    return as_text(Type.TEXT)(np.frombuffer(stored, texts.dtype))
 
 
 def _path(
@@ -108,7 +121,7 @@ def pickles(table: Table, begin: str) -> Points:
     https://docs.python.org/3/library/pickletools.html: X begins a length and a text, J an integer
     of 4 bytes, G a double; the byte 134 makes a tuple of two.
     """
-    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
+    pieces = _pieces(table)
     when = PointPiece(table.time.name, _binary("<i4"))
     doubles = {kind: _binary(">f8") for kind in Type}
     points = []
