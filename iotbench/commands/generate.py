@@ -98,8 +98,9 @@ class _Options(RowOptions, _File):
 def generate(*, options: _Options) -> None:
     """Write generated rows in the format of a database.
 
-    The same options give the same bytes. `insert --data FILE --format F` inserts a file as it is
-    and verifies it by its manifest; the databases' own tools can read it too.
+    With --start-time, the same options give the same bytes. `insert --data FILE --data-format F`
+    inserts a file as it is and verifies it by its manifest; the databases' own tools can read it
+    too.
     """
     problems = options.problems()
     if options.num_inserts is not None and class_of(options.workload).has_end:

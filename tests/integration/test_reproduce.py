@@ -156,9 +156,13 @@ def test_the_loose_index_scan_finds_the_newest_row_of_each_device(folder: Comman
 
 
 EXACT = {
-    "devops": {"I05", "I02"},
-    "ingress": {"Q06"},
-    "cratedb": {"C16"},
+    "devops": {
+        "one host has 19,440 points in 6 hours",
+        "one host has 77,760 points in a day",
+        "the same seed gives the same rows and answers on each database (all equal to the truth)",
+    },
+    "ingress": {"all rows are there afterwards"},
+    "cratedb": {"every acknowledged row is stored (a failed batch is never counted)"},
 }
 """Document -> claims that follow from the rows alone, whatever the machine."""
 
@@ -176,7 +180,7 @@ def expect_repeated(done: Finished, name: str, target: str) -> None:
     claims = [claim for claim in record["claims"] if claim["target"] == target]
     measured = [claim for claim in claims if claim["seen"] != "not measured"]
     exact = {
-        claim["row"]: claim["seen"] for claim in measured if claim["row"] in EXACT.get(name, ())
+        claim["text"]: claim["seen"] for claim in measured if claim["text"] in EXACT.get(name, ())
     }
     assert exact == dict.fromkeys(EXACT.get(name, ()), "seen")
 
@@ -266,8 +270,9 @@ def test_client_and_server_are_measured_where_the_plan_says_so(
     done = folder.finish(start(folder, "nosql"), within_s=120)
 
     assert done.code == 0, done.err
-    lines = {line["title"]: line for line in done.json["lines"] if line["row"] == "D17"}
-    assert {line["setting"] for line in lines.values()} == {"slim-transaction"}
+    lines = {
+        line["title"]: line for line in done.json["lines"] if line["setting"] == "slim-transaction"
+    }
     for part in ("server", "client"):
         cores, memory = (lines[f"slim, transactions, {of} of the {part}"]
                          for of in ("CPU", "memory"))  # fmt: skip
