@@ -2,6 +2,7 @@
 # Builds the image of command line, collector and workers with docker, podman or buildah. Variables, all optional:
 #   IMAGE      its name; include the registry to push it
 #   BASE       the base image (see the Dockerfile)
+#   HELM       an image with /usr/bin/helm (see the Dockerfile)
 #   ARCHIVE    also write the image to this file
 #   BUILDER    docker, podman or buildah; default: the first that works
 #   PIP_CONF   a pip.conf, for a package mirror or proxy
@@ -30,6 +31,7 @@ fi
 set -- --build-arg "VERSION=$version" --build-arg "REVISION=$revision"
 [ -z "${SOURCE:-}" ] || set -- "$@" --build-arg "SOURCE=$SOURCE"
 [ -z "${BASE:-}" ] || set -- "$@" --build-arg "BASE=$BASE"
+[ -z "${HELM:-}" ] || set -- "$@" --build-arg "HELM=$HELM"
 [ -z "${PIP_CONF:-}" ] || set -- "$@" --secret "id=pip.conf,src=$PIP_CONF"
 [ -z "${CA:-}" ] || set -- "$@" --secret "id=ca.crt,src=$CA"
 echo "building $name with $builder" >&2

@@ -1,3 +1,8 @@
+{{/* Not empty for the CronJob. The runs that it starts may have the same values. */}}
+{{- define "bench.nightly" -}}
+{{- if and .Values.nightly.enabled (not .Values.run.id) }}true{{ end -}}
+{{- end }}
+
 {{- define "bench.name" -}}
 bench-{{ .Values.run.id }}
 {{- end }}
@@ -14,9 +19,10 @@ bench-{{ .Values.run.id }}
 
 {{/* (list $ component) -> the labels that select the pods of one run. */}}
 {{- define "bench.selector" -}}
-{{- $root := first . -}}
 app.kubernetes.io/component: {{ last . }}
-iot-bench/run: {{ $root.Values.run.id | quote }}
+{{- with (first .).Values.run.id }}
+iot-bench/run: {{ . | quote }}
+{{- end }}
 {{- end }}
 
 {{/* (list $ component) -> the labels of every object; quoted, since YAML may read an id as a number. */}}
@@ -27,9 +33,11 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 {{ include "bench.selector" . }}
+{{- if $root.Values.run.id }}
 iot-bench/sweep: {{ $root.Values.run.sweep | quote }}
 iot-bench/owner: {{ $root.Values.run.owner | quote }}
 iot-bench/target: {{ include "bench.labelValue" $root.Values.run.target | quote }}
+{{- end }}
 {{- with $root.Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}

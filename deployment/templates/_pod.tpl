@@ -10,13 +10,7 @@
 {{- $reads := or (eq $component "worker") (eq (int $values.workers) 0) $values.run.collectorReads -}}
 {{- $claim := ternary $values.run.volumeClaim "" $reads -}}
 metadata:
-  labels:
-    {{- $labels := include "bench.labels" (list $root $component) | fromYaml }}
-    {{- mergeOverwrite $labels ($values.podLabels | default dict) | toYaml | nindent 4 }}
-  {{- with mergeOverwrite (dict) $values.commonAnnotations $values.podAnnotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+  {{- include "bench.podMetadata" (list $root $component) | nindent 2 }}
 spec:
   restartPolicy: Never
   # Both stop at SIGTERM; an aborted run should end soon.
@@ -26,30 +20,11 @@ spec:
   {{- with $values.serviceAccount.name }}
   serviceAccountName: {{ . }}
   {{- end }}
-  {{- range list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "dnsConfig"
-        "hostAliases" "initContainers" }}
-  {{- if get $values . }}
-  {{- pick $values . | toYaml | nindent 2 }}
-  {{- end }}
-  {{- end }}
-  {{- with $values.image.pullSecrets }}
-  imagePullSecrets:
-    {{- range . }}
-    - name: {{ . }}
-    {{- end }}
-  {{- end }}
-  {{- with $own.nodeSelector }}
-  nodeSelector:
+  {{- with $values.initContainers }}
+  initContainers:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with $own.tolerations }}
-  tolerations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with include "bench.affinity" (list $root ($own.affinity | default dict)) }}
-  affinity:
-    {{- . | nindent 4 }}
-  {{- end }}
+  {{- include "bench.placement" (list $root $own) | nindent 2 }}
   {{- if and $values.topologySpreadConstraints (eq $component "worker") }}
   topologySpreadConstraints:
     {{- range $values.topologySpreadConstraints }}
@@ -58,10 +33,6 @@ spec:
           {{- include "bench.selector" (list $root $component) | nindent 10 }}
       {{- toYaml . | nindent 6 }}
     {{- end }}
-  {{- end }}
-  {{- with $values.podSecurityContext }}
-  securityContext:
-    {{- toYaml . | nindent 4 }}
   {{- end }}
   containers:
     - name: {{ $component }}
@@ -142,6 +113,40 @@ spec:
         readOnly: true
     {{- end }}
     {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
+{{- end }}
+
+{{/* (list $ component) -> the metadata of a pod. */}}
+{{- define "bench.podMetadata" -}}
+{{- $values := (first .).Values -}}
+labels:
+  {{- $labels := include "bench.labels" . | fromYaml }}
+  {{- mergeOverwrite $labels ($values.podLabels | default dict) | toYaml | nindent 2 }}
+{{- with mergeOverwrite (dict) $values.commonAnnotations $values.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* (list $ values-of-the-component) -> where a pod runs, from where it gets its image, and as whom. */}}
+{{- define "bench.placement" -}}
+{{- $root := first . -}}
+{{- $own := last . -}}
+{{- $fields := dict -}}
+{{- range list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "dnsConfig" "hostAliases" -}}
+  {{- $_ := set $fields . (get $root.Values .) -}}
+{{- end -}}
+{{- range list "nodeSelector" "tolerations" -}}
+  {{- $_ := set $fields . (get $own .) -}}
+{{- end -}}
+{{- $pullSecrets := list -}}
+{{- range $root.Values.image.pullSecrets }}{{ $pullSecrets = append $pullSecrets (dict "name" .) }}{{ end -}}
+{{- $_ := set $fields "imagePullSecrets" $pullSecrets -}}
+{{- $_ := set $fields "affinity" (include "bench.affinity" (list $root ($own.affinity | default dict)) | fromYaml) -}}
+{{- $_ := set $fields "securityContext" $root.Values.podSecurityContext -}}
+{{- range $name, $value := $fields -}}
+  {{- if not $value }}{{ $_ := unset $fields $name }}{{ end -}}
+{{- end -}}
+{{- with $fields }}{{ toYaml . }}{{ end -}}
 {{- end }}
 
 {{/* How long a Job may run without a command line that extends the time, and how long its pods and

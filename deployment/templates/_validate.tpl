@@ -2,7 +2,7 @@
      values.schema.json checks single values. */}}
 {{- define "bench.validate" -}}
 {{- $problems := concat
-    (include "bench.problems.run" . | splitList "\n")
+    (include (ternary "bench.problems.nightly" "bench.problems.run" (include "bench.nightly" . | not | not)) . | splitList "\n")
     (include "bench.problems.image" . | splitList "\n")
     (include "bench.problems.resources" . | splitList "\n")
     (include "bench.problems.pods" . | splitList "\n") | compact -}}
@@ -18,7 +18,7 @@
   {{- if not (get $run .) }}{{ $missing = append $missing (print "run." .) }}{{ end -}}
 {{- end -}}
 {{- with $missing }}
-{{ join ", " . }} must be set: start the run with run.py, which sets them
+{{ join ", " . }} must be set: start the run with run.py, which sets them, or set nightly.enabled
 {{- end }}
 {{- if and $run.spec (hasKey (fromJson $run.spec) "Error") }}
 run.spec must be a JSON object in a string, got {{ $run.spec | trunc 40 | quote }}
@@ -28,6 +28,19 @@ run.spec must be a JSON object in a string, got {{ $run.spec | trunc 40 | quote 
 {{- range include "bench.repeated" $named | fromJsonArray }}
 run.options and run.secretOptions name {{ . | quote }} more than once: keep one of them
 {{- end }}
+{{- end }}
+
+{{- define "bench.problems.nightly" -}}
+{{- $nightly := .Values.nightly -}}
+{{- range list "plan" "config" "values" -}}
+  {{- $text := get $nightly . -}}
+  {{- if or (hasKey (fromYaml $text) "Error") (and (eq . "plan") (not $text)) }}
+nightly.{{ . }} must be the text of a YAML file, got {{ $text | trunc 40 | quote }}: use --set-file nightly.{{ . }}=FILE
+  {{- end -}}
+{{- end -}}
+{{- if gt (len .Release.Name) 52 }}
+the name of the release is the name of a CronJob, which has at most 52 characters: choose a shorter name
+{{- end -}}
 {{- end }}
 
 {{- define "bench.problems.image" -}}

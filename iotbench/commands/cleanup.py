@@ -12,7 +12,7 @@ from iotbench.config.options.declared import option_like
 from iotbench.config.targets import config as configuration
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
-from iotbench.execution.kubernetes.release import find_sweeps, is_abandoned, remove
+from iotbench.execution.kubernetes.release import find_sweeps, has_ended, remove
 from iotbench.machine.lock import remove_free_locks
 from iotbench.machine.scratch import find_left_folders
 from iotbench.machine.streams import OutputError, say
@@ -135,7 +135,8 @@ def _clean_cluster(
     chosen = [
         sweep
         for sweep in found
-        if everything or (run_id.startswith(sweep.sweep) if run_id else is_abandoned(sweep.owner))
+        if everything
+        or (run_id.startswith(sweep.sweep) if run_id else has_ended(sweep.owner, cluster))
     ]
     for sweep in chosen:
         remove(cluster, helm, sweep.sweep)

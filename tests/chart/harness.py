@@ -13,7 +13,9 @@ CHART = Path(__file__).resolve().parents[2] / "deployment"
 RUN = CHART / "ci" / "run.yaml"
 """The values that the command line sets for a run."""
 RELEASE = "bench-20261121-071516-ab12"
-SCENARIOS = sorted(CHART.glob("ci/*-values.yaml"))
+NIGHTLY = CHART / "ci" / "nightly-values.yaml"
+"""The values of a CronJob, which is not a run."""
+SCENARIOS = sorted({*CHART.glob("ci/*-values.yaml")} - {NIGHTLY})
 KUBERNETES = "1.33.0"
 """Rendering does not ask a cluster for its version."""
 
@@ -32,8 +34,8 @@ class Helm:
             [self._program, *arguments], input=given, capture_output=True, text=True, check=False
         )
 
-    def lint(self, values: Path):
-        return self._run("lint", "--strict", str(CHART), f"--values={RUN}", f"--values={values}")
+    def lint(self, values: Path, base: Path = RUN):
+        return self._run("lint", "--strict", str(CHART), f"--values={base}", f"--values={values}")
 
     def package(self, folder: Path) -> Path:
         """The chart as one file."""
@@ -42,23 +44,30 @@ class Helm:
         [package] = folder.iterdir()
         return package
 
-    def template(self, values: Values, kubernetes: str = KUBERNETES):
-        """Render a run with additional values."""
+    def template(
+        self,
+        values: Values,
+        kubernetes: str = KUBERNETES,
+        *,
+        base: Path = RUN,
+        release: str = RELEASE,
+    ):
+        """Render a run, or what other base values describe, with additional values."""
         file, given = ("-", json.dumps(values)) if isinstance(values, dict) else (values, "")
-        files = [f"--values={RUN}", f"--values={file}"]
+        files = [f"--values={base}", f"--values={file}"]
         return self._run(
-            "template", RELEASE, str(CHART), f"--kube-version={kubernetes}", *files, given=given
+            "template", release, str(CHART), f"--kube-version={kubernetes}", *files, given=given
         )
 
-    def render(self, values: Values) -> list[Object]:
+    def render(self, values: Values, **base: Any) -> list[Object]:
         """The objects that are installed."""
-        done = self.template(values)
+        done = self.template(values, **base)
         assert done.returncode == 0, done.stderr
         return list(yaml.safe_load_all(done.stdout))
 
-    def refusal(self, values: Values) -> list[str]:
+    def refusal(self, values: Values, **base: Any) -> list[str]:
         """The sentences with which the values are refused."""
-        done = self.template(values)
+        done = self.template(values, **base)
         assert done.returncode != 0
         return re.findall(r"^- (.*)$", done.stderr, re.MULTILINE)
 

@@ -46,6 +46,7 @@ def test_a_package_holds_the_chart_and_nothing_else(helm, tmp_path):
         ".helmignore",
         "Chart.yaml",
         "README.md",
+        "rbac.yaml",
         "values.schema.json",
         "values.yaml",
     }

@@ -45,8 +45,19 @@ def app_image() -> Path:
     """Return the archive of the image of the program, built from the checkout."""
     tag = f"docker.io/library/iot-database-benchmark:{version()}"
     base = Path(script("python"))
-    arguments = (f"--file={_DOCKERFILE}", f"--build-arg=VERSION={version()}")
+    helm = f"--build-arg=HELM=docker-archive:{_helm_image()}"
+    arguments = (f"--file={_DOCKERFILE}", f"--build-arg=VERSION={version()}", helm)
     return built(tag, ROOT, base, *arguments, parts=_CONTEXT)
+
+
+def _helm_image() -> Path:
+    """Return the archive of an image with the cluster's helm."""
+    program = Path(script("helm"))
+    archive = program.parent / "helm.tar"
+    if not archive.exists():
+        options = f"--file={image_folder('helm') / 'Dockerfile'}"
+        script("bud", "localhost/helm:e2e", str(program.parent), str(archive), options)
+    return archive
 
 
 @functools.cache

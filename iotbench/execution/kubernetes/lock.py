@@ -12,7 +12,7 @@ from iotbench.execution.kubernetes.release import (
     OWNER,
     PROGRAM,
     SWEEP,
-    is_abandoned,
+    has_ended,
     this_owner,
 )
 from iotbench.execution.kubernetes.wire import Exists, NotFound
@@ -54,13 +54,13 @@ class ClusterLock:
         self._cluster.delete("configmaps", self._name)
 
     def _remove_abandoned(self) -> None:
-        """Remove the holder's sweep if its command line ran on this machine and has ended."""
+        """Remove the holder's sweep if its command line has certainly ended."""
         try:
             found = self._cluster.object("configmaps", self._name)
         except NotFound:
             return
         labels = found["metadata"].get("labels", {})
-        if not is_abandoned(labels.get(OWNER, "")):
+        if not has_ended(labels.get(OWNER, ""), self._cluster):
             sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
             raise in_use(
                 found.get("data", {}),

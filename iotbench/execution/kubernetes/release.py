@@ -1,6 +1,7 @@
 """The Helm release of a sweep: names, labels and values for the chart, and removal."""
 
 import hashlib
+import os
 import platform
 import re
 import time
@@ -104,9 +105,27 @@ class Release:
         return {"worker": {"resources": {"requests": memory, "limits": memory}}}
 
 
+_POD = "pod"
+_POD_UID = "IOTBENCH_POD"
+"""Variable that the chart sets if the command line runs in a pod, in the namespace of the runs."""
+
+
 def this_owner() -> str:
-    """Return a label that identifies this process by user, machine and process."""
-    return f"{_name_machine()}.{Owner.this()}"
+    """Return a label that identifies this process by its pod, or by user, machine and process."""
+    uid = os.environ.get(_POD_UID)
+    return f"{_POD}.{uid}" if uid else f"{_name_machine()}.{Owner.this()}"
+
+
+def has_ended(owner: str, cluster: Cluster) -> bool:
+    """Return whether a label identifies a pod or process that has certainly ended."""
+    kind, _, uid = owner.partition(".")
+    if kind != _POD:
+        return is_abandoned(owner)
+    pods, _ = cluster.objects("pods", EVERYTHING)
+    ended = ("Succeeded", "Failed")
+    return uid not in [
+        pod["metadata"]["uid"] for pod in pods if pod["status"]["phase"] not in ended
+    ]
 
 
 def is_abandoned(owner: str) -> bool:

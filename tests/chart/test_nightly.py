@@ -1,0 +1,145 @@
+"""The CronJob that runs a plan from inside the cluster."""
+
+import pytest
+import yaml
+from kubernetes import client
+
+from tests.chart.harness import CHART, NIGHTLY, container, one
+
+TEXT = "must be the text of a YAML file, got"
+
+
+@pytest.fixture
+def nightly(helm):
+    """Render the CronJob with additional values."""
+
+    def render(**values):
+        return helm.render({"nightly": values}, base=NIGHTLY, release="night")
+
+    return render
+
+
+def pod_of(objects):
+    return one(objects, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]
+
+
+def test_the_example_is_accepted_by_helm_and_known_to_kubernetes(helm, nightly):
+    done = helm.lint(NIGHTLY, base=NIGHTLY)
+    assert done.returncode == 0, done.stdout
+    versions = {"CronJob", "ConfigMap", "PersistentVolumeClaim", "ServiceAccount", "Role"}
+    objects = nightly()
+    assert {each["kind"] for each in objects} == {*versions, "RoleBinding"}
+    for each in objects:
+        known = getattr(client, f"V1{each['kind']}").model_validate(each)
+        assert known.metadata.name == "night"
+
+
+def test_a_run_ignores_the_values_of_the_cron_job(helm):
+    assert helm.render(NIGHTLY) == helm.render({})
+
+
+def test_one_run_at_a_time_and_a_failure_is_not_repeated(nightly):
+    spec = one(nightly(), "CronJob")["spec"]
+
+    assert spec["concurrencyPolicy"] == "Forbid"
+    assert (spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"]) == (3, 7)
+    job = spec["jobTemplate"]["spec"]
+    assert (job["backoffLimit"], job["activeDeadlineSeconds"]) == (0, 28800)
+    assert job["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_the_account_has_the_permissions_of_a_run_and_no_others(nightly):
+    role, _ = yaml.safe_load_all((CHART / "rbac.yaml").read_text())
+    objects = nightly()
+
+    assert one(objects, "Role")["rules"] == role["rules"]
+    binding = one(objects, "RoleBinding")
+    assert (binding["roleRef"]["kind"], binding["roleRef"]["name"]) == ("Role", "night")
+    (subject,) = binding["subjects"]
+    assert (subject["kind"], subject["name"]) == ("ServiceAccount", "night")
+    assert pod_of(objects)["spec"]["serviceAccountName"] == "night"
+
+
+def test_an_existing_account_and_claim_are_used(nightly):
+    objects = nightly(serviceAccount="bench", claim="figures")
+
+    assert {each["kind"] for each in objects} == {"CronJob", "ConfigMap"}
+    spec = pod_of(objects)["spec"]
+    assert spec["serviceAccountName"] == "bench"
+    claims = [
+        each["persistentVolumeClaim"] for each in spec["volumes"] if each["name"] == "results"
+    ]
+    assert claims == [{"claimName": "figures"}]
+
+
+def test_results_outlive_the_release(nightly):
+    claim = one(nightly(storage="1Gi", storageClass="fast"), "PersistentVolumeClaim")
+
+    assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert claim["spec"]["storageClassName"] == "fast"
+    assert claim["spec"]["resources"] == {"requests": {"storage": "1Gi"}}
+
+
+def test_the_pod_is_restricted_and_placed_like_a_collector(helm):
+    values = {
+        "collector": {"nodeSelector": {"pool": "clients"}},
+        "image": {"pullSecrets": ["registry"]},
+        "commonLabels": {"team": "data"},
+    }
+    objects = helm.render(values, base=NIGHTLY)
+    pod, collector = pod_of(objects), helm.render(values)
+    [job] = [each for each in collector if each["metadata"]["name"].endswith("-collector")]
+
+    same = ("affinity", "imagePullSecrets", "nodeSelector", "securityContext")
+    theirs = job["spec"]["template"]
+    assert {key: pod["spec"][key] for key in same} == {key: theirs["spec"][key] for key in same}
+    assert container(pod)["securityContext"] == container(theirs)["securityContext"]
+    assert container(pod)["image"] == container(theirs)["image"]
+    assert all(each["metadata"]["labels"]["team"] == "data" for each in [*objects, pod])
+
+
+def test_the_command_gets_the_files_that_are_given_and_a_folder_for_each_job(nightly):
+    objects = nightly(config="targets: {}", values="workers: 2", options=["--trust"])
+
+    assert container(pod_of(objects))["args"] == [
+        "--output=/results/$(JOB)",
+        "--image=iot-database-benchmark:0.1.0",
+        "--config=/etc/bench/config.yaml",
+        "--values=/etc/bench/values.yaml",
+        "--trust",
+        "--namespace=default",
+    ]
+    assert one(objects, "ConfigMap")["data"]["config.yaml"] == "targets: {}"
+    assert container(pod_of(nightly()))["args"] == [
+        "--output=/results/$(JOB)",
+        "--image=iot-database-benchmark:0.1.0",
+        "--namespace=default",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"plan": ""}, f'nightly.plan {TEXT} "": use --set-file nightly.plan=FILE'),
+        (
+            {"config": "c.yaml"},
+            f'nightly.config {TEXT} "c.yaml": use --set-file nightly.config=FILE',
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": {"fieldRef": {}}}]},
+            "at '/nightly/env/0/valueFrom': additional properties 'fieldRef' not allowed",
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {}}, "value": "x"}]},
+            "at '/nightly/env/0': additional properties 'value' not allowed",
+        ),
+    ],
+)
+def test_invalid_values_are_refused_with_a_sentence(helm, values, message):
+    assert message in helm.refusal({"nightly": values}, base=NIGHTLY)
+
+
+def test_a_release_with_too_long_a_name_is_refused(helm):
+    [message] = helm.refusal({}, base=NIGHTLY, release="n" * 53)
+
+    assert message.endswith("which has at most 52 characters: choose a shorter name")
