@@ -4,6 +4,7 @@ import pytest
 import yaml
 from kubernetes import client
 
+from tests import ROOT
 from tests.chart.harness import CHART, NIGHTLY, container, one
 
 TEXT = "must be the text of a YAML file, got"
@@ -32,6 +33,15 @@ def test_the_example_is_accepted_by_helm_and_known_to_kubernetes(helm, nightly):
     for each in objects:
         known = getattr(client, f"V1{each['kind']}").model_validate(each)
         assert known.metadata.name == "night"
+
+
+def test_the_values_for_argo_cd_are_accepted(helm):
+    source = yaml.safe_load((CHART / "argocd.yaml").read_text())["spec"]["source"]
+    values = source["helm"]["valuesObject"]
+
+    assert ROOT / source["path"] == CHART
+    objects = helm.render(values, base=NIGHTLY)
+    assert one(objects, "ConfigMap")["data"]["plan.yaml"] == values["nightly"]["plan"]
 
 
 def test_a_run_ignores_the_values_of_the_cron_job(helm):

@@ -172,7 +172,7 @@ def test_nothing_runs_beside_a_run_and_a_killed_one_does_not_stop_the_next(
     waited("rows are inserted", nightly.started_insert, 120)
     ended, log = nightly.run("night-2")
     assert ended == "Failed"
-    assert "in use" in log
+    assert "another run is in progress on this database" in log
 
     assert kill_container(nightly.pod("night-1"))
     assert nightly.end("night-1") == "Failed"

@@ -56,8 +56,11 @@ OPERATORS = {
         "github.com/mariadb-operator/mariadb-operator/v26", "v26.6.0", "config/crd",
         "`mariadb-operator` 26.6.0",
     ),
+    "deployment": Module(
+        "github.com/argoproj/argo-cd/v3", "v3.1.0", "manifests/crds/application-crd.yaml", ""
+    ),
 }  # fmt: skip
-"""A folder of dbinstall -> where the schemas of its kinds are."""
+"""The folder of a manifest -> where the schemas of its kinds are."""
 
 CHARTS = {
     "cockroachdb": Module(
