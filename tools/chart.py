@@ -13,8 +13,9 @@ from tools.modules import table
 _CHART = Path(__file__).resolve().parents[1] / "deployment"
 _START = """# The chart of a run
 
-`run.py` installs this chart for each sweep and sets the values under `run`. You install it yourself only for a
-[CronJob that runs a plan](../docs/cluster.md#every-night). Set the values below with `--values FILE` or `--set KEY=VALUE`; `--dry-run` prints the manifests.
+`run.py` installs this chart for each sweep and sets the values under `run`. Install it yourself
+only for [a plan every night](../docs/cluster.md#every-night). Set the values below with
+`--values FILE` or `--set KEY=VALUE`; `--dry-run` prints the manifests.
 [docs/cluster.md](../docs/cluster.md) explains nodes, images and permissions; [ci](ci) has examples.
 
 """

@@ -1,8 +1,9 @@
 {{/* Fails if values contradict each other, with one sentence for each problem: the keys and the fix.
      values.schema.json checks single values. */}}
 {{- define "bench.validate" -}}
+{{- $own := ternary "bench.problems.nightly" "bench.problems.run" (ne (include "bench.nightly" .) "") -}}
 {{- $problems := concat
-    (include (ternary "bench.problems.nightly" "bench.problems.run" (include "bench.nightly" . | not | not)) . | splitList "\n")
+    (include $own . | splitList "\n")
     (include "bench.problems.image" . | splitList "\n")
     (include "bench.problems.resources" . | splitList "\n")
     (include "bench.problems.pods" . | splitList "\n") | compact -}}
@@ -40,6 +41,11 @@ nightly.{{ . }} must be the text of a YAML file, got {{ $text | trunc 40 | quote
 {{- end -}}
 {{- if gt (len .Release.Name) 52 }}
 the name of the release is the name of a CronJob, which has at most 52 characters: choose a shorter name
+{{- end -}}
+{{- $variables := list "JOB" "IOTBENCH_POD" "COLUMNS" -}}
+{{- range $nightly.env }}{{ $variables = append $variables .name }}{{ end -}}
+{{- range include "bench.repeated" $variables | fromJsonArray }}
+nightly.env sets {{ . | quote }}, which is already set: remove it
 {{- end -}}
 {{- end }}
 

@@ -136,6 +136,10 @@ def test_the_command_gets_the_files_that_are_given_and_a_folder_for_each_job(nig
             f'nightly.config {TEXT} "c.yaml": use --set-file nightly.config=FILE',
         ),
         (
+            {"env": [{"name": "JOB", "valueFrom": {"secretKeyRef": {}}}]},
+            'nightly.env sets "JOB", which is already set: remove it',
+        ),
+        (
             {"env": [{"name": "A", "valueFrom": {"fieldRef": {}}}]},
             "at '/nightly/env/0/valueFrom': additional properties 'fieldRef' not allowed",
         ),

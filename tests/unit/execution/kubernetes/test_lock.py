@@ -22,6 +22,7 @@ class Namespace:
 
     def __init__(self):
         self.kept = {}
+        self.pods = []
         self.removed = []
 
     def create_config_map(self, name, labels, data):
@@ -38,7 +39,7 @@ class Namespace:
 
     def objects(self, resource, selector):
         assert selector == f"{NAME}={PROGRAM}"
-        return (list(self.kept.values()) if resource == "configmaps" else []), "1"
+        return {"configmaps": list(self.kept.values()), "pods": self.pods}.get(resource, []), "1"
 
     def metadata(self, resource, selector):
         return self.objects(resource, selector)[0]
@@ -106,6 +107,24 @@ def test_the_lock_of_another_machine_is_respected(cluster):
     with pytest.raises(ConfigError, match="cleanup"), lock(cluster, sweep="s2"):
         pass
     assert cluster.removed == []
+
+
+@pytest.mark.parametrize("phase", ["Running", "Pending", "Succeeded", "Failed", "gone"])
+def test_the_lock_of_a_command_line_in_a_pod_is_taken_over_when_the_pod_has_ended(
+    cluster, phase, monkeypatch
+):
+    monkeypatch.setenv("IOTBENCH_POD", "7d1f")
+    lock(cluster).__enter__()
+    cluster.pods = [{"metadata": {"uid": "7d1f"}, "status": {"phase": phase}}]
+    if phase == "gone":
+        cluster.pods = []
+
+    if phase in ("Running", "Pending"):
+        with pytest.raises(ConfigError, match="cleanup"), lock(cluster, sweep="s2"):
+            pass
+    else:
+        with lock(cluster, sweep="s2"):
+            assert cluster.removed == ["s1"]
 
 
 def test_a_lock_that_is_released_meanwhile_is_taken(cluster):
