@@ -54,8 +54,17 @@ def test_one_run_at_a_time_and_a_failure_is_not_repeated(nightly):
     assert spec["concurrencyPolicy"] == "Forbid"
     assert (spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"]) == (3, 7)
     job = spec["jobTemplate"]["spec"]
-    assert (job["backoffLimit"], job["activeDeadlineSeconds"]) == (0, 28800)
+    assert job["backoffLimit"] == 0
     assert job["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_the_deadline_is_the_pods_which_keeps_its_log_and_the_job_ends_a_pod_that_never_starts(
+    nightly,
+):
+    job = one(nightly(deadlineSeconds=60), "CronJob")["spec"]["jobTemplate"]["spec"]
+
+    assert job["template"]["spec"]["activeDeadlineSeconds"] == 60
+    assert job["activeDeadlineSeconds"] == 960
 
 
 def test_the_account_has_the_permissions_of_a_run_and_no_others(nightly):

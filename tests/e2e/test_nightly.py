@@ -160,7 +160,9 @@ def test_a_run_beyond_its_deadline_removes_its_pods(nightly: Nightly) -> None:
     waited("rows are inserted", nightly.started_insert, 60)
 
     assert nightly.end("night-1") == "Failed"
-    waited("nothing is left", lambda: not nightly.leftovers())
+    assert "interrupted" in nightly.log("night-1")
+    assert nightly.exit_code("night-1") == 130
+    assert nightly.leftovers() == []
 
 
 @pytest.mark.usefixtures("powers")
