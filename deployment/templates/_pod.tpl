@@ -129,23 +129,16 @@ annotations:
 
 {{/* (list $ values-of-the-component) -> where a pod runs, from where it gets its image, and as whom. */}}
 {{- define "bench.placement" -}}
-{{- $root := first . -}}
+{{- $values := (first .).Values -}}
 {{- $own := last . -}}
-{{- $fields := dict -}}
-{{- range list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "dnsConfig" "hostAliases" -}}
-  {{- $_ := set $fields . (get $root.Values .) -}}
-{{- end -}}
-{{- range list "nodeSelector" "tolerations" -}}
-  {{- $_ := set $fields . (get $own .) -}}
-{{- end -}}
 {{- $pullSecrets := list -}}
-{{- range $root.Values.image.pullSecrets }}{{ $pullSecrets = append $pullSecrets (dict "name" .) }}{{ end -}}
-{{- $_ := set $fields "imagePullSecrets" $pullSecrets -}}
-{{- $_ := set $fields "affinity" (include "bench.affinity" (list $root ($own.affinity | default dict)) | fromYaml) -}}
-{{- $_ := set $fields "securityContext" $root.Values.podSecurityContext -}}
-{{- range $name, $value := $fields -}}
-  {{- if not $value }}{{ $_ := unset $fields $name }}{{ end -}}
-{{- end -}}
+{{- range $values.image.pullSecrets }}{{ $pullSecrets = append $pullSecrets (dict "name" .) }}{{ end -}}
+{{- $fields := merge
+    (pick $values "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" "dnsConfig" "hostAliases")
+    (pick $own "nodeSelector" "tolerations")
+    (dict "affinity" (include "bench.affinity" (list (first .) ($own.affinity | default dict)) | fromYaml))
+    (dict "imagePullSecrets" $pullSecrets "securityContext" $values.podSecurityContext) -}}
+{{- range $name, $value := $fields }}{{ if not $value }}{{ $_ := unset $fields $name }}{{ end }}{{ end -}}
 {{- with $fields }}{{ toYaml . }}{{ end -}}
 {{- end }}
 
