@@ -338,7 +338,7 @@ def interrupted(process: subprocess.Popen[str]) -> None:
 
 
 def kill_container(pod: Any) -> int:
-    """Kill a container's Python from the machine; return how many processes it had."""
+    """Kill a container's program from the machine; return how many processes it had."""
     processes = _pythons_of(pod)
     for process in processes:
         process.kill()
@@ -363,7 +363,7 @@ def _pythons_of(pod: Any) -> list[psutil.Process]:
             continue
         for pid in map(int, file.read_text().split()):
             process = psutil.Process(pid)
-            if "python" in process.name():
+            if process.name().startswith(("python", "iotbench")):
                 found.append(process)
     return found
 
