@@ -53,6 +53,8 @@ class Target:
     """Values that it cannot store, and refuses to encode."""
     lacks_in: Mapping[str, Collection[Awkward]] = field(default_factory=dict)
     """Insert mode -> values that it cannot store in this mode, and refuses to encode."""
+    lacks_keys: Collection[PrimaryKey] = ()
+    """Primary keys that its server is too old for."""
     unsupported: Collection[str] = ()
     """Queries of the wide workload that `render` refuses with Unsupported."""
     wrong: Collection[str] = ()
@@ -385,7 +387,10 @@ def _crate_cluster(module: str) -> Target:
     )
 
 
+_COCKROACHDB_21 = Target("cockroachdb", lacks_keys=(PrimaryKey.SQL,), finest=TimeUnit.MICROSECOND)
 BY_ADDRESS = {
+    "cockroachdb_21": _COCKROACHDB_21,
+    "cockroachdb_21_cluster": replace(_COCKROACHDB_21, redundant=True),
     "cratedb_cluster": _crate_cluster("cratedb"),
     "cratedb_pg_cluster": _crate_cluster("cratedb_pg"),
     "influxdb3": Target(

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import psycopg2
 import pytest
 
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import Aggregate, AggregateQuery, Function, Statement
 from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Column, PrimaryKey, Role, Type
@@ -78,11 +78,32 @@ def test_a_server_that_refuses_copy_is_an_error_before_anything_starts(
     open_cockroachdb(use_values_lists=True).create([EVENTS], 1000)
 
 
-def test_a_server_that_copies_in_pieces_is_refused(open_cockroachdb):
-    # PostgreSQL does not know the setting either, as a CockroachDB before 22.2 does not.
-    with pytest.raises(SetupError, match=r"copy_from_atomic_enabled.*; set use_values_lists=true"):
-        open_cockroachdb(Cockroachdb).connect()
-    open_cockroachdb(Cockroachdb, use_values_lists=True).connect().close()
+class Older(CockroachdbOnPostgres):
+    """A server before 22.1."""
+
+    release = (21, 1)
+
+
+def test_a_server_that_copies_in_pieces_gets_values_lists(open_cockroachdb):
+    wide = Wideset()
+    database = open_cockroachdb(Older)
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 10), BATCH, 10)
+        assert payload.mode == VALUES
+        session.send(payload)
+        assert count(database, session, wide.tables[0]) == 10
+    with pytest.raises(SetupError, match=r"COPY of servers before 22\.2 .*; use client=driver"):
+        open_cockroachdb(Older, client="driver-copy").connect()
+
+
+def test_a_server_without_cursors_returns_the_same_portions(open_cockroachdb):
+    numbers = Statement("SELECT number FROM generate_series(1, 5) AS number", ())
+    found = []
+    for cls in (CockroachdbOnPostgres, Older):
+        with open_cockroachdb(cls).connect() as session:
+            found.append([list(map(tuple, rows)) for rows in session.stream(numbers, 2)])
+    assert found == [[[(1,), (2,)], [(3,), (4,)], [(5,)]]] * 2
 
 
 # --- types and queries ---------------------------------------------------------------------------
@@ -211,7 +232,8 @@ class Documented:
         return [(self.answers[text],)]
 
     def run(self, statement):
-        return self.ask(statement.text)
+        self.statements.append(statement.text)
+        return self.answers[statement.text]
 
 
 def answering(monkeypatch, answers):
@@ -220,13 +242,20 @@ def answering(monkeypatch, answers):
     return session
 
 
+@pytest.mark.parametrize(
+    ("release", "ranges"),
+    [((23, 2), "[SHOW CLUSTER RANGES]"), ((21, 1), "crdb_internal.ranges_no_leases")],
+)
 @pytest.mark.parametrize("unsynced", ["false", "true"])
-def test_describe_asks_in_documented_statements(open_cockroachdb, monkeypatch, unsynced):
+def test_describe_asks_in_documented_statements(
+    open_cockroachdb, monkeypatch, unsynced, release, ranges
+):
     database = open_cockroachdb(Cockroachdb)
+    database.release = release
     answering(monkeypatch, {
         "SELECT version()": "CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built x, y)",
         "SELECT count(DISTINCT replica) FROM (SELECT unnest(replicas) AS replica "
-        "FROM [SHOW CLUSTER RANGES]) AS replicas": 3,
+        f"FROM {ranges}) AS replicas": 3,
         "SHOW CLUSTER SETTING kv.raft_log.disable_synchronization_unsafe": unsynced,
         "SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE default]":
             "ALTER RANGE default CONFIGURE ZONE USING\n\trange_min_bytes = 134217728,\n"
@@ -239,13 +268,16 @@ def test_describe_asks_in_documented_statements(open_cockroachdb, monkeypatch, u
     assert server.durability.startswith("an acknowledged row is in the log of a majority")
 
 
-def test_the_size_is_asked_of_every_part(open_cockroachdb, monkeypatch):
+def test_the_size_is_that_of_the_ranges_of_all_parts_each_once(open_cockroachdb, monkeypatch):
     statements = [
-        "SELECT sum(CAST(span_stats->>'approximate_disk_bytes' AS INT8)) "
+        "SELECT range_id, CAST(span_stats->>'approximate_disk_bytes' AS INT8) "
         f"FROM [SHOW RANGES FROM TABLE events{part} WITH DETAILS]"
         for part in range(4)
     ]
-    session = answering(monkeypatch, {text: 100 + place for place, text in enumerate(statements)})
-    tables = [EVENTS.stored(PrimaryKey.NONE, 4)]
-    assert open_cockroachdb(Cockroachdb).size_bytes(tables) == 406
+    session = answering(monkeypatch, {
+        text: [(part // 2, 100 + part // 2), (7 + part, 1)] for part, text in enumerate(statements)
+    })  # fmt: skip
+    database = open_cockroachdb(Cockroachdb)
+    database.release = (23, 2)
+    assert database.size_bytes([EVENTS.stored(PrimaryKey.NONE, 4)]) == 205
     assert session.statements == statements

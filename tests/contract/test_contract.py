@@ -79,7 +79,7 @@ def _modes_and_keys(target: Target) -> list[tuple[str, PrimaryKey]]:
     """
     can = target.database.capabilities
     pairs = [(mode, can.default_key) for mode in can.modes]
-    others = [key for key in can.primary_keys if key != can.default_key]
+    others = [k for k in can.primary_keys if k not in (can.default_key, *target.lacks_keys)]
     return pairs + [(mode, key) for mode in (BATCH, DRIVER) if mode in can.modes for key in others]
 
 

@@ -539,7 +539,7 @@ def test_checkpoints_are_counted(postgres, execute):
     [
         ("postgres", "tried|newer than any that was tried|older than any"),
         ("mysql", "never tried with this module"),
-        ("cockroachdb", "draft, never tried on a server"),
+        ("yugabyte_sql", "draft, never tried on a server"),
     ],
 )
 def test_a_check_compares_the_server_with_those_that_were_tried(postgres, module, place):

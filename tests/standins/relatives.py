@@ -5,12 +5,15 @@ of the module, such as test_cockroachdb.py, compare these with the vendor's docu
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from simulator.data.schema import Table
-from simulator.modules.cockroachdb import Cockroachdb
+from simulator.modules.cockroachdb import CURSORS, Cockroachdb, CockroachdbSession
 from simulator.modules.contract import Server
 from simulator.modules.cratedb_pg import CratedbPg
 from simulator.modules.postgres.database import Postgres
+from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.yugabyte_sql import YugabyteSql
 from tests.servers import Postgres as PostgresServer
 
@@ -30,10 +33,13 @@ def sorts_by_bytes(server: PostgresServer, database: str) -> None:
 class CockroachdbOnPostgres(Cockroachdb):
     """Without SHOW as a source of rows, and the session's settings for COPY."""
 
-    def session_settings(self) -> dict[str, str]:
-        settings = super().session_settings()
-        settings.pop("copy_from_atomic_enabled", None)
-        return settings
+    release = (23, 2)
+    capabilities = replace(Cockroachdb.capabilities, plans="", no_plans="PostgreSQL has others")
+
+    def open(self, connection: Any) -> PostgresSession:
+        session = CockroachdbSession(connection, self.dialect_of)
+        session.copies, session.has_cursors = self.copies, self.release >= CURSORS
+        return session
 
     def identify(self) -> str:
         return ""

@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from simulator.data.query import Statement
-from simulator.data.row_hash import JenkinsHash
+from simulator.data.row_hash import JenkinsHash, RowHash
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted
 from simulator.modules.contract import (
@@ -130,13 +130,13 @@ class Postgres(PostgresWire):
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
-    row_hash = JenkinsHash()
+    row_hash: ClassVar[RowHash | None] = JenkinsHash()
     hash_probe = sql_hashes.JENKINS_PROBE
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
     attachments = server.ATTACHED
     comments = (
-        "SELECT name, obj_description(oid, 'pg_class') FROM unnest(%s) AS name "
-        "JOIN pg_class ON oid = to_regclass(name) WHERE relkind IN ('r', 'p')"
+        "SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class "
+        "WHERE relname::text = ANY(%s) AND pg_table_is_visible(oid) AND relkind IN ('r', 'p')"
     )
     columns = STANDARD_COLUMNS
     locks_tables: ClassVar[bool] = True
@@ -184,10 +184,9 @@ class Postgres(PostgresWire):
         return id_column, self.options.primary_key_constraint
 
     def find_existing(self, names: Collection[str]) -> dict[str, Existing]:
-        quoted = [self.dialect.name(name) for name in names]
         with self.administration() as session:
             types = session.ask(server.TYPES, [*names])
-            relations = session.ask(server.RELATIONS, [*names], quoted)
+            relations = session.ask(server.RELATIONS, [*names])
         found = [*((name, f"type {code}", None) for name, code in types), *relations]
         kinds = {
             name: server.KINDS.get(code, "relation") + (f" in schema {schema}" if schema else "")
@@ -196,9 +195,8 @@ class Postgres(PostgresWire):
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
     def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
-        quoted = {self.dialect.name(name): name for name in names}
-        rows = session.run(Statement(self.comments, (), ([*quoted],)))
-        return {quoted[name]: comment == signature(quoted[name]) for name, comment in rows}
+        rows = session.run(Statement(self.comments, (), ([*names],)))
+        return {name: comment == signature(name) for name, comment in rows}
 
     def drop_signed(self, names: Collection[str]) -> None:
         if not self.locks_tables:

@@ -18,10 +18,9 @@ KINDS = {
     "type r": "range type",
 }
 RELATIONS = """
-SELECT name, relkind::text, nullif(nspname::text, current_schema()::text)
-FROM unnest(%s, %s) AS asked (name, quoted)
-JOIN pg_class AS relation ON relation.oid = to_regclass(quoted)
-JOIN pg_namespace AS space ON space.oid = relnamespace
+SELECT relname::text, relkind::text, nullif(nspname::text, current_schema()::text)
+FROM pg_class AS relation JOIN pg_namespace AS space ON space.oid = relnamespace
+WHERE relname::text = ANY(%s) AND pg_table_is_visible(relation.oid)
 """
 # A table also makes a type of its name. The server renames conflicting types of arrays.
 TYPES = """
@@ -29,7 +28,7 @@ SELECT name, typtype::text
 FROM unnest(%s) AS name
 JOIN pg_type AS type ON typname = name::name AND typrelid = 0
 JOIN pg_namespace AS space ON space.oid = typnamespace AND nspname = current_schema()
-WHERE NOT EXISTS (SELECT FROM pg_type AS element WHERE element.typarray = type.oid)
+WHERE NOT EXISTS (SELECT 1 FROM pg_type AS element WHERE element.typarray = type.oid)
 """
 NAMESAKES_OF_INDICES = (
     "SELECT relation.relname::text, CASE relation.relkind "

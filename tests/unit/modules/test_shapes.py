@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from simulator.modules import cockroachdb
 from simulator.modules.cratedb import session as cratedb
 from simulator.modules.iotdb import query as iotdb
 from simulator.modules.mysql import session as mysql
@@ -45,6 +46,20 @@ def test_figures_literals_and_the_number_of_chunks_are_no_part_of_a_shape():
         "  -> Append",
         "    -> Index Only Scan using _hyper_?_?_k on _hyper_?_?_chunk",
         "      Index Cond: (device = ?::text)",
+    ]
+
+
+def test_the_figures_of_cockroachdb_are_no_part_of_a_shape():
+    plan = (
+        "execution time: 8ms\n\n• group\n│ actual row count: 1\n│ group by: hour\n│\n└── • scan\n"
+        "      KV bytes read: 235 KiB\n      table: cpu@primary\n      spans: [/7 - /9]"
+    )
+    assert cockroachdb.shape_of_plan(plan).splitlines() == [
+        "• group",
+        "  group by: hour",
+        "    • scan",
+        "      table: cpu@primary",
+        "      spans: [/? - /?]",
     ]
 
 
