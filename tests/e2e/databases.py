@@ -1,12 +1,12 @@
-"""The databases that `make e2e-db` installs from a plain manifest of dbinstall: one table.
+"""The databases that `make e2e-db` installs from a manifest or a chart of dbinstall: one table.
 
 On the test cluster their images are built here, from Debian packages and from the servers that the
-tests use; on any other cluster they are those that the manifests name.
+tests use; on any other cluster they are those that the manifests and values name.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.e2e.images import base_image, built, image_folder
@@ -14,6 +14,7 @@ from tests.integration.conftest import ROOT
 from tests.servers import SERVERS, packages
 
 DBINSTALL = ROOT / "dbinstall"
+LAB_VALUES = "values-lab.yaml"
 _COMMAND = re.compile(r"^ {4}(.*)$")
 
 
@@ -26,6 +27,7 @@ class Database:
     target: str
     """In config.yaml."""
     manifest: str = "statefulset.yaml"
+    """Or the values of its chart."""
     section: str = "StatefulSet"
     """Of its README, with the commands that install, check and remove it."""
     packages: tuple[str, ...] = ()
@@ -36,6 +38,15 @@ class Database:
     """Database on whose image this one builds, instead of on packages."""
     options: tuple[str, ...] = ()
     """Of the benchmark's command line."""
+
+    @property
+    def id(self) -> str:
+        """The name of its test."""
+        return f"{self.name}-{self.manifest.removesuffix('.yaml')}"
+
+    @property
+    def has_chart(self) -> bool:
+        return self.manifest.startswith("values-")
 
     @property
     def folder(self) -> Path:
@@ -53,7 +64,8 @@ class Database:
             server = SERVERS[self.server]
             server.install()
             version = server.version
-            folder = packages.installed(server.name, version)
+            programs = server.installed()
+            (folder,) = {programs, *programs.parents} & {*packages.cache().iterdir()}
             options = [f"--build-context=server={folder}"]
         base = self.base.build() if self.base else base_image(*self.packages)
         return built(self.image, image_folder(self.name), base, *options, version=version)
@@ -93,7 +105,11 @@ class Database:
 
 POSTGRESQL = Database("postgresql", target="postgresql", packages=("postgresql-15",))
 """The database of all other end-to-end tests."""
-DATABASES = (
+QUESTDB = Database(
+    "questdb", target="questdb", packages=("openjdk-17-jre-headless",), server="questdb"
+)
+"""One that keeps aggregates."""
+PLAIN = (
     POSTGRESQL,
     Database(
         "timescaledb",
@@ -124,7 +140,7 @@ DATABASES = (
         packages=("curl",),
         server="influxdb",
     ),
-    Database("questdb", target="questdb", packages=("openjdk-17-jre-headless",), server="questdb"),
+    QUESTDB,
     Database(
         "victoriametrics",
         target="victoriametrics",
@@ -132,5 +148,27 @@ DATABASES = (
         server="victoriametrics",
     ),
 )
-QUESTDB = next(each for each in DATABASES if each.name == "questdb")
-"""One that keeps aggregates."""
+CHARTS = {
+    "influxdb": "Chart of InfluxDB 2",
+    "mysql": "Chart",
+    "questdb": "Chart",
+    "victoriametrics": "Chart",
+}
+"""A database above -> the section of its README that installs it by a chart."""
+DATABASES = (
+    *PLAIN,
+    *(
+        replace(each, manifest=LAB_VALUES, section=CHARTS[each.name])
+        for each in PLAIN
+        if each.name in CHARTS
+    ),
+    Database(
+        "opensearch",
+        target="opensearch",
+        manifest=LAB_VALUES,
+        section="Install",
+        packages=("openjdk-17-jre-headless", "bash"),
+        server="opensearch",
+        options=("--extra-option=url=http://opensearch:9200",),  # without the security plugin
+    ),
+)

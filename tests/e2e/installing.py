@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.e2e import vendors
 from tests.e2e.databases import Database
 from tests.e2e.harness import Kubernetes, Namespace
 from tests.e2e.images import script
 from tests.faults.proxy import Proxy
 from tests.servers import SERVERS
 
+_IMAGE = re.compile(r'\bimage: "?([^\s"]+)')
 _LOOPBACK = re.compile(r"(?<![\w.-])(localhost|127(\.\d+){3})(?![\w.-])")
 
 
@@ -26,9 +28,12 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     files = folder / "dbinstall"
     shutil.copytree(database.folder, files)
     if kube.own:
+        objects = database.manifest_text()
+        if database.has_chart:
+            objects = vendors.rendered(kube, database.name, objects)
         if database.image != kube.postgres_image:
             script("load", str(database.build()))
-        (files / database.manifest).write_text(database.manifest_with(database.image))
+        name_image(kube, database.image, set(_IMAGE.findall(objects)))
     config = folder / "kubeconfig"
     words = ("config", "view", "--raw", "--minify", "--flatten")
     config.touch(mode=0o600)
@@ -36,6 +41,8 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     environment = {**os.environ, **kube.environment, "KUBECONFIG": str(config)}
 
     def run(commands: str) -> str:
+        if kube.own:
+            commands = vendors.with_charts(kube, database.name, commands)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             capture_output=True,
@@ -50,6 +57,14 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
 
     run(f"kubectl config set-context --current --namespace={namespace.name}")
     return run
+
+
+def name_image(kube: Kubernetes, image: str, names: Collection[str]) -> None:
+    """Give an image of the test cluster, which has no registry, the names that pods ask for."""
+    assert names
+    for node in (*kube.client_nodes(), *kube.database_nodes()):
+        tag = ("node", node, "ctr", "--namespace=k8s.io", "images", "tag", "--force", image)
+        kube.script(*tag, *names)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Databases installed by the commands of their READMEs, as they stand, and measured from pods.
 
-Only the image differs on the test cluster, which has no registry: see databases.py.
+On the test cluster, which has no registry, only the images differ (databases.py) and where charts come
+from (vendors.py).
 """
 
 from collections.abc import Callable
@@ -19,8 +20,8 @@ IN_EVERY_NAMESPACE = {"configmap/kube-root-ca.crt"}
 
 def params() -> list[ParameterSet]:
     """Return the databases; `make e2e` installs PostgreSQL only."""
-    rare = {each.name: () if each == POSTGRESQL else (pytest.mark.rare,) for each in DATABASES}
-    return [pytest.param(each, id=each.name, marks=rare[each.name]) for each in DATABASES]
+    rare = {each.id: () if each == POSTGRESQL else (pytest.mark.rare,) for each in DATABASES}
+    return [pytest.param(each, id=each.id, marks=rare[each.id]) for each in DATABASES]
 
 
 @pytest.fixture(params=params())
@@ -74,7 +75,7 @@ def test_a_database_is_installed_measured_and_removed(
 
 
 @pytest.mark.rare
-@pytest.mark.parametrize("database", [pytest.param(QUESTDB, id=QUESTDB.name)])
+@pytest.mark.parametrize("database", [pytest.param(QUESTDB, id=QUESTDB.id)])
 def test_aggregates_are_kept_and_asked_while_rows_arrive(
     database: Database,
     namespace: Namespace,

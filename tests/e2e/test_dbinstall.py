@@ -20,7 +20,6 @@ FILES = sorted(DBINSTALL.glob("*/*.yaml"))
 VALUES = [path for path in FILES if path.name.startswith("values-")]
 PATCHES = [DBINSTALL / "postgresql" / "own-volume.yaml"]
 BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1", "rbac.authorization.k8s.io/v1")
-PDB = "--api-versions=policy/v1/PodDisruptionBudget"
 DRY_RUN = ("apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-")
 
 
@@ -102,11 +101,9 @@ def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
 @pytest.mark.parametrize("path", VALUES, ids=named)
 def test_every_value_has_an_effect_and_the_result_is_accepted(kube, accepted, kinds, path):
     folder = path.parent.name
-    words = ("helm", "template", vendors.release(folder), str(vendors.chart(kube, folder)))
 
     def rendered(given: dict) -> str:
-        options = ("--values=-", "--skip-tests", "--kube-version=1.34.0", PDB)
-        return kube.run(*words, *options, given=json.dumps(given), check=False).stdout
+        return vendors.rendered(kube, folder, json.dumps(given))
 
     (given,) = documents(path)
     text = rendered(given)

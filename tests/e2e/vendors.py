@@ -1,10 +1,12 @@
 """Schemas of vendors' operators, and their charts.
 
 Some are Go modules and come from the same registry as the test cluster; the others exist in the
-vendor's chart repository only, which not every machine can reach.
+vendor's chart repository only. A machine that cannot reach it takes them from the folder that
+E2E_CHARTS names, where they have the names that `helm pull` gives them, such as `questdb-1.0.21.tgz`.
 """
 
 import json
+import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from tests.e2e.harness import Kubernetes
 from tests.integration.conftest import ROOT
 
 DBINSTALL = ROOT / "dbinstall"
+_INSTALL = "helm upgrade --install "
+PDB = "--api-versions=policy/v1/PodDisruptionBudget"
 
 
 @dataclass(frozen=True)
@@ -79,48 +83,77 @@ CHARTS = {
 """A folder of dbinstall -> its chart."""
 
 
+
+
 def kinds(kube: Kubernetes, folder: str) -> str:
     """Return the definitions of the custom kinds of a folder's manifests."""
     if folder not in OPERATORS:
-        chart = _pulled(kube, folder, values=False)
+        chart = _pulled(kube, _source(_command(folder, values=False)))
         return kube.run("helm", "template", str(chart), "--include-crds").stdout
     found = OPERATORS[folder].fetched()
     return found.read_text() if found.is_file() else kube.kubectl("kustomize", str(found))
 
 
-def chart(kube: Kubernetes, folder: str) -> Path:
-    """Return the chart of a folder's values."""
-    if folder in CHARTS:
-        return CHARTS[folder].fetched()
-    return _pulled(kube, folder, values=True)
+def rendered(kube: Kubernetes, folder: str, values: str) -> str:
+    """Return the objects of a folder's chart with values; nothing where it refuses them."""
+    words = _command(folder, values=True)
+    options = ("--values=-", "--skip-tests", "--kube-version=1.34.0", PDB)
+    command = ("helm", "template", words[3], str(_chart(kube, folder, words)), *options)
+    return kube.run(*command, given=values, check=False).stdout
 
 
-def release(folder: str) -> str:
-    """Return the name of the release that the README of a folder's values gives."""
-    return _command(folder, values=True)[3]
+def with_charts(kube: Kubernetes, folder: str, commands: str) -> str:
+    """Return commands of a folder's README that install the same charts from this machine."""
+    lines = _joined(commands)
+    for index, line in enumerate(lines):
+        if line.startswith(_INSTALL):
+            words = line.partition(" # ")[0].split()
+            source = _source(words)
+            rest = [word for word in words[4:] if word not in source]
+            lines[index] = " ".join([*words[:4], str(_chart(kube, folder, words)), *rest])
+    return "\n".join(lines)
+
+
+def _joined(text: str) -> list[str]:
+    """Return the lines of a text, those continued in the next one in one."""
+    return re.sub(r"\\\s+", "", text).splitlines()
 
 
 def _command(folder: str, *, values: bool) -> list[str]:
     """Return the words of a README's first command that installs a chart, with values or not."""
-    readme = re.sub(r"\\\s+", "", (DBINSTALL / folder / "README.md").read_text())
-    lines = [line for line in readme.splitlines() if "helm upgrade --install" in line]
-    return next(line for line in lines if ("--values" in line) == values).split()
+    lines = map(str.strip, _joined((DBINSTALL / folder / "README.md").read_text()))
+    found = (line for line in lines if line.startswith(_INSTALL))
+    return next(line for line in found if ("--values" in line) == values).split()
 
 
-def _pulled(kube: Kubernetes, folder: str, *, values: bool) -> Path:
-    """Return the chart of a README's command, from its repository; skip if that is out of reach."""
-    words = _command(folder, values=values)
-    name = words[3]
-    # A chart is named by its repository, name and version, or by its address.
+def _source(words: list[str]) -> list[str]:
+    """Return the words that name the chart of a command: its address, or its repository."""
     given = [word for word in words if word.startswith("https://") and word.endswith(".tgz")]
     if not given:
-        repository, version = (words[words.index(f"--{key}") + 1] for key in ("repo", "version"))
-        given = [words[4], f"--repo={repository}", f"--version={version}"]
-    target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(given))
+        given = [words[4]]
+        for option in ("--repo", "--version"):
+            given += [option, words[words.index(option) + 1]]
+    return given
+
+
+def _chart(kube: Kubernetes, folder: str, words: list[str]) -> Path:
+    """Return the chart of a command."""
+    if folder in CHARTS and "--values" in words:
+        return CHARTS[folder].fetched()
+    return _pulled(kube, _source(words))
+
+
+def _pulled(kube: Kubernetes, source: list[str]) -> Path:
+    """Return a chart from E2E_CHARTS or its repository; skip the test where neither has it."""
+    file = f"{source[0]}-{source[-1]}.tgz" if source[1:] else source[0].rpartition("/")[2]
+    by_hand = Path(os.environ.get("E2E_CHARTS", "")) / file
+    if by_hand.is_file():
+        return by_hand
+    target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(source))
     if not any(target.glob("*/Chart.yaml")):
-        pull = ["helm", "pull", *given, "--untar", f"--untardir={target}"]
+        pull = ("helm", "pull", *source, "--untar", f"--untardir={target}")
         done = kube.run(*pull, check=False)
         if done.returncode:
-            pytest.skip(f"the chart of {name} cannot be downloaded: {done.stderr}")
+            pytest.skip(f"E2E_CHARTS has no {file}, and it cannot be downloaded: {done.stderr}")
     (found,) = (path.parent for path in target.glob("*/Chart.yaml"))
     return found

@@ -1,0 +1,8 @@
+#!/bin/bash
+# Starts the server with a setting for each variable whose name has a dot, such as cluster.name.
+set -eu
+settings=()
+while IFS= read -r -d '' variable; do
+  if [[ $variable =~ ^[a-z][a-z_]*(\.[a-z_]+)+= ]]; then settings+=("-E$variable"); fi
+done </proc/self/environ
+exec bin/opensearch "${settings[@]}"
