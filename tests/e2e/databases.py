@@ -4,18 +4,64 @@ On the test cluster their images are built here, from Debian packages and from t
 tests use; on any other cluster they are those that the manifests and values name.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 from tests.e2e.images import base_image, built, image_folder
 from tests.integration.conftest import ROOT
 from tests.servers import SERVERS, packages
 
 DBINSTALL = ROOT / "dbinstall"
+BY_HAND = "E2E_BY_HAND"
+"""A folder with what is in no registry, from the vendors' sites: charts and distributions."""
 LAB_VALUES = "values-lab.yaml"
 _COMMAND = re.compile(r"^ {4}(.*)$")
+
+
+def by_hand(pattern: str) -> Path | None:
+    """Return what somebody put into the folder that E2E_BY_HAND names, if anything."""
+    folder = os.environ.get(BY_HAND)
+    return max(Path(folder).glob(pattern), default=None) if folder else None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A vendor's operator, built from its Go module."""
+
+    name: str
+    """Of its chart, and of the folder of its image."""
+    module: str
+    version: str
+    package: str
+    """The folder of its program in the module."""
+
+    @property
+    def image(self) -> str:
+        """The name of the image that is built for the test cluster."""
+        return f"localhost/{self.name}:e2e"
+
+    def build(self) -> Path:
+        """Build the image, unless there is one of the same content; return the archive."""
+        folder = packages.install(self.name, self.version, self._compile)
+        context = f"--build-context=server={folder}"
+        base = base_image("libzstd1")
+        return built(self.image, image_folder(self.name), base, context, version=self.version)
+
+    def _compile(self, folder: Path) -> None:
+        packages.go_program(
+            folder,
+            self.name,
+            self.module,
+            f"v{self.version}",
+            self.package,
+            environment={"CGO_ENABLED": "0"},
+            flags=[f"-ldflags=-s -w -X {self.module}/pkg/about.version={self.version}"],
+        )
 
 
 @dataclass(frozen=True)
@@ -34,8 +80,12 @@ class Database:
     """From Debian, for the image."""
     server: str = ""
     """Of tests.servers, whose programs the image gets."""
+    distribution: str = ""
+    """Or the pattern of a folder in E2E_BY_HAND with its programs, which no registry has."""
     base: "Database | None" = None
     """Database on whose image this one builds, instead of on packages."""
+    operator: Operator | None = None
+    """What the section installs first."""
     options: tuple[str, ...] = ()
     """Of the benchmark's command line."""
 
@@ -67,6 +117,11 @@ class Database:
             programs = server.installed()
             (folder,) = {programs, *programs.parents} & {*packages.cache().iterdir()}
             options = [f"--build-context=server={folder}"]
+        if self.distribution:
+            found = by_hand(self.distribution)
+            if not found:
+                pytest.skip(f"{BY_HAND} names no folder that contains {self.distribution}")
+            options, version = [f"--build-context=server={found}"], found.name
         base = self.base.build() if self.base else base_image(*self.packages)
         return built(self.image, image_folder(self.name), base, *options, version=version)
 
@@ -106,7 +161,7 @@ class Database:
 POSTGRESQL = Database("postgresql", target="postgresql", packages=("postgresql-15",))
 """The database of all other end-to-end tests."""
 QUESTDB = Database(
-    "questdb", target="questdb", packages=("openjdk-17-jre-headless",), server="questdb"
+    "questdb", target="questdb", packages=("openjdk-17-jre-headless", "bash"), server="questdb"
 )
 """One that keeps aggregates."""
 PLAIN = (
@@ -122,7 +177,7 @@ PLAIN = (
     Database(
         "mysql",
         target="mysql_innodb",
-        packages=("mariadb-client",),
+        packages=("mariadb-client", "bash"),
         server="mysql",
     ),
     Database("mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client")),
@@ -141,6 +196,14 @@ PLAIN = (
         server="influxdb",
     ),
     QUESTDB,
+    Database(
+        "cratedb",
+        target="cratedb",
+        manifest="statefulset-lab.yaml",
+        section="Install",
+        packages=("bash", "coreutils", "curl"),
+        distribution="crate-[0-9]*",
+    ),
     Database(
         "victoriametrics",
         target="victoriametrics",
@@ -170,5 +233,16 @@ DATABASES = (
         packages=("openjdk-17-jre-headless", "bash"),
         server="opensearch",
         options=("--extra-option=url=http://opensearch:9200",),  # without the security plugin
+    ),
+    Database(
+        "elasticsearch",
+        target="elasticsearch",
+        manifest=LAB_VALUES,
+        section="Install",
+        packages=("openjdk-17-jre-headless", "bash", "coreutils", "curl", "netcat-openbsd"),
+        server="elasticsearch",
+        operator=Operator(
+            "eck-operator", "github.com/elastic/cloud-on-k8s/v3", version="3.5.0", package="cmd"
+        ),
     ),
 )

@@ -27,13 +27,10 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     kube = namespace.kube
     files = folder / "dbinstall"
     shutil.copytree(database.folder, files)
-    if kube.own:
-        objects = database.manifest_text()
-        if database.has_chart:
-            objects = vendors.rendered(kube, database.name, objects)
-        if database.image != kube.postgres_image:
-            script("load", str(database.build()))
-        name_image(kube, database.image, set(_IMAGE.findall(objects)))
+    if kube.own and database.server:
+        manifest = files / database.manifest
+        version = f"version: {SERVERS[database.server].version}"
+        manifest.write_text(re.sub(r"(?m)^version: .*", version, manifest.read_text()))
     config = folder / "kubeconfig"
     words = ("config", "view", "--raw", "--minify", "--flatten")
     config.touch(mode=0o600)
@@ -41,8 +38,6 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     environment = {**os.environ, **kube.environment, "KUBECONFIG": str(config)}
 
     def run(commands: str) -> str:
-        if kube.own:
-            commands = vendors.with_charts(kube, database.name, commands)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             capture_output=True,
@@ -56,12 +51,22 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
         return done.stdout
 
     run(f"kubectl config set-context --current --namespace={namespace.name}")
-    return run
+    if not kube.own:
+        return run
+    charts = [run(command) for command in vendors.template_commands(kube, database)]
+    *_, objects = charts or [database.manifest_text()]
+    if database.image != kube.postgres_image:
+        script("load", str(database.build()))
+    name_image(kube, database.image, objects)
+    if database.operator:
+        script("load", str(database.operator.build()))
+        name_image(kube, database.operator.image, charts[0])
+    return lambda commands: run(vendors.with_charts(kube, database.name, commands))
 
 
-def name_image(kube: Kubernetes, image: str, names: Collection[str]) -> None:
-    """Give an image of the test cluster, which has no registry, the names that pods ask for."""
-    assert names
+def name_image(kube: Kubernetes, image: str, objects: str) -> None:
+    """Give an image on the test cluster, which has no registry, the names that objects ask for."""
+    names = sorted({*_IMAGE.findall(objects)})
     for node in (*kube.client_nodes(), *kube.database_nodes()):
         tag = ("node", node, "ctr", "--namespace=k8s.io", "images", "tag", "--force", image)
         kube.script(*tag, *names)

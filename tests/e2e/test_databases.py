@@ -1,7 +1,7 @@
 """Databases installed by the commands of their READMEs, as they stand, and measured from pods.
 
-On the test cluster, which has no registry, only the images differ (databases.py) and where charts come
-from (vendors.py).
+On the test cluster, which has no registry, only the images differ (databases.py) and where charts
+come from (vendors.py).
 """
 
 from collections.abc import Callable

@@ -2,11 +2,10 @@
 
 Some are Go modules and come from the same registry as the test cluster; the others exist in the
 vendor's chart repository only. A machine that cannot reach it takes them from the folder that
-E2E_CHARTS names, where they have the names that `helm pull` gives them, such as `questdb-1.0.21.tgz`.
+E2E_BY_HAND names, where they have the names that `helm pull` gives them: `questdb-1.0.21.tgz`.
 """
 
 import json
-import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -14,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.databases import BY_HAND, Database, by_hand
 from tests.e2e.harness import Kubernetes
 from tests.integration.conftest import ROOT
 
 DBINSTALL = ROOT / "dbinstall"
 _INSTALL = "helm upgrade --install "
-PDB = "--api-versions=policy/v1/PodDisruptionBudget"
+_RENDERING = "--skip-tests --kube-version=1.34.0 --api-versions=policy/v1/PodDisruptionBudget"
 
 
 @dataclass(frozen=True)
@@ -67,22 +67,24 @@ OPERATORS = {
 """The folder of a manifest -> where the schemas of its kinds are."""
 
 CHARTS = {
-    "cockroachdb": Module(
+    ("cockroachdb", "cockroachdb"): Module(
         "github.com/cockroachdb/helm-charts", "v0.0.0-20260828131910-3f65257a73c7", "cockroachdb",
         "22.0.3",
     ),
-    "elasticsearch": Module(
+    ("elasticsearch", "eck-operator"): Module(
+        "github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "deploy/eck-operator",
+        "`eck-operator` 3.5.0",
+    ),
+    ("elasticsearch", "eck-elasticsearch"): Module(
         "github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "deploy/eck-stack/charts/eck-elasticsearch",
         "`eck-elasticsearch` | 0.20.0",
     ),
-    "mariadb": Module(
+    ("mariadb", "mariadb-cluster"): Module(
         "github.com/mariadb-operator/mariadb-operator/v26", "v26.6.0",
         "deploy/charts/mariadb-cluster", "`mariadb-cluster` | 26.6.0",
     ),
 }  # fmt: skip
-"""A folder of dbinstall -> its chart."""
-
-
+"""A folder of dbinstall and a chart of its commands -> where the chart is."""
 
 
 def kinds(kube: Kubernetes, folder: str) -> str:
@@ -97,21 +99,32 @@ def kinds(kube: Kubernetes, folder: str) -> str:
 def rendered(kube: Kubernetes, folder: str, values: str) -> str:
     """Return the objects of a folder's chart with values; nothing where it refuses them."""
     words = _command(folder, values=True)
-    options = ("--values=-", "--skip-tests", "--kube-version=1.34.0", PDB)
-    command = ("helm", "template", words[3], str(_chart(kube, folder, words)), *options)
-    return kube.run(*command, given=values, check=False).stdout
+    command = ("helm", "template", words[3], str(_chart(kube, folder, words)), "--values=-")
+    return kube.run(*command, *_RENDERING.split(), given=values, check=False).stdout
 
 
 def with_charts(kube: Kubernetes, folder: str, commands: str) -> str:
     """Return commands of a folder's README that install the same charts from this machine."""
-    lines = _joined(commands)
-    for index, line in enumerate(lines):
-        if line.startswith(_INSTALL):
-            words = line.partition(" # ")[0].split()
-            source = _source(words)
-            rest = [word for word in words[4:] if word not in source]
-            lines[index] = " ".join([*words[:4], str(_chart(kube, folder, words)), *rest])
-    return "\n".join(lines)
+    text = "\n".join(_joined(commands))
+    for line in _installing(text):
+        words = line.partition(" # ")[0].split()
+        named = _source(words)
+        rest = [word for word in words[4:] if word not in named]
+        local = " ".join([*words[:4], str(_chart(kube, folder, words)), *rest])
+        text = text.replace(line, local)
+    return text
+
+
+def template_commands(kube: Kubernetes, database: Database) -> list[str]:
+    """Return commands that print what a database's README installs by charts."""
+    install, _ = database.commands()
+    lines = _installing(with_charts(kube, database.name, install))
+    return [line.replace(_INSTALL, f"helm template {_RENDERING} ") for line in lines]
+
+
+def _installing(commands: str) -> list[str]:
+    """Return the commands that install charts."""
+    return [line for line in commands.splitlines() if line.startswith(_INSTALL)]
 
 
 def _joined(text: str) -> list[str]:
@@ -138,22 +151,22 @@ def _source(words: list[str]) -> list[str]:
 
 def _chart(kube: Kubernetes, folder: str, words: list[str]) -> Path:
     """Return the chart of a command."""
-    if folder in CHARTS and "--values" in words:
-        return CHARTS[folder].fetched()
-    return _pulled(kube, _source(words))
+    source = _source(words)
+    found = CHARTS.get((folder, source[0]))
+    return found.fetched() if found else _pulled(kube, source)
 
 
 def _pulled(kube: Kubernetes, source: list[str]) -> Path:
-    """Return a chart from E2E_CHARTS or its repository; skip the test where neither has it."""
+    """Return a chart from E2E_BY_HAND or its repository; skip the test where neither has it."""
     file = f"{source[0]}-{source[-1]}.tgz" if source[1:] else source[0].rpartition("/")[2]
-    by_hand = Path(os.environ.get("E2E_CHARTS", "")) / file
-    if by_hand.is_file():
-        return by_hand
+    given = by_hand(file)
+    if given:
+        return given
     target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(source))
     if not any(target.glob("*/Chart.yaml")):
         pull = ("helm", "pull", *source, "--untar", f"--untardir={target}")
         done = kube.run(*pull, check=False)
         if done.returncode:
-            pytest.skip(f"E2E_CHARTS has no {file}, and it cannot be downloaded: {done.stderr}")
+            pytest.skip(f"{BY_HAND} has no {file}, and it cannot be downloaded: {done.stderr}")
     (found,) = (path.parent for path in target.glob("*/Chart.yaml"))
     return found
