@@ -86,6 +86,8 @@ class Database:
     """Database on whose image this one builds, instead of on packages."""
     operator: Operator | None = None
     """What the section installs first."""
+    open_files: int = 0
+    """The lowest limit of open files with which its server starts."""
     options: tuple[str, ...] = ()
     """Of the benchmark's command line."""
 
@@ -244,5 +246,6 @@ DATABASES = (
         operator=Operator(
             "eck-operator", "github.com/elastic/cloud-on-k8s/v3", version="3.5.0", package="cmd"
         ),
+        open_files=65_535,
     ),
 )

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 from tests.e2e import vendors
 from tests.e2e.databases import Database
@@ -25,6 +28,12 @@ _LOOPBACK = re.compile(r"(?<![\w.-])(localhost|127(\.\d+){3})(?![\w.-])")
 def commands_in(namespace: Namespace, database: Database, folder: Path) -> Callable[[str], str]:
     """Load a database's image; return what runs commands of its README in the namespace."""
     kube = namespace.kube
+    _, open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if kube.own and open_files < database.open_files:
+        pytest.skip(
+            f"{database.name} needs a limit of {database.open_files} open files; here it is"
+            f" {open_files} at most"
+        )
     files = folder / "dbinstall"
     shutil.copytree(database.folder, files)
     if kube.own and database.server:

@@ -59,7 +59,9 @@ def test_the_table_claims_an_installation_only_where_a_test_does_it():
         assert how == "installed" or (how == "rendered") == files[0].name.startswith("values-")
         claimed |= {(folder, file.name) for file in files if how == "installed"}
 
-    assert claimed == {(database.name, database.manifest) for database in DATABASES}
+    # Elasticsearch has a test, which the machines so far could not run: they limit open files.
+    installed = {(database.name, database.manifest) for database in DATABASES}
+    assert claimed == installed - {("elasticsearch", "values-lab.yaml")}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
