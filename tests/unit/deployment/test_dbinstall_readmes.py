@@ -14,6 +14,8 @@ FOLDERS = sorted(path for path in DBINSTALL.iterdir() if path.is_dir())
 FOLDER = re.compile(r"\[([\w-]+)\]\(\1\)")
 PROFILES = ("lab", "bench")
 COMMAND = re.compile(r"^ {4}(.*)$", re.MULTILINE)
+NOT_RUN = {("cratedb", "statefulset-lab.yaml"), ("elasticsearch", "values-lab.yaml")}
+"""Tests that did not pass yet: on a full disk, and with the limit of open files of our machine."""
 MANIFEST = re.compile(r"(?:-f|--values|--patch-file) ([\w-]+\.yaml)")
 
 
@@ -59,9 +61,8 @@ def test_the_table_claims_an_installation_only_where_a_test_does_it():
         assert how == "installed" or (how == "rendered") == files[0].name.startswith("values-")
         claimed |= {(folder, file.name) for file in files if how == "installed"}
 
-    # Elasticsearch has a test, which the machines so far could not run: they limit open files.
     installed = {(database.name, database.manifest) for database in DATABASES}
-    assert claimed == installed - {("elasticsearch", "values-lab.yaml")}
+    assert claimed == installed - NOT_RUN
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
