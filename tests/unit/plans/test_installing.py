@@ -15,6 +15,7 @@ from simulator.modules.postgres.database import PostgresOptions
 from tests.unit.plans.made import pairs_of, plan_of, target
 
 UNATTENDED = ["arangodb", "cassandra/StatefulSet", "cassandra/cass-operator", "cockroachdb",
+              "cratedb", "elasticsearch",
               "influxdb/InfluxDB 1.8", "influxdb/InfluxDB 3 Core", "mariadb/Chart",
               "mariadb/StatefulSet", "mongodb", "mysql/Chart", "mysql/StatefulSet",
               "postgresql/CloudNativePG", "postgresql/StatefulSet",
@@ -107,7 +108,7 @@ def test_only_commands_that_can_run_unattended_are_run():
         ({"install": "postgresql"}, "postgresql/CloudNativePG, postgresql/StatefulSet"),
         ({"install": "postgresql/Helm"}, "expected one of postgresql/CloudNativePG"),
         ({"install": "splunk"}, "--accept-license"),
-        ({"install": "elasticsearch"}, "`sysctl -w vm.max_map_count=1048576` cannot run"),
+        ({"install": "influxdb/Chart of InfluxDB 2"}, "`umask 077; openssl rand -hex 24"),
         ({"install": "opentsdb/Profile lab"}, "port-forward"),
         ({"install": "questdb", "remove": ["rm x"]}, "remove: the README"),
         ({"install": ["mkdir x"]}, "targets.db.remove: is missing"),
