@@ -3,12 +3,15 @@
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import click
+from pydantic import Field
 
-from iotbench.config.options.basic import Command, config_option, option, output_option
+from iotbench.config.input.options import Opt
+from iotbench.config.options.basic import Command, Configured, OutputFolder
 from iotbench.config.options.choice import ClusterOptions
-from iotbench.config.options.declared import option_like
+from iotbench.config.options.declared import option_like, options_of
 from iotbench.config.targets import config as configuration
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
@@ -18,34 +21,33 @@ from iotbench.machine.scratch import find_left_folders
 from iotbench.machine.streams import OutputError, say
 from iotbench.measurements import writing_kinds
 from iotbench.results import result_files
+from iotbench.results.names import DEFAULT_FOLDER
 from simulator.errors import ConfigError, SetupError, counted
 
 
+class _Options(Configured):
+    """The remains to remove."""
+
+    GROUP: ClassVar[str] = "Other options"
+
+    run_id: Annotated[str | None, Field(alias="run"), Opt(metavar="ID")] = None
+    """Remove this sweep, even if another user started it."""
+    everything: Annotated[bool, Field(alias="all")] = False
+    """Remove every sweep, even one in progress."""
+    tables: bool = False
+    """Only list the tables that inserts left, by the result files in --output."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @click.command(cls=Command)
-@config_option
 @option_like(
     ClusterOptions, "namespace", help="Namespace to clean up.  [default: the configuration's]"
 )
 @option_like(ClusterOptions, "kubeconfig")
 @option_like(ClusterOptions, "context")
-@option("--run", "run_id", metavar="ID", help="Remove this sweep, even if another user started it.")
-@option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
-@option(
-    "--tables",
-    is_flag=True,
-    help="Only list the tables that inserts left, by the result files in --output.",
-)
-@output_option
-def cleanup(  # noqa: PLR0913
-    *,
-    config: Path | None,
-    namespace: str | None,
-    kubeconfig: Path | None,
-    context: str | None,
-    run_id: str | None,
-    everything: bool,
-    tables: bool,
-    output: Path,
+@options_of(_Options)
+def cleanup(
+    *, namespace: str | None, kubeconfig: Path | None, context: str | None, options: _Options
 ) -> None:
     """Remove the remains of killed commands.
 
@@ -56,19 +58,20 @@ def cleanup(  # noqa: PLR0913
     The tables of the last insert, and of each file of --data, stay in the database. --tables lists
     them, so that you can drop those that you no longer need.
     """
-    if tables:
-        _list_tables(output)
+    run_id, everything = options.run_id, options.everything
+    if options.tables:
+        _list_tables(options.output)
         return
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
-    problems = _clean_machine(output)
-    where = namespace or configuration.load(config).namespace
-    options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
-    wrong = options.problems()
+    problems = _clean_machine(options.output)
+    where = namespace or configuration.load(options.config).namespace
+    cluster = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
+    wrong = cluster.problems()
     if wrong:
         raise ConfigError(wrong)
     try:
-        _clean_cluster(options, where, run_id, everything=everything)
+        _clean_cluster(cluster, where, run_id, everything=everything)
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import click
 
@@ -19,12 +20,15 @@ from iotbench.comparison.thresholds import (
     comparison_checks,
     list_changed_percentiles,
 )
-from iotbench.config.options.basic import SHARE, Command, format_option, option, output_option
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Share
+from iotbench.config.options.basic import Command, Format, OutputFolder
 from iotbench.config.options.declared import options_of
-from iotbench.figures.options import percentile_option
+from iotbench.figures.figures import Percentiles
 from iotbench.machine.streams import print_out, width_of
 from iotbench.measurements import summary_of
 from iotbench.plans.gates import Gates
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result_files import expect_whole, now_utc
 from iotbench.store.gathered import find_sides
 from iotbench.store.lookup import find_results
@@ -39,38 +43,27 @@ Examples:
 """
 
 
+class _Options(Options):
+    """The results to compare, and the figures."""
+
+    output: OutputFolder = DEFAULT_FOLDER
+    form: Annotated[Format, Opt(choices=tables.FORMATS)] = tables.FORMATS[0]
+    noise: Share = NOISE
+    """Call a change below this noise, whatever its interval."""
+    of: Annotated[str, Opt(choices=("insert", "query", "mixed", "change"))] = "insert"
+    """Results of a plan to compare."""
+    percentiles: Percentiles = ()
+    """Compare this percentile as well, such as p90_ms or p99.99_ms, if every run has enough samples
+    for it; may be given several times.
+    """
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("base")
 @click.argument("others", metavar="[OTHER...]", nargs=-1)
-@output_option
-@format_option(tables.FORMATS)
-@option(
-    "--noise",
-    type=SHARE,
-    default=f"{NOISE:.0%}",
-    show_default=True,
-    help="Call a change below this noise, whatever its interval.",
-)
-@option(
-    "--of",
-    type=click.Choice(("insert", "query", "mixed", "change")),
-    default="insert",
-    show_default=True,
-    help="Results of a plan to compare.",
-)
-@percentile_option("Compare")
+@options_of(_Options)
 @options_of(Gates, "gates")
-def compare(  # noqa: PLR0913
-    *,
-    base: str,
-    others: tuple[str, ...],
-    output: Path,
-    form: str,
-    noise: float,
-    of: str,
-    percentiles: tuple[str, ...],
-    gates: Gates,
-) -> None:
+def compare(*, base: str, others: tuple[str, ...], options: _Options, gates: Gates) -> None:
     """Compare results of inserts or queries with BASE.
 
     BASE and OTHER are result files, ids or their beginnings, last, or last~1 for the result before
@@ -86,17 +79,20 @@ def compare(  # noqa: PLR0913
     --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p90_ms_change >
     10%'), and numbers of rows ('slower > 0').
     """
+    output = options.output
     if others:
         sides = [Side(tuple(find_results(output, names))) for names in _names((base, *others))]
     else:
-        sides = find_sides(output, base, of)
+        sides = find_sides(output, base, options.of)
     known = read_calibrations()
     with expect_whole(", ".join((base, *others))):
         expect_comparable(sides)
-        named = dict.fromkeys((*percentiles, *list_changed_percentiles(gates.fail_if)))
-        comparisons = [compare_sides(sides[0], each, noise, known, [*named]) for each in sides[1:]]
+        named = dict.fromkeys((*options.percentiles, *list_changed_percentiles(gates.fail_if)))
+        comparisons = [
+            compare_sides(sides[0], each, options.noise, known, [*named]) for each in sides[1:]
+        ]
         thresholds = gates.expect(_scope(comparisons))
-        text = tables.format_record(comparisons, form, width_of(sys.stdout))
+        text = tables.format_record(comparisons, options.form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]
         cases = [case for each in comparisons for case in comparison_cases(each)]
     print_out(text)

@@ -5,27 +5,37 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.health import Finding, machine_findings
-from iotbench.config.options.basic import Command, format_option, output_option
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.options.basic import Command, Format, OutputFolder
 from iotbench.config.options.choice import Choice, Reach, reach_options
+from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import load_for
 from iotbench.config.targets.urls import is_url, name_of
 from iotbench.execution.collector import target_facts
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
+from iotbench.results.names import DEFAULT_FOLDER
 from simulator.errors import BenchError, ConfigError, Interrupted
+
+
+class _Options(Options):
+    """The output, and the folder of results to check."""
+
+    form: Annotated[Format, Opt(choices=("table", "json"))] = "table"
+    output: OutputFolder = DEFAULT_FOLDER
 
 
 @click.command(cls=Command)
 @click.argument("targets", nargs=-1, metavar="[TARGET...]", shell_complete=complete_target)
 @reach_options
-@format_option(("table", "json"))
-@output_option
-def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -> None:
+@options_of(_Options)
+def doctor(*, targets: tuple[str, ...], reach: Reach, options: _Options) -> None:
     """Check this machine, and targets, for a first run.
 
     TARGET is a target of the configuration, a module, which means its first target, or a URL.
@@ -35,13 +45,13 @@ def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -
     and permissions; on a cluster also helm and the image. Exit code 2: there is a problem.
     """
     found = []
-    for each in _findings(targets, reach, output):
+    for each in _findings(targets, reach, options.output):
         found.append(each)
-        if form == "table":
+        if options.form == "table":
             state = "ok" if each.ok else "problem"
             remedy = f"; {each.remedy}" if each.remedy and not each.ok else ""
             say(f"{state:8} {each.name:13} {each.text}{remedy}")
-    if form == "json":
+    if options.form == "json":
         print_out(json.dumps([asdict(each) for each in found], indent=1) + "\n")
     click.get_current_context().exit(0 if all(each.ok for each in found) else 2)
 

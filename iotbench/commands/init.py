@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
-from iotbench.config.completion.words import complete_target
+from iotbench.config.input.options import Options
 from iotbench.config.input.quantities import parse_names
-from iotbench.config.options.basic import NAMES, Command, option
+from iotbench.config.input.values import Names
+from iotbench.config.options.basic import Command
+from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import FILE, load
 from iotbench.config.targets.starter import starter
 from iotbench.machine import outfile
@@ -21,24 +23,26 @@ Examples:
 """
 
 
+class _Options(Options):
+    """The targets of the configuration."""
+
+    targets: Names = ()
+    """URLs of servers and files; or targets of the configuration that comes with the program, or
+    modules, which mean a database on a cluster.  [default: sqlite; a terminal is asked]
+    """
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path), default=FILE)
-@option(
-    "--targets",
-    type=NAMES,
-    shell_complete=complete_target,
-    default=None,
-    help="URLs of servers and files; or targets of the configuration that comes with the program,"
-    " or modules, which mean a database on a cluster.  [default: sqlite; a terminal is asked]",
-)
-def init(*, file: Path, targets: tuple[str, ...] | None) -> None:
+@options_of(_Options)
+def init(*, file: Path, options: _Options) -> None:
     """Write a configuration to start with.
 
     FILE is config.yaml by default; a file that exists is never overwritten. Comments list every
     option of the targets, and editors with a YAML language server complete and check them. `init`
     creates the folders of databases that are files on this machine.
     """
-    text, names = starter(targets or _ask())
+    text, names = starter(options.targets or _ask())
     outfile.write(file, text, None)
     say(f"wrote {file}: {', '.join(names)}")
     loaded = load(file)

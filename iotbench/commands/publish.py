@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import Command, option, output_option
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.options.basic import Command, OutputFolder
+from iotbench.config.options.declared import options_of
 from iotbench.config.options.given import divide
 from iotbench.machine.streams import say
 from iotbench.results.command import GivenCommand
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result
 from simulator.errors import ConfigError, counted
 
@@ -20,26 +24,20 @@ Examples:
 """
 
 
+class _Options(Options):
+    """The folder to write or to check."""
+
+    folder: Annotated[Path | None, Opt("-o")] = None
+    """Folder to write; it must be new or empty."""
+    check: Annotated[Path | None, Opt(metavar="FOLDER")] = None
+    """Check a published folder instead: every checksum, and every result file."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
-@option(
-    "--folder",
-    "-o",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Folder to write; it must be new or empty.",
-)
-@option(
-    "--check",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=None,
-    metavar="FOLDER",
-    help="Check a published folder instead: every checksum, and every result file.",
-)
-@output_option
-def publish(
-    *, names: tuple[str, ...], folder: Path | None, check: Path | None, output: Path
-) -> None:
+@options_of(_Options)
+def publish(*, names: tuple[str, ...], options: _Options) -> None:
     """Write a folder that anyone can check and repeat.
 
     RESULT is a result file, an id or its beginning, last, or last~1 for the result before it. The
@@ -54,6 +52,7 @@ def publish(
     """
     from iotbench.output.published.folder import expect_empty, problems_of, write  # noqa: PLC0415
 
+    folder, check = options.folder, options.check
     if check:
         if names or folder:
             raise ConfigError("--check: takes no results and no --folder")
@@ -71,7 +70,7 @@ def publish(
     )
     from iotbench.output.published.gather import gather  # noqa: PLC0415
 
-    found = gather(output, names)
+    found = gather(options.output, names)
     files = files_of(found, _without_what_runs(found.sweeps))
     write(folder, files)
     size = sum(map(len, files.values()))

@@ -1,26 +1,21 @@
 """`repeat`: run the command of a result again."""
 
-from pathlib import Path
+from typing import Annotated, ClassVar
 
 import click
+from pydantic import Field
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import (
-    FORMATS,
-    TAG,
-    Command,
-    config_option,
-    format_option,
-    option,
-    output_option,
-)
-from iotbench.config.options.declared import option_like
+from iotbench.config.input.options import Opt
+from iotbench.config.input.values import Tag
+from iotbench.config.options.basic import FORMATS, Command, Configured, OutputFolder
+from iotbench.config.options.declared import option_like, options_of
 from iotbench.execution.repeating import build_repeated, list_differences, suggest_comparison
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
 from iotbench.measurements.insert.options import Replacing
-from iotbench.measurements.shared.options import MachineOptions
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.store.lookup import path_of
 
 _EXAMPLES = """\b
@@ -31,43 +26,37 @@ Examples:
 """
 
 
+class _Options(Configured):
+    """The options that `repeat` does not take from the result."""
+
+    GROUP: ClassVar[str] = "Other options"
+
+    extra_option: Annotated[tuple[str, ...], Opt(metavar="KEY=VALUE")] = ()
+    """Option of the target that replaces the command's, such as a credential, which no result
+    holds; may be given several times.
+    """
+    before_run: Annotated[str | None, Opt(metavar="COMMAND")] = None
+    """Command to run in bash before each run; required if the result had one, as it is never taken
+    from a file. '': none.
+    """
+    form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS)] = FORMATS[0]
+    """Format of standard output; progress goes to standard error."""
+    tags: Annotated[tuple[Tag, ...], Field(alias="tag")] = ()
+    """Word to find the new result by."""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Show no progress."""
+    dry_run: bool = False
+    """Print the command and what differs, and do nothing."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("name", metavar="RESULT", shell_complete=complete_result)
 @click.argument("more", metavar="[-- OPTION...]", nargs=-1, type=click.UNPROCESSED)
-@config_option
-@option(
-    "--extra-option",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of the target that replaces the command's, such as a credential, which no result"
-    " holds; may be given several times.",
-)
-@option_like(
-    MachineOptions,
-    "before_run",
-    group="Other options",
-    help="Command to run in bash before each run; required if the result had one, as it is never"
-    " taken from a file. '': none.",
-)
-@format_option(FORMATS, "What to print on standard output; progress goes to standard error.")
+@options_of(_Options)
 @option_like(Replacing, "replace_tables", group="Other options")
-@option("--tag", "tags", multiple=True, type=TAG, help="Word to find the new result by.")
-@option("--quiet", "-q", is_flag=True, help="Show no progress.")
-@option("--dry-run", is_flag=True, help="Print the command and what differs, and do nothing.")
-@output_option
-def repeat(  # noqa: PLR0913
-    *,
-    name: str,
-    more: tuple[str, ...],
-    config: Path | None,
-    extra_option: tuple[str, ...],
-    replace_tables: tuple[str, ...],
-    before_run: str | None,
-    form: str,
-    tags: tuple[str, ...],
-    quiet: bool,
-    dry_run: bool,
-    output: Path,
+def repeat(
+    *, name: str, more: tuple[str, ...], options: _Options, replace_tables: tuple[str, ...]
 ) -> None:
     """Run the command of a result again.
 
@@ -83,19 +72,19 @@ def repeat(  # noqa: PLR0913
 
     For `run` and `reproduce` it prints the command that measures everything again.
     """
-    path = path_of(output, name)
+    path, output = path_of(options.output, name), options.output
     given = {
-        "config": (str(config),) if config else (),
-        "extra-option": extra_option,
-        "before-run": () if before_run is None else (before_run,),
+        "config": (str(options.config),) if options.config else (),
+        "extra-option": options.extra_option,
+        "before-run": () if options.before_run is None else (options.before_run,),
         "replace-table": replace_tables,
     }
     command = build_repeated(path, given, more)
     changed = list(list_differences(command, output))
     words = command.command.words
-    own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
-    own += [word for tag in tags for word in ("--tag", tag)]
-    if dry_run:
+    own = ["--output", str(output), "--format", options.form, *["--quiet"] * options.quiet]
+    own += [word for tag in options.tags for word in ("--tag", tag)]
+    if options.dry_run:
         print_out("".join(f"{line}\n" for line in (command_line(words), *changed)))
         return
     say(command_line(words), err=True)

@@ -1,11 +1,12 @@
 """`reproduce`: run the experiment of a reference document, and compare the figures."""
 
-import functools
 import sys
+from typing import ClassVar
 
 import click
 
-from iotbench.config.options.basic import Command, option
+from iotbench.config.input.options import Options
+from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import Refused, forecast_of, measure_all, record_fields
 from iotbench.execution.measure import ItemMeasuring
@@ -38,24 +39,25 @@ Examples:
   python run.py reproduce nosql --targets mysql_innodb,mysql_myisam,postgresql --runner local
 """
 
-_experiment = functools.partial(option, group="Experiment")
+
+class _Experiment(Options):
+    """The size of the experiment."""
+
+    GROUP: ClassVar[str] = "Experiment"
+
+    size: ExperimentSize = ExperimentSize.DEMO
+    """demo: minutes on one machine; document: as the document describes it."""
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("document", type=click.Choice(documents.NAMES))
-@_experiment(
-    "--size",
-    type=click.Choice([size.value for size in ExperimentSize]),
-    default=ExperimentSize.DEMO.value,
-    show_default=True,
-    help="demo: minutes on one machine; document: as the document describes it.",
-)
+@options_of(_Experiment, "experiment")
 @plan_options("Experiment", "those of the configuration that answer")
 @options_of(Gates, "gates")
 def reproduce(
     *,
     document: str,
-    size: str,
+    experiment: _Experiment,
     options: PlanOptions,
     run: PlanRun,
     gates: Gates,
@@ -70,10 +72,10 @@ def reproduce(
     After an interruption, the same command continues where it stopped: complete results in --output
     are not measured again. Another --output measures everything again.
     """
-    reach = options.reach
+    reach, size = options.reach, experiment.size
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    plan = options.apply_to(plan_of(document, ExperimentSize(size)))
+    plan = options.apply_to(plan_of(document, size))
     thresholds = gates.beside(plan.thresholds).expect(plan.scope)
     read = keep_measured(read_document(document), plan)
     roster = roster_of(plan, options.targets, reach, run)

@@ -3,26 +3,23 @@
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 import click
+from pydantic import Field
 
 from iotbench.commands.show import show
-from iotbench.config.completion.words import complete_result, complete_target
-from iotbench.config.options.basic import (
-    COUNT,
-    MOMENT,
-    TAG,
-    Command,
-    format_option,
-    option,
-    output_option,
-)
-from iotbench.figures.options import percentile_option
+from iotbench.config.completion.words import complete_result
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Count, Moment, Tag, parse_tag
+from iotbench.config.options.basic import FORMATS, Command, Format, OutputFolder, Parsed
+from iotbench.config.options.declared import options_of
+from iotbench.figures.figures import Percentiles
 from iotbench.machine import outfile
 from iotbench.machine.streams import is_fitted, print_out, say, width_of
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
-from iotbench.results.names import ResultName, id_of, parse_name
+from iotbench.results.names import DEFAULT_FOLDER, ResultName, id_of, parse_name
 from iotbench.results.result import Result
 from iotbench.results.result_files import expect_whole
 from iotbench.store import changes, export, listing
@@ -47,47 +44,45 @@ def results() -> None:
 results.add_command(show)
 
 
+class _Listing(Options):
+    """The results to list."""
+
+    since: Moment | None = None
+    """Only results that are not older than this."""
+    until: Moment | None = None
+    """Only results that are older than this."""
+    target: Annotated[str | None, Opt("-t")] = None
+    """Only results of this target."""
+    kind: Annotated[str | None, Opt(choices=_KINDS)] = None
+    """Only results of this command."""
+    tag: tuple[Tag, ...] = ()
+    """Only results with this tag; with each, if several."""
+    limit: Annotated[Count | None, Opt(least=0)] = None
+    """Number of results to list, newest first."""
+    form: Annotated[Format, Opt(choices=FORMATS)] = FORMATS[0]
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @results.command("list", cls=Command)
-@option("--since", type=MOMENT, default=None, help="Only results that are not older than this.")
-@option("--until", type=MOMENT, default=None, help="Only results that are older than this.")
-@option(
-    "--target",
-    "-t",
-    default=None,
-    help="Only results of this target.",
-    shell_complete=complete_target,
-)
-@option("--kind", type=click.Choice(_KINDS), default=None, help="Only results of this command.")
-@option("--tag", type=TAG, multiple=True, help="Only results with this tag; with each, if several.")
-@option("--limit", type=COUNT, default=None, help="Number of results to list, newest first.")
-@format_option()
-@output_option
-def list_results(  # noqa: PLR0913
-    *,
-    since: datetime | None,
-    until: datetime | None,
-    target: str | None,
-    kind: str | None,
-    tag: tuple[str, ...],
-    limit: int | None,
-    form: str,
-    output: Path,
-) -> None:
+@options_of(_Listing)
+def list_results(*, options: _Listing) -> None:
     """List results, the newest first.
 
     The headline is the highest rate of the result, or the rate of the last step of a fill-level
     test.
     """
-    if limit is not None and limit < 0:
-        raise ConfigError(f"--limit: must be at least 0, got {limit}")
+    if problems := options.problems():
+        raise ConfigError(problems)
+    target, limit, form, output = options.target, options.limit, options.form, options.output
 
     def is_named(name: ResultName) -> bool:
         of_target = not target or target in {name.target, ""} or not name.is_sweep
-        return of_target and kind in {None, name.kind} and _within(name.created, since, until)
+        return of_target and options.kind in {None, name.kind} and _is_within(name.created, options)
 
     def is_wanted(entry: ResultEntry) -> bool:
         of_target = not target or target in entry.target.split(",")
-        return of_target and _within(entry.created, since, until) and {*tag} <= {*entry.tags}
+        has_tags = {*options.tag} <= {*entry.tags}
+        return of_target and has_tags and _is_within(entry.created, options)
 
     found = []
     for entry in entries(output, is_named):
@@ -104,75 +99,76 @@ def list_results(  # noqa: PLR0913
     print_out(listing.format_list(found[:limit], form, files.now_utc(), width))
 
 
-def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
-    """Return whether a result was created in a period; True if `created` is unknown."""
+def _is_within(created: datetime | None, options: _Listing) -> bool:
+    """Return whether a result was created in the period; True if `created` is unknown."""
+    since, until = options.since, options.until
     if created is None:
         return True
     return (since is None or created >= since) and (until is None or created < until)
 
 
+class _Tagging(Options):
+    """The change of the tags."""
+
+    remove: bool = False
+    """Remove the tags instead."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @results.command("tag", cls=Command)
 @click.argument("name", metavar="RESULT", shell_complete=complete_result)
-@click.argument("words", nargs=-1, metavar="TAG...", required=True, type=TAG)
-@option("--remove", is_flag=True, help="Remove the tags instead.")
-@output_option
-def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path) -> None:
+@click.argument("words", nargs=-1, metavar="TAG...", required=True, type=Parsed("tag", parse_tag))
+@options_of(_Tagging)
+def tag_result(*, name: str, words: tuple[str, ...], options: _Tagging) -> None:
     """Add tags to a result, or remove them.
 
     The result file keeps the tags.
     """
-    path = path_of(output, name)
+    path = path_of(options.output, name)
     expect_files([path])
-    changes.tag([path], words, remove=remove)
+    changes.tag([path], words, remove=options.remove)
+
+
+class _Exporting(Options):
+    """The figures to write, and their format."""
+
+    form: Annotated[str, Field(alias="format"), Opt(choices=export.FORMATS)] = export.FORMATS[0]
+    """openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of one
+    row, as HdrHistogram's plotters read them.
+    """
+    percentiles: Percentiles = ()
+    """Export this percentile as well, such as p90_ms or p99.99_ms, if every run has enough samples
+    for it; may be given several times.
+    """
+    pattern: Annotated[str, Field(alias="row"), Opt(metavar="PATTERN")] = "*"
+    """Export only rows of these names, such as 'count-events, 4 workers' or '*, 4 workers'.
+    [default: all]
+    """
+    to: Annotated[Path | None, Opt("-o")] = None
+    """File to write; it replaces an earlier one of the same format, and no other file.
+    [default: standard output]
+    """
+    output: OutputFolder = DEFAULT_FOLDER
 
 
 @results.command("export", cls=Command)
 @click.argument(
     "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
 )
-@format_option(
-    export.FORMATS,
-    "openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
-    " one row, as HdrHistogram's plotters read them.",
-)
-@percentile_option("Export")
-@option(
-    "--row",
-    "pattern",
-    default="*",
-    metavar="PATTERN",
-    help="Export only rows of these names, such as 'count-events, 4 workers' or '*, 4 workers'."
-    "  [default: all]",
-)
-@option(
-    "-o",
-    "--to",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="File to write; it replaces an earlier one of the same format, and no other file."
-    "  [default: standard output]",
-)
-@output_option
-def export_results(  # noqa: PLR0913
-    *,
-    names: tuple[str, ...],
-    form: str,
-    percentiles: tuple[str, ...],
-    pattern: str,
-    to: Path | None,
-    output: Path,
-) -> None:
+@options_of(_Exporting)
+def export_results(*, names: tuple[str, ...], options: _Exporting) -> None:
     """Write the figures of results for other programs.
 
     Every figure has its unit, the number of measurements, its spread and its verdict. The file of a
     plan exports all results of the plan, each with its setting and repeat.
     """
+    form, to = options.form, options.to
     own = export.OWN[form]
     if to and (problem := outfile.problem_with(to, own)):
         raise ConfigError(f"--to: {problem}")
-    found, parts = _read_parts(paths_of(output, names, only_sweeps=True))
+    found, parts = _read_parts(paths_of(options.output, names, only_sweeps=True))
     with expect_whole(", ".join(names)):
-        text = export.export(found, form, percentiles, pattern, parts)
+        text = export.export(found, form, options.percentiles, options.pattern, parts)
     if to is None:
         print_out(text)
         return
@@ -208,30 +204,29 @@ def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, 
     return [*found.values()], parts
 
 
+class _Removing(Options):
+    """The results to remove."""
+
+    older_than: Moment | None = None
+    """Remove all results older than this."""
+    yes: Annotated[bool, Opt("-y")] = False
+    """Do not ask for confirmation."""
+    force: bool = False
+    """Remove results that `query` needs as well and, if named, files that cannot be read."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @results.command("rm", cls=Command)
 @click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
-@option("--older-than", type=MOMENT, default=None, help="Remove all results older than this.")
-@option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-@option(
-    "--force",
-    is_flag=True,
-    help="Also remove results that `query` needs and, if named, files that cannot be read.",
-)
-@output_option
-def remove_results(
-    *,
-    names: tuple[str, ...],
-    older_than: datetime | None,
-    yes: bool,
-    force: bool,
-    output: Path,
-) -> None:
+@options_of(_Removing)
+def remove_results(*, names: tuple[str, ...], options: _Removing) -> None:
     """Remove results.
 
     The result that describes the rows in a target's tables is kept, since `query` and `verify` need
     it; so is the result of a run that has not ended. A file that this program cannot read, such as
     one of a later version, is removed only by its name and with --force.
     """
+    older_than, output, force = options.older_than, options.output, options.force
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")
     chosen = changes.find_older(output, older_than) if older_than else paths_of(output, names)
@@ -251,7 +246,7 @@ def remove_results(
     if not going:
         say("nothing to remove")
         return
-    _confirm(going, yes=yes)
+    _confirm(going, yes=options.yes)
     for path in going:
         path.unlink(missing_ok=True)
     say(f"removed {counted(len(going), 'result')}")

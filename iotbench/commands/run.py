@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
-from iotbench.config.options.basic import Command, option
+from iotbench.config.input.options import Options
+from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import forecast_of, measure_all, plan_record
 from iotbench.execution.installing import Installing
@@ -37,21 +38,26 @@ Examples:
 """
 
 
+class _Consent(Options):
+    """The consent to more than measurements."""
+
+    GROUP: ClassVar[str] = "Plan"
+
+    trust: bool = False
+    """Trust the plan: let it run commands on this machine, and set options and addresses of
+    targets, statements, files and faults. --dry-run lists them.
+    """
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
-@option(
-    "--trust",
-    is_flag=True,
-    group="Plan",
-    help="Trust the plan: let it run commands on this machine, and set options and"
-    " addresses of targets, statements, files and faults. --dry-run lists them.",
-)
+@options_of(_Consent, "consent")
 @options_of(Gates, "gates")
 def run(
     *,
     plan: Path,
-    trust: bool,
+    consent: _Consent,
     options: PlanOptions,
     run: PlanRun,
     gates: Gates,
@@ -73,7 +79,7 @@ def run(
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
     written = read_plan(plan)
-    if not (trust or run.dry_run):
+    if not (consent.trust or run.dry_run):
         expect_trust(plan, written)
     read = options.apply_to(written)
     if read.until_settled is not None:

@@ -3,50 +3,50 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import (
-    BYTES,
-    Command,
-    format_option,
-    option,
-    output_option,
-)
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Bytes
+from iotbench.config.options.basic import FORMATS, Command, Format, OutputFolder
+from iotbench.config.options.declared import options_of
 from iotbench.machine.streams import print_out, width_of
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.notes import days_until_full
 from iotbench.results import result_files
+from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result_files import expect_whole
 from iotbench.store.gathered import Gathered, find_gathered
 from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 
 
+class _Options(Options):
+    """The parts of a result to print."""
+
+    form: Annotated[Format, Opt(choices=FORMATS)] = FORMATS[0]
+    disk: Annotated[Bytes | None, Opt(metavar="BYTES")] = None
+    """Add the number of days it takes to fill a disk of this size, such as 180GB."""
+    plot: bool = False
+    """Draw the rates or waits below the table."""
+    timings: bool = False
+    """Add where the time of the sweep went, by phase."""
+    output: OutputFolder = DEFAULT_FOLDER
+
+
 @click.command(cls=Command)
 @click.argument("name", metavar="[RESULT]", default="last", shell_complete=complete_result)
-@format_option()
-@option(
-    "--disk",
-    type=BYTES,
-    default=None,
-    help="Also print how many days it takes to fill a disk of this size, such as 180GB.",
-)
-@option("--plot", is_flag=True, help="Also draw the rates or waits below the table.")
-@option("--timings", is_flag=True, help="Also print where the time of the sweep went, by phase.")
-@output_option
-def show(  # noqa: PLR0913
-    name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
-) -> None:
+@options_of(_Options)
+def show(*, name: str, options: _Options) -> None:
     """Print the tables and all facts of a result.
 
     RESULT is a result file, an id or its beginning, last (the default), or last~1 for the result
     before it.
     """
-    file = path_of(output, name)
-    given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
-    added = [option for option, is_given in given.items() if is_given]
+    file, form, disk = path_of(options.output, name), options.form, options.disk
+    added = [each for each in ("--plot", "--disk", "--timings") if each in options.given]
     if form != "table" and added:
         raise ConfigError(f"{added[0]}: adds to the table; use --format table")
     kind = find_gathered(file)
@@ -55,7 +55,9 @@ def show(  # noqa: PLR0913
             print_out(_format_gathered(file, kind, form, added))
             return
         result = result_files.read(file)
-        text = tables.format_record(result, file, form, plotted=plot, timings=timings)
+        text = tables.format_record(
+            result, file, form, plotted=options.plot, timings=options.timings
+        )
         days = "" if disk is None else f"{days_until_full(result, disk)}\n"
     print_out(text + days)
 

@@ -4,14 +4,15 @@ import json
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import click
 from rich.table import Table
 
 from iotbench.config.completion.words import complete_target
-from iotbench.config.options.basic import Command, config_option, format_option
+from iotbench.config.input.options import Opt
+from iotbench.config.options.basic import Command, Configured, Format
+from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.config.targets.packages import missing_packages
@@ -32,13 +33,20 @@ _HINTS = (
 )
 
 
+class _Options(Configured):
+    """The configuration, and the output."""
+
+    GROUP: ClassVar[str] = "Other options"
+
+    form: Annotated[Format, Opt(choices=("table", "json"))] = "table"
+
+
 @click.command(cls=Command)
 @click.argument("name", required=False, shell_complete=complete_target)
-@config_option
-@format_option(("table", "json"))
-def targets(name: str | None, config: Path | None, form: str) -> None:
+@options_of(_Options)
+def targets(*, name: str | None, options: _Options) -> None:
     """List the targets, or show all of one: target NAME, or a URL."""
-    loaded, named = configuration.load_for([name] if name else [], config)
+    loaded, named = configuration.load_for([name] if name else [], options.config)
     chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()
     rows = [_row(key, loaded) for key in chosen if key not in broken]
@@ -56,7 +64,7 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
         }
         for key, why in broken.items()
     ]
-    if form == "json":
+    if options.form == "json":
         say(json.dumps(rows, indent=1))
         return
     width = width_of(sys.stdout)

@@ -6,10 +6,9 @@ from typing import Annotated, ClassVar
 
 import click
 
-from iotbench.config.completion.words import complete_target
-from iotbench.config.input.options import Opt
-from iotbench.config.input.values import Count
-from iotbench.config.options.basic import NAMES, Command, option
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Count, Names
+from iotbench.config.options.basic import Command
 from iotbench.config.options.choice import (
     Choice,
     Reach,
@@ -42,6 +41,15 @@ Examples:
 """
 
 
+class _Targets(Options):
+    """The targets to compare."""
+
+    GROUP: ClassVar[str] = "Target"
+
+    targets: Names
+    """Names of targets in the configuration."""
+
+
 class _Options(AnswerOptions, OwnQueries, Types):
     """The queries to ask, and the number of times."""
 
@@ -56,14 +64,11 @@ class _Options(AnswerOptions, OwnQueries, Types):
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@option(
-    "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
-    group="Target", shell_complete=complete_target,
-)  # fmt: skip
+@options_of(_Targets, "named")
 @reach_options
 @options_of(RunOptions, "run")
 @options_of(_Options)
-def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options: _Options) -> None:
+def validate(*, named: _Targets, reach: Reach, run: RunOptions, options: _Options) -> None:
     """Compare the answers of several databases and the truth.
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
@@ -72,6 +77,7 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options
     truth. Exit code 3: an answer is wrong, or answers differ. Answers to --queries have no truth;
     they are compared only with each other.
     """
+    targets = named.targets
     kind, asking = kind_named("query"), QueryOptions(**dict(options), digests=True)
     problems = [*options.problems(), *kind.problems(asking)]
     if len({*targets}) < max(len(targets), 2):

@@ -7,10 +7,13 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 from hdrh.histogram import HdrHistogram
+from pydantic import Field
 
+from iotbench.config.input.options import Opt
+from iotbench.config.input.values import Notation
 from iotbench.results.latency import FEWEST, fewest_samples, latency_of, percentiles_ms
 from iotbench.results.timed import Timed, merge_waits
 
@@ -265,6 +268,14 @@ def parse_percentile(text: str) -> str:
     if not percent_of(text):
         raise ValueError(f"expected a name such as p99.99_ms, got {text!r}")
     return text
+
+
+Percentiles = Annotated[
+    tuple[Annotated[str, Notation("name", parse_percentile)], ...],
+    Field(alias="percentile"),
+    Opt(metavar="NAME"),
+]
+"""The option --percentile of a command."""
 
 
 def figure_named(name: str) -> Figure | None:

@@ -7,10 +7,8 @@ from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import Field
 
-from iotbench.config.completion.words import complete_target
-from iotbench.config.input.options import Opt
-from iotbench.config.input.values import Seconds
-from iotbench.config.options.basic import NAMES, option
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Names, Seconds
 from iotbench.config.options.choice import Reach, RunOptions, reach_options
 from iotbench.config.options.declared import option_like, options_of
 from iotbench.measurements.insert.options import Naming, Replacing
@@ -18,6 +16,12 @@ from iotbench.measurements.shared.options import MachineOptions
 from iotbench.plans.plan import Plan
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _Measured(Options):
+    """The targets of a plan."""
+
+    targets: Names = ()
 
 
 class PlanRun(RunOptions):
@@ -55,13 +59,8 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
     `default` describes which targets are measured without --targets.
     """
     options = (
-        option(
-            "--targets",
-            type=NAMES,
-            shell_complete=complete_target,
-            default=None,
-            help=f"Targets to measure.  [default: {default}]",
-            group=group,
+        option_like(
+            _Measured, "targets", help=f"Targets to measure.  [default: {default}]", group=group
         ),
         option_like(
             MachineOptions,

@@ -6,7 +6,7 @@ The ValueError of a parser names the expected form.
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from reprlib import repr as shorten
 from typing import Any
 
@@ -163,6 +163,21 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(
             f"expected an instant such as 2026-11-01T00:00:00Z, got {shorten(text)}"
         ) from error
+
+
+def parse_moment(text: str) -> datetime:
+    """Return an instant; a duration means that length of time before now."""
+    try:
+        return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
+    except ValueError:
+        pass
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise ValueError(
+            "expected a time ago, such as 7d or 12h, or an instant such as 2026-11-01, got"
+            f" {text!r}"
+        ) from None
 
 
 def as_option(name: str, kind: Any, value: Any) -> Any:

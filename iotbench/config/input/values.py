@@ -1,8 +1,9 @@
 """Types of values, with their notations in commands and files."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, ValidationError, ValidationInfo
@@ -23,10 +24,12 @@ from iotbench.config.input.quantities import (
     parse_duration_s,
     parse_instant_ms,
     parse_mix,
+    parse_moment,
     parse_names,
     parse_number,
     parse_share,
 )
+from iotbench.results.result import TAG
 from simulator.errors import nearest
 
 
@@ -96,10 +99,23 @@ Seconds = Annotated[
     float,
     Notation("duration", parse_duration_s, lambda found: f"{_format_plain(found)}s", float | str),
 ]
+Moment = Annotated[datetime, Notation("duration|instant", parse_moment)]
 InstantMs = Annotated[int, Notation("instant", parse_instant_ms, instant)]
 Names = Annotated[
     tuple[str, ...], Notation("a,b,...", parse_names, ",".join, str | tuple[str, ...])
 ]
+
+
+def parse_tag(text: str) -> str:
+    """Return a tag of results."""
+    if not re.fullmatch(TAG, text):
+        raise ValueError(
+            f"expected up to 40 letters, digits, '.', '_', '-', ':' and '+', got {text!r}"
+        )
+    return text
+
+
+Tag = Annotated[str, Notation("tag", parse_tag)]
 
 
 def _format_mix(mix: Mix) -> str:

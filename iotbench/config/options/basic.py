@@ -2,27 +2,16 @@
 
 import functools
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import click
+from pydantic import Field
 
 from iotbench.config.completion.known import Grouped, GroupedOption
-from iotbench.config.input.options import Opt
-from iotbench.config.input.quantities import (
-    parse_bytes,
-    parse_count,
-    parse_duration_s,
-    parse_instant,
-    parse_names,
-    parse_share,
-)
+from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
-from iotbench.results.names import DEFAULT_FOLDER
-from iotbench.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
@@ -134,37 +123,19 @@ def opt_of(each: click.Option) -> Opt:
     return each.opt if isinstance(each, _Option) else Opt()
 
 
-config_option = option(
-    "--config",
-    "-c",
-    group="Target",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="File with the targets.  [default: config.yaml of the current folder, or else the one that"
-    " comes with the program]",
-)
+class Configured(Options):
+    """The configuration of a command."""
 
-output_option = option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_FOLDER,
-    show_default=True,
-    help="Folder of the result files.",
-)
+    GROUP: ClassVar[str] = "Target"
+
+    config: Annotated[Path | None, Opt("-c")] = None
+    """File with the targets.  [default: config.yaml of the current folder, or else the one that
+    comes with the program]
+    """
 
 
-def format_option(
-    choices: Sequence[str] = FORMATS, about: str = "What to print."
-) -> Callable[[Any], Any]:
-    """Return the option --format as parameter `form`; the default is the first choice."""
-    return option(
-        "--format",
-        "form",
-        type=click.Choice(choices),
-        default=choices[0],
-        show_default=True,
-        help=about,
-    )
+OutputFolder = Annotated[Path, Field(description="Folder of the result files.")]
+Format = Annotated[str, Field(alias="format", description="What to print.")]
 
 
 class Parsed(click.ParamType[_Value], Generic[_Value]):
@@ -215,35 +186,3 @@ class FileOf(click.Path):
             return self._read(str(path))
         except ConfigError as error:
             raise Unreadable(error.problems) from error
-
-
-def parse_tag(text: str) -> str:
-    """Return a tag of results."""
-    if not re.fullmatch(TAG_PATTERN, text):
-        raise ValueError(
-            f"expected up to 40 letters, digits, '.', '_', '-', ':' and '+', got {text!r}"
-        )
-    return text
-
-
-def _parse_moment(text: str) -> datetime:
-    """Return an instant; a duration means that length of time before now."""
-    try:
-        return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
-    except ValueError:
-        pass
-    try:
-        return parse_instant(text)
-    except ValueError:
-        raise ValueError(
-            "expected a time ago, such as 7d or 12h, or an instant such as 2026-11-01, got"
-            f" {text!r}"
-        ) from None
-
-
-COUNT = Parsed("count", parse_count)
-TAG = Parsed("tag", parse_tag)
-MOMENT = Parsed("duration|instant", _parse_moment)
-BYTES = Parsed("bytes", parse_bytes)
-SHARE = Parsed("share", parse_share)
-NAMES = Parsed("a,b,...", parse_names)

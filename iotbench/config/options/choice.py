@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
-import click
 from pydantic import Field
 
-from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
-from iotbench.config.input.values import Notation, Seconds
-from iotbench.config.options.basic import FORMATS, config_option, option, parse_tag
+from iotbench.config.input.values import Seconds, Tag
+from iotbench.config.options.basic import FORMATS, Configured
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
@@ -91,41 +89,55 @@ class ClusterOptions(Options):
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-_target = functools.partial(option, group="Target")
+class _Reaching(Configured):
+    """The configuration and the runner of targets."""
 
-_RUNNER = _target(
-    "--runner",
-    type=click.Choice(RUNNERS),
-    default=None,
-    opt=Opt(repeats=False),
-    help="Where collector and workers run.  [default: the target's]",
-)
+    GROUP: ClassVar[str] = "Target"
+
+    runner: Annotated[str | None, Opt(choices=RUNNERS, repeats=False)] = None
+    """Where collector and workers run.  [default: the target's]"""
+
+
 _URL = (
     ", or a URL such as sqlite:rooms.db or postgresql://anna@db.example/bench, which needs no"
     " configuration and uses the local runner."
 )
-_name_target = functools.partial(
-    _target, "--target", "-t", required=True, opt=Opt(repeats=True), shell_complete=complete_target
-)
-_ONE = _name_target(help=f"Name of a target in the configuration{_URL}")
-_SEVERAL = _name_target(
-    metavar="TARGET,...",
-    help=f"Names of targets in the configuration{_URL} To compare targets, name several.",
-)
-_EXTRA = _target(
-    "--extra-option",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override an option of the target; may be given several times.",
-)
-_CLIENT = _target(
-    "--client",
-    type=click.Choice([each.value for each in Client]),
-    default=None,
-    help="Client that sends the rows: this program's own encoder, or the vendor's driver, used as"
-    " the vendor's documentation advises. Overrides the target's option client.  [default: the"
-    " target's]",
-)
+
+
+class _Named(Options):
+    """The name of a target."""
+
+    GROUP: ClassVar[str] = "Target"
+
+    target: Annotated[str, Opt("-t", repeats=True)] = Field(
+        description=f"Name of a target in the configuration{_URL}"
+    )
+
+
+class _SeveralNamed(_Named):
+    """The names of several targets."""
+
+    target: Annotated[str, Opt("-t", metavar="TARGET,...", repeats=True)] = Field(
+        description=f"Names of targets in the configuration{_URL} To compare targets, name several."
+    )
+
+
+class _Overriding(Options):
+    """Options of the target that a command overrides."""
+
+    GROUP: ClassVar[str] = "Target"
+
+    extra_option: Annotated[tuple[str, ...], Opt(metavar="KEY=VALUE")] = ()
+    """Override an option of the target; may be given several times."""
+
+
+class _Writing(_Overriding):
+    """Options of the target that a command that writes rows overrides."""
+
+    client: Annotated[str | None, Opt(choices=tuple(each.value for each in Client))] = None
+    """Client that sends the rows: this program's own encoder, or the vendor's driver, used as the
+    vendor's documentation advises. Overrides the target's option client.  [default: the target's]
+    """
 
 
 class RunOptions(Options):
@@ -152,7 +164,7 @@ class TargetRun(RunOptions):
     GROUP: ClassVar[str] = "Run and output"
 
     result_tags: Annotated[
-        tuple[Annotated[str, Notation("tag", parse_tag)], ...],
+        tuple[Tag, ...],
         Field(alias="tag"),
         Opt(stored=False),
     ] = ()
@@ -271,23 +283,16 @@ def forget_credentials(targets: Iterable[Target]) -> None:
         os.environ.pop(name, None)
 
 
-def _add_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
-    """Return a command with further options, in the given order."""
-    for add in reversed(options):
-        command = add(command)
-    return command
-
-
 def reach_options(command: _Function) -> _Function:
     """Add the options of a Reach; the command receives the Reach as an argument."""
 
+    @options_of(_Reaching, "reaching")
+    @options_of(ClusterOptions, "cluster")
     @functools.wraps(command)
-    def gather(**given: Any) -> Any:
-        reach = Reach(given.pop("config"), given.pop("runner"), given.pop("cluster"))
-        return command(reach=reach, **given)
+    def gather(*, reaching: _Reaching, cluster: ClusterOptions, **given: Any) -> Any:
+        return command(reach=Reach(reaching.config, reaching.runner, cluster), **given)
 
-    reaching = (config_option, _RUNNER, options_of(ClusterOptions, "cluster"))
-    return cast("_Function", _add_options(gather, reaching))
+    return cast("_Function", gather)
 
 
 def target_options(
@@ -299,13 +304,14 @@ def target_options(
     """
 
     def decorate(command: _Function) -> _Function:
+        @options_of(_SeveralNamed if several else _Named, "named")
+        @reach_options
+        @options_of(_Writing if writes else _Overriding, "own")
         @functools.wraps(command)
-        def gather(*, reach: Reach, **given: Any) -> Any:
-            words = given.pop("target"), reach, given.pop("extra_option")
-            return command(choice=Choice(*words, given.pop("client", None)), **given)
+        def gather(*, named: _Named, reach: Reach, own: _Overriding, **given: Any) -> Any:
+            client = own.client if isinstance(own, _Writing) else None
+            return command(choice=Choice(named.target, reach, own.extra_option, client), **given)
 
-        own = _add_options(gather, (_EXTRA, *[_CLIENT] * writes))
-        named = (_SEVERAL if several else _ONE,)
-        return cast("_Function", _add_options(reach_options(own), named))
+        return cast("_Function", gather)
 
     return decorate

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, get_args
 import click
 from click.core import ParameterSource
 
-from iotbench.config.completion.words import complete_query
+from iotbench.config.completion.words import complete_query, complete_target
 from iotbench.config.input.options import DeclaredField, Options
 from iotbench.config.input.parameters import (
     find_notation,
@@ -24,7 +24,7 @@ from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
-_COMPLETED = {"types": complete_query}
+_COMPLETED = {"types": complete_query, "target": complete_target, "targets": complete_target}
 _PARAMS = "params"
 """Field that holds the parameters of the workload; each parameter is an option."""
 
@@ -90,7 +90,6 @@ def _make_option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
     return option(
         *names,
         type=_choose_type(each),
-        default=None,
         required=each.info.is_required(),
         multiple=each.is_repeated,
         metavar=each.opt.metavar,

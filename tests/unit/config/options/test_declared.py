@@ -97,6 +97,18 @@ def test_what_was_not_given_has_its_default_and_is_not_given():
     assert run("--scale", "3", "--no-clean").given == {"--clean": False, "--scale": 3}
 
 
+class Naming(Options):
+    names: Names
+
+
+def test_an_option_without_a_default_is_required():
+    _, run = command_of(Naming)
+
+    with pytest.raises(ConfigError, match=r"^--names: is required$"):
+        run()
+    assert run("--names", "a,b").names == ("a", "b")
+
+
 class Kinds(Options):
     names: Names = ()
     """Of people."""
