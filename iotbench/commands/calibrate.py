@@ -66,7 +66,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
     that were not measured in turns. Calibrate each module on a machine that does nothing else, and
     again once the machine changes.
     """
-    if problems := [*options.reach.cluster.problems(), *wanted.problems()]:
+    if problems := wanted.problems():
         raise ConfigError(problems)
     plan = options.apply_to(_plan(wanted))
     roster = roster_of(plan, options.targets, options.reach, run)

@@ -31,7 +31,6 @@ from iotbench.plans.published.measurements import caches, in_memory
 from iotbench.plans.published.record import OWN, Reproduction
 from iotbench.plans.published.tables import format_record
 from iotbench.results.result_files import ResultFile
-from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
 Examples:
@@ -73,8 +72,6 @@ def reproduce(
     are not measured again. Another --output measures everything again.
     """
     reach, size = options.reach, experiment.size
-    if problems := reach.cluster.problems():
-        raise ConfigError(problems)
     plan = options.apply_to(plan_of(document, size))
     thresholds = gates.beside(plan.thresholds).expect(plan.scope)
     read = keep_measured(read_document(document), plan)

@@ -180,16 +180,6 @@ def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
     return whole if is_whole and whole.is_complete else None
 
 
-_WORST_FIRST = (
-    FAILED,
-    Status.MISMATCH,
-    Status.INCOMPLETE,
-    Status.UNKNOWN,
-    Status.UNCHECKED,
-    Status.OFF,
-)
-
-
 def verdict_of(found: MeasuredItem) -> str:
     """Return the verdict of an item, over all its runs."""
     if not found.is_complete:
@@ -206,4 +196,4 @@ def worst_of(items: Iterable[MeasuredItem]) -> str:
 def worst(verdicts: Iterable[str]) -> str:
     """Return the worst of the verdicts."""
     found = {*verdicts}
-    return next((str(each) for each in _WORST_FIRST if each in found), Status.VERIFIED.value)
+    return next((str(each) for each in (FAILED, *Status) if each in found), Status.VERIFIED.value)

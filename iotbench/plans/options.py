@@ -14,6 +14,7 @@ from iotbench.config.options.declared import option_like, options_of
 from iotbench.measurements.insert.options import Naming, Replacing
 from iotbench.measurements.shared.options import MachineOptions
 from iotbench.plans.plan import Plan
+from simulator.errors import ConfigError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -77,8 +78,10 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
     def decorate(command: _Function) -> _Function:
         @functools.wraps(command)
         def gather(**given: Any) -> Any:
-            names = PlanOptions.__slots__
-            return command(options=PlanOptions(**{n: given.pop(n) for n in names}), **given)
+            options = PlanOptions(**{name: given.pop(name) for name in PlanOptions.__slots__})
+            if problems := options.reach.cluster.problems():
+                raise ConfigError(problems)
+            return command(options=options, **given)
 
         decorated: Any = reach_options(options_of(PlanRun, "run")(gather))
         for add in reversed(options):

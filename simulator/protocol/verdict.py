@@ -61,13 +61,8 @@ class VerifyMode(StrEnum):
 
 
 class Status(StrEnum):
-    """A verdict in one word."""
+    """A verdict in one word; the worst comes first."""
 
-    VERIFIED = "verified"
-    """Each sent row is stored exactly once and unchanged.
-
-    After faults, this applies only to acknowledged rows, and the outcome of each other row is
-    known."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
     INCOMPLETE = "incomplete"
@@ -78,16 +73,11 @@ class Status(StrEnum):
     UNCHECKED = "not checked"
     """No truth is known, as for answers to a user's own queries."""
     OFF = "not verified"
+    VERIFIED = "verified"
+    """Each sent row is stored exactly once and unchanged.
 
-
-WORST_FIRST = (
-    Status.MISMATCH,
-    Status.INCOMPLETE,
-    Status.UNKNOWN,
-    Status.UNCHECKED,
-    Status.OFF,
-    Status.VERIFIED,
-)
+    After faults, this applies only to acknowledged rows, and the outcome of each other row is
+    known."""
 
 
 class Check(BaseModel):
@@ -190,7 +180,7 @@ class Verdict(BaseModel):
 
     def beside(self, other: "Verdict") -> "Verdict":
         """Return the joint verdict of this verdict and another, with the worse status."""
-        both = sorted((self, other), key=lambda each: WORST_FIRST.index(each.status))
+        both = sorted((self, other), key=lambda each: [*Status].index(each.status))
         return Verdict(
             status=both[0].status,
             reason="; ".join(each.reason for each in both if each.reason),

@@ -15,7 +15,7 @@ from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS
 from iotbench.output.page.style import SeriesStyle
 from iotbench.output.page.timeline import PhaseSpan, TimelineMark, draw_course
-from iotbench.output.terminal.occurrences import marks_of
+from iotbench.output.terminal.course import marks_of
 from iotbench.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.events import Occurrence

@@ -21,7 +21,7 @@ from iotbench.results.result import Result, RunRecord
 from iotbench.results.result_files import expect_whole
 from iotbench.store.gathered import find_gathered
 from iotbench.store.lookup import paths_of
-from simulator.protocol.verdict import WORST_FIRST, Status
+from simulator.protocol.verdict import Status
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
 """Options that labels omit, because pictures show them or their values always differ."""
@@ -314,5 +314,5 @@ def _find_rank(row: Row) -> int:
 
     A text without a status counts as unknown.
     """
-    found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
-    return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)
+    found = [rank for rank, status in enumerate(Status) if row.verdict.startswith(status)]
+    return found[0] if found else [*Status].index(Status.UNKNOWN)

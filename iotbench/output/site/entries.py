@@ -15,7 +15,7 @@ from iotbench.output.page.measured import PageResult
 from iotbench.results.result import Result
 from simulator.modules.evidence import Kill, evidence
 from simulator.protocol.events import ServerFacts
-from simulator.protocol.verdict import WORST_FIRST
+from simulator.protocol.verdict import Status
 
 RATE = "rows_per_s"
 WAIT = "avg_ms"
@@ -200,4 +200,5 @@ def _list_runs(each: PageResult) -> Iterator[Result]:
 
 def _find_rank(result: Result) -> int:
     verdict = verdict_of(result)
-    return WORST_FIRST.index(verdict) if verdict in [*WORST_FIRST] else -1
+    order = [*Status]
+    return order.index(Status(verdict)) if verdict in order else -1

@@ -15,7 +15,7 @@ from iotbench.machine.disk import DROPPED
 from iotbench.machine.program import command_line
 from iotbench.measurements import kind_of, summary_of
 from iotbench.measurements.warnings import merge_warnings
-from iotbench.output.terminal.occurrences import format_seconds, occurrences_of
+from iotbench.output.terminal.course import format_seconds, occurrences_of
 from iotbench.results.command import GivenCommand, words_of
 from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result, RunRecord

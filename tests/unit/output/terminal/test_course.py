@@ -5,9 +5,8 @@ import pytest
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import kind_of, summary_of
 from iotbench.measurements.warnings import warnings_of
-from iotbench.output.terminal.course import Course
+from iotbench.output.terminal.course import Course, format_seconds, marks_of, occurrences_of
 from iotbench.output.terminal.notes import facts_of
-from iotbench.output.terminal.occurrences import format_seconds, marks_of, occurrences_of
 from iotbench.results.faults import Outage
 from iotbench.results.metrics import add_outages
 from simulator.protocol.events import Occurrence, PhaseEvent, ProgressEvent, SampleEvent
