@@ -49,6 +49,7 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.truth.folding import FoldTasks, fold_here
 from simulator.verify.truth.needed import Names
 
@@ -104,6 +105,8 @@ _STALLED_S = 2.0
 _LAST_REPLIES_S = 0.05
 _BLAME_S = 3.0
 """Time to find out whether another process has changed the tables."""
+_COUNT_S = 5.0
+"""Time to count the stored rows after the loss of a worker; a pod ends 10 s after it is deleted."""
 _END_S = 2.0
 """Time for recording in the database that a failed run writes nothing more."""
 _TEARDOWN_S = 10.0
@@ -167,6 +170,7 @@ class Collector:
         if failure:
             self._run.stop(self._database.options.redact(str(failure)))
             failure = await self._blame(failure)
+            await self._count()
             await self._tear_down()
             await self._end()
         self._follower.pass_on(self._run.all_reports())
@@ -190,6 +194,20 @@ class Collector:
             return failure
         self._run.cause = str(harm)
         return harm
+
+    async def _count(self) -> None:
+        """Find out which rows are stored if a worker was lost, within _COUNT_S."""
+        if not (self._run.tables_ready.is_set() and self._run.has_lost):
+            return
+        counting = asyncio.to_thread(self._work.count_stored, self._run.all_reports())
+        try:
+            await asyncio.wait_for(counting, _COUNT_S)
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            why = self._database.options.redact(self._database.explain(error))
+            if isinstance(error, TimeoutError):
+                why = f"that takes longer than {_COUNT_S:.0f} s"
+            reason = f"the rows that are stored were not counted ({why}): `verify` counts them"
+            self._work.verdict = Verdict(status=Status.UNKNOWN, reason=reason)
 
     async def _tear_down(self) -> None:
         """Carry out --teardown after a failure, within _TEARDOWN_S."""

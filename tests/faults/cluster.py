@@ -249,6 +249,7 @@ class _Trial:
         acknowledged = sum(report.rows + report.prefill_rows for report in reports)
         if acknowledged > self._stored():
             yield f"{acknowledged} rows were acknowledged, and {self._stored()} are stored"
+        yield from judge.wrongly_counted(result, self._stored())
 
     def _stored(self) -> int:
         if not self.namespace.sql("SELECT to_regclass('events')"):

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from iotbench.results.faults import accounts_of
 from iotbench.results.result import Result
 from simulator.protocol.verdict import Status
 from tests.faults.causes import causes, may_survive, must_survive
@@ -26,6 +27,8 @@ def problems(cell: Cell, seen: Seen) -> list[str]:
         found += _left(seen, killed=killed)
     found += _killed(cell, seen) if killed else _ended(cell, seen)
     found += _rows(cell, seen)
+    if seen.result and cell.place.fault == "kill":  # what is stopped may send on, once it continues
+        found += wrongly_counted(seen.result, seen.stored.rows)
     found += _next(cell, seen)
     kept, now = seen.neighbour
     if kept != now:
@@ -178,6 +181,13 @@ def _rows(cell: Cell, seen: Seen) -> Iterator[str]:
         shown += cell.prefill if seen.at.phase != "prefill" else 0
         if shown > (stored or 0) and not (seen.at.run < cell.runs and seen.at.phase == "verify"):
             yield f"{shown} rows were shown as acknowledged, and {stored} are stored"
+
+
+def wrongly_counted(result: Result, stored: int | None) -> Iterator[str]:
+    """The rows that were counted after the loss of a worker are those that are stored."""
+    accounts = accounts_of(result.runs[-1].outcome) if result.runs else None
+    if accounts and accounts.kept + accounts.present != stored:
+        yield f"{accounts.kept + accounts.present} rows were counted, and {stored} are stored"
 
 
 def _acknowledged(result: Result) -> int:

@@ -31,6 +31,13 @@ def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventual
     assert result["manifest"]["complete"] is False
     workers = result["runs"][0]["outcome"]["workers"]
     assert [worker["rows"] > 0 for worker in workers] == [True, True]
+    accounts = result["runs"][0]["outcome"]["verdict"]["accounts"]
+    assert accounts["kept"] == sum(worker["rows"] for worker in workers)
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as stored:
+        (rows,) = stored.execute("SELECT count(*) FROM events").fetchone()
+    assert rows == accounts["kept"] + accounts["present"]
+    assert f"{accounts['kept']:,} rows acknowledged, of which 0 lost" in done.out
     (lost,) = result["runs"][0]["outcome"]["occurrences"]
     assert (lost["what"], lost["is_failure"]) == ("worker lost", True)
     assert 0 < lost["at_s"] < 60

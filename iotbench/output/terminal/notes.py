@@ -17,6 +17,7 @@ from iotbench.measurements import kind_of, summary_of
 from iotbench.measurements.warnings import merge_warnings
 from iotbench.output.terminal.course import format_seconds, occurrences_of
 from iotbench.results.command import GivenCommand, words_of
+from iotbench.results.faults import accounts_of
 from iotbench.results.names import DEFAULT_FOLDER
 from iotbench.results.result import Result, RunRecord
 from simulator.data.walks import Precision
@@ -235,9 +236,8 @@ def _describe_done(result: Result) -> list[tuple[str, str]]:
     prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
     uncertain = last.metrics.uncertain_rows if last.metrics else 0
     lost = sum(worker.is_lost for worker in last.outcome.workers)
-    later = (
-        f" and what {counted(lost, 'lost worker')} sent after the last heartbeat" if lost else ""
-    )
+    later = f" and what {counted(lost, 'lost worker')} sent after the last heartbeat"
+    later *= bool(lost and not accounts_of(last.outcome))
     last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain{later}"
     return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
 

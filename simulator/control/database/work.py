@@ -35,9 +35,9 @@ from simulator.modules.contract import MISSING, Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify.stored.accounting import verify_interrupted
+from simulator.verify.stored.accounting import Unsettled, verify_interrupted
 from simulator.verify.stored.checks import list_gone
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.statistics import one_row
@@ -251,6 +251,37 @@ class DatabaseWork:
         else:  # a fault may have lost any row, so none is certain
             unclear = () if spec.fault or not known else uncertain
             self.ownership.record(State.INCOMPLETE, stored, unclear)
+
+    def count_stored(self, reports: Sequence[WorkerReport]) -> None:
+        """Find out which rows are stored after the loss of a worker.
+
+        Rows of a worker whose report does not account for them may be stored or not.
+        """
+        spec = self._spec
+        if spec.changes or not spec.inserts or spec.verify in (VerifyMode.NONE, VerifyMode.ROWS):
+            return
+        self._enter("verify")
+        self._database.visible(self._reader.tables)
+        known = {each.index: each for each in reports if self._accounts_for_rows(each)}
+        ranges = [item for report in known.values() for item in report.uncertain]
+        acknowledged = sum(r.rows + r.prefill_rows for r in reports if r.index not in known)
+        sent = acknowledged + sum_rows(ranges)
+        for index, task in enumerate(spec.workers):
+            if isinstance(task, InsertTask) and index not in known:
+                ranges += [*task.prefill, *task.timed]
+        promised = not spec.fault or bool(self.server and self.server.keeps_rows)
+        unsettled = Unsettled(tuple(ranges), acknowledged, sent, promised)
+        found = verify_interrupted(self._database, spec.find_stored(known.values()), unsettled)
+        self.verdict = self._name_intruders(found)
+
+    def _accounts_for_rows(self, report: WorkerReport) -> bool:
+        """Return whether each row that a worker has sent was acknowledged or is uncertain."""
+        task = self._spec.workers[report.index]
+        if report.is_lost or report.error or not isinstance(task, InsertTask):
+            return False
+        sent = task.timed if report.written is None else report.written
+        known = report.rows + report.prefill_rows + sum_rows(report.uncertain)
+        return known == sum_rows(sent) + sum_rows(task.prefill)
 
     def _name_intruders(self, verdict: Verdict) -> Verdict:
         """Return a mismatch that names the other inserts that explain it, if there are any."""

@@ -245,12 +245,21 @@ class Coordinator:
 
     async def last_reports(self, grace_s: float) -> None:
         """Give live workers a moment to report after the end."""
-        deadline, live_s = self._own_clock() + grace_s, max(_LIVE_S, 2 * self.heartbeat_s)
+        deadline = self._own_clock() + grace_s
         while self._own_clock() < deadline:
-            alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < live_s]
-            if all(index in self.reports for index in alive):
+            if not any(self._list_alive()):
                 return
             await asyncio.sleep(_TICK_S / 5)  # workers may become silent, which sets no event
+
+    def _list_alive(self) -> list[bool]:
+        """Return for each worker that has registered and not reported whether it is alive."""
+        since_s = self._own_clock() - max(_LIVE_S, 2 * self.heartbeat_s)
+        return [at_s > since_s for i, at_s in self.heard_s.items() if i not in self.reports]
+
+    @property
+    def has_lost(self) -> bool:
+        """True if a worker is gone without a report."""
+        return self._stop_reason is StopReason.LOST or not all(self._list_alive())
 
     async def watch(self, appear_s: float, silence_s: float) -> None:
         """Stop the run when a worker does not register in time or becomes silent."""

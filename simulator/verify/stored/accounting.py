@@ -7,6 +7,7 @@ compared by their hashes, in passes, so that memory is bounded.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,12 @@ from simulator.data.dataset import Dataset
 from simulator.data.hashes import block_hashes
 from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, count_rows
+from simulator.data.ranges import RowRange, find_held
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.contract import Database, Session, Unsupported
-from simulator.protocol.verdict import Check, Status, Verdict
+from simulator.protocol.verdict import Accounts, Check, Status, Verdict
 from simulator.verify.stored.checks import compare_types, uncountable
 from simulator.verify.stored.reader import stream_hashes
 from simulator.verify.stored.statistics import TableStatistics
@@ -61,6 +63,13 @@ class Account:
         parts = self.torn <= self.lost + self.absent
         return parts and not self.doubled and not self.foreign
 
+    @staticmethod
+    def sum(accounts: Sequence["Account"], *, promised: bool) -> Accounts:
+        """Return the sums over several tables; `promised` rows are not to be lost."""
+        names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
+        total = {name: sum(getattr(each, name) for each in accounts) for name in names}
+        return Accounts(announced=not promised, **total)
+
     def beyond(self) -> Iterator[str]:
         """Describe all stored data except whole rows that are stored once."""
         if self.torn:
@@ -92,13 +101,14 @@ class Accountant:
         session: Session,
         dataset: Dataset,
         table: Table,
-        uncertain: _Numbers | None,
+        uncertain: Sequence[RowRange],
         *,
         pass_rows: int = PASS_ROWS,
     ) -> None:
-        """Store the numbers of the rows of unknown outcome; None: all rows."""
+        """Store the ranges of the rows of unknown outcome."""
         self._session, self._dataset, self._table = session, dataset, table
         self._uncertain, self._pass_rows = uncertain, pass_rows
+        self._own = DatasetReader(dataset).place(table)
         self._statement = database.render(RowsQuery(table))
         self._statistics = TableStatistics(database, session, dataset)
 
@@ -108,6 +118,7 @@ class Accountant:
         found, passes = Account(), int(rows) // self._pass_rows + 1
         for number in range(passes):
             self._compare(found, number, passes)
+        found.absent = sum(len(r) for r in self._uncertain if r.table == self._own) - found.present
         return found
 
     def _compare(self, found: Account, number: int, passes: int) -> None:
@@ -119,46 +130,44 @@ class Accountant:
         )
         sent = SentHashes(stored, copies)
         silent = Counter[int]()
-        for place, numbers, hashes, is_uncertain in self._list_expected(silent):
+        for place, numbers, hashes, is_uncertain in self._list_expected(silent, sent):
             chosen = hashes % np.uint64(passes) == number
             hit = sent.add(hashes[chosen], is_uncertain[chosen])
             lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
             silent[place] = 0 if hit.any() else silent[place] + len(numbers)
             found.first_lost += lost[: _MOST_SHOWN - len(found.first_lost)].tolist()
-            if self._uncertain is None and not sent.left:
-                break
         kept = np.minimum(copies, sent.certain)
         present = np.minimum(copies - kept, sent.uncertain)
         found.kept += int(kept.sum())
         found.lost += sent.certain_rows - int(kept.sum())
         found.present += int(present.sum())
-        found.absent += sent.uncertain_rows - int(present.sum())
         further, known = copies - kept - present, sent.certain + sent.uncertain > 0
         found.doubled += int(further[known].sum())
         if not known.all():
             self._count_unknown(found, stored[~known])
 
     def _list_expected(
-        self, silent: Counter[int]
+        self, silent: Counter[int], sent: "SentHashes"
     ) -> Iterator[tuple[int, _Numbers, Hashes, NDArray[np.bool_]]]:
         """Yield blocks of the ranges in turn: place of a range, numbers, hashes, uncertainty mask.
 
-        `silent` counts the rows of a range since its last stored row. A range without bound,
-        written until the run ended by time, ends after a long gap.
+        `silent` counts the rows of a range since its last stored row. A range of unknown outcome
+        may have no bound: it ends after a long gap, or when every stored row is known.
         """
         reader = DatasetReader(self._dataset)
-        mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
+        mine = [item for item in self._dataset.ranges if item.table == self._own]
         turns = {p: reader.blocks((rows,), VERIFY_BLOCK_ROWS) for p, rows in enumerate(mine)}
+        open_ended = {p for p in turns if any(mine[p] in item for item in self._uncertain)}
         while turns:
             for place, turn in [*turns.items()]:
-                blocks = next(turn, None)
-                if not blocks or (self._uncertain is None and silent[place] > _MOST_SILENT):
+                is_known = not sent.left and turns.keys() <= open_ended
+                is_over = place in open_ended and (is_known or silent[place] > _MOST_SILENT)
+                blocks = None if is_over else next(turn, None)
+                if not blocks:
                     del turns[place]
                     continue
                 for block in blocks:
-                    unsure = np.ones(len(block), np.bool_)
-                    if self._uncertain is not None:
-                        unsure = np.isin(block.rows, self._uncertain)
+                    unsure = find_held(self._uncertain, self._own, block.rows)
                     yield place, block.rows, block_hashes(self._statement.outputs, block), unsure
 
     def _count_unknown(self, found: Account, unknown: Hashes) -> None:
@@ -183,13 +192,12 @@ class SentHashes:
         self._stored, self._copies = stored, copies
         self.certain = np.zeros(len(stored), np.int64)
         self.uncertain = np.zeros(len(stored), np.int64)
-        self.certain_rows = self.uncertain_rows = 0
+        self.certain_rows = 0
         self.left = len(stored)
         """Hashes with more stored copies than sent rows."""
 
     def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Count sent rows; return a mask of the rows with the hash of a stored row."""
-        self.uncertain_rows += int(is_uncertain.sum())
         self.certain_rows += int((~is_uncertain).sum())
         if not len(self._stored):
             return np.zeros(len(hashes), np.bool_)
@@ -208,27 +216,50 @@ class SentHashes:
         return np.asarray(known < self._copies[places])
 
 
-def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
-    """Return the verdict on an interrupted insert: the number of stored rows, and any others."""
-    tables, present = DatasetReader(dataset).tables, 0
-    checks = [*compare_types(database, tables)]
+class Unsettled(NamedTuple):
+    """Rows of an interrupted insert whose outcome is unknown until they are counted."""
+
+    ranges: tuple[RowRange, ...]
+    """Rows that may be stored; a range may have no bound."""
+    acknowledged: int
+    """Number of these rows that are known to be acknowledged, but not which."""
+    sent: int
+    """Minimum number of these rows that were sent."""
+    promised: bool
+    """True if the server promises to keep acknowledged rows."""
+
+
+def verify_interrupted(
+    database: Database,
+    dataset: Dataset,
+    unsettled: Unsettled | None = None,
+    *,
+    pass_rows: int = PASS_ROWS,
+) -> Verdict:
+    """Return the verdict on an interrupted insert: the number of stored rows, and any others.
+
+    Without `unsettled`, the outcome of every row is unknown. Otherwise, every row is accounted for.
+    """
+    tables = DatasetReader(dataset).tables
+    checks, accounts = [*compare_types(database, tables)], list[Account]()
+    uncertain = unsettled.ranges if unsettled else dataset.ranges
     try:
         with database.connect() as session:
             for table in tables:
-                accountant = Accountant(
-                    database, session, dataset, table, None, pass_rows=pass_rows
-                )
-                account = accountant.account()
-                found = [f"{counted(account.present, 'row')} of it", *account.beyond()]
-                checks.append(
-                    Check(
+                parts = database, session, dataset, table, uncertain
+                account = Accountant(*parts, pass_rows=pass_rows).account()
+                if unsettled:
+                    check = account_check(table.name, account, promised=unsettled.promised)
+                else:
+                    found = [f"{counted(account.present, 'row')} of it", *account.beyond()]
+                    check = Check(
                         name=f"{table.name}: rows of the interrupted insert",
                         expected="no others",
                         found=", ".join(found),
                         ok=account.is_clean,
                     )
-                )
-                present += account.present
+                checks.append(check)
+                accounts.append(account)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
@@ -237,12 +268,47 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
         if all(check.ok for check in checks):
             raise
         return Verdict.of(checks, [f"the rest, after an error: {database.explain(error)}"])
-    verdict = Verdict.of(checks, present=present, absent=dataset.rows - present)
+    total = Account.sum(accounts, promised=bool(unsettled and unsettled.promised))
+    if unsettled:
+        return _settle(unsettled, total, checks)
+    verdict = Verdict.of(checks, present=total.present, absent=total.absent)
     if verdict.status is not Status.INCOMPLETE:
         return verdict
     planned = counted(dataset.rows, "row")
-    reason = f"the interrupted insert was to write up to {planned}: {present:,} are stored"
+    reason = f"the interrupted insert was to write up to {planned}: {total.present:,} are stored"
     return verdict.model_copy(update={"reason": reason})
+
+
+def _settle(unsettled: Unsettled, found: Accounts, checks: list[Check]) -> Verdict:
+    """Return the verdict with the accounts of all rows, of lost workers' rows by their number."""
+    known = min(unsettled.acknowledged, found.present)
+    missing = unsettled.acknowledged - known
+    if missing:
+        acknowledged = counted(unsettled.acknowledged, "acknowledged row")
+        checks.append(
+            Check(
+                name="rows of lost workers",
+                expected=f"at least {acknowledged}",
+                found=f"{found.present:,} stored",
+                ok=not unsettled.promised,
+            )
+        )
+    accounts = found.model_copy(
+        update={
+            "kept": found.kept + known,
+            "lost": found.lost + missing,
+            "present": found.present - known,
+            "absent": max(unsettled.sent - max(found.present, unsettled.acknowledged), 0),
+        }
+    )
+    verdict = Verdict.of(checks, present=accounts.present, absent=found.absent + accounts.lost)
+    settled = {"accounts": accounts, "uncertain_absent": accounts.absent}
+    if verdict.status is Status.INCOMPLETE:
+        settled["reason"] = (
+            f"the insert was interrupted: {accounts.kept + accounts.lost:,} rows acknowledged, of"
+            f" which {accounts.lost:,} lost; {accounts.present:,} rows of unknown outcome stored"
+        )
+    return verdict.model_copy(update=settled)
 
 
 def account_check(name: str, account: Account, *, promised: bool) -> Check:

@@ -240,9 +240,7 @@ class _Comparison:
 
     def _account(self, *, promised: bool) -> None:
         found = {table.name: self._account_for(table) for table in self.reader.tables}
-        names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
-        total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
-        self.accounts = Accounts(announced=not promised, **total)
+        self.accounts = Account.sum([*found.values()], promised=promised)
         self.present, self.absent = self.accounts.present, self.accounts.absent
         self.checks += [
             account_check(name, each, promised=promised) for name, each in found.items()
@@ -311,8 +309,8 @@ class _Comparison:
         return account_check(table.name, account, promised=True)
 
     def _account_for(self, table: Table) -> Account:
-        maybe = self.maybe_of(table)
-        return Accountant(self.database, self.session, self.dataset, table, maybe).account()
+        parts = self.database, self.session, self.dataset, table, self.uncertain
+        return Accountant(*parts).account()
 
     def _resolve(self, uncertain: int, absent: int) -> None:
         self.absent += absent

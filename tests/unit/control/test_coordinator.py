@@ -270,9 +270,9 @@ def test_last_reports_are_waited_for_only_from_workers_still_there():
         before = wait.done()
         run.report(WorkerReport(index=1))
         await wait
-        return before, clock.now
+        return before, clock.now, run.has_lost
 
-    assert within_a_moment(scenario()) == (False, 1010.0)
+    assert within_a_moment(scenario()) == (False, 1010.0, True)
 
 
 def test_last_reports_are_not_waited_for_longer_than_the_grace():

@@ -5,8 +5,8 @@ import pytest
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.verdict import Status
-from simulator.verify.stored.accounting import verify_interrupted
+from simulator.protocol.verdict import Accounts, Status
+from simulator.verify.stored.accounting import Unsettled, verify_interrupted
 from tests.unit.specs import dataset
 from tests.unit.stored_rows import execute, store
 
@@ -24,7 +24,7 @@ def database(tmp_path):
 
 @pytest.mark.parametrize("pass_rows", [1 << 24, 100])
 def test_stored_rows_are_counted(database, pass_rows):
-    verdict = verify_interrupted(database, WANTED, pass_rows)
+    verdict = verify_interrupted(database, WANTED, pass_rows=pass_rows)
 
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (200, 400)
@@ -38,7 +38,7 @@ def test_every_kind_of_wrong_row_is_named(database, pass_rows):
     copy = "device_id, timestamp, sequence_number, temperature"
     execute(database, f"INSERT INTO events1 ({copy}) SELECT {copy} FROM events1 WHERE rowid < 3")
     execute(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
-    verdict = verify_interrupted(database, WANTED, pass_rows)
+    verdict = verify_interrupted(database, WANTED, pass_rows=pass_rows)
 
     assert verdict.status is Status.MISMATCH
     (check,) = verdict.checks
@@ -73,3 +73,44 @@ def test_rows_after_those_that_are_stored_are_not_drawn(database):
 
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (200, (1 << 41) - 200)
+
+
+ENDLESS = lane_range(1, 0, 1 << 40)
+"""The rows of a lost worker; 80 of them are stored."""
+NO_LOSS = {"kept": 180, "lost": 0, "announced": False, "present": 20, "absent": 10,
+           "doubled": 0, "torn": 0, "foreign": 0}  # fmt: skip
+
+
+def settle(database, acknowledged, *, promised=True):
+    run = WANTED.with_ranges([lane_range(0, 0, 120), ENDLESS])
+    return verify_interrupted(database, run, Unsettled((ENDLESS,), acknowledged, 90, promised))
+
+
+def test_a_lost_workers_rows_are_settled_by_counting(database):
+    verdict = settle(database, 60)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert verdict.accounts == Accounts(**NO_LOSS)
+    assert verdict.reason == (
+        "the insert was interrupted: 180 rows acknowledged, of which 0 lost; 20 rows of unknown"
+        " outcome stored"
+    )
+
+
+def test_rows_that_a_lost_worker_saw_acknowledged_are_missed(database):
+    verdict = settle(database, 85)
+
+    assert verdict.status is Status.MISMATCH
+    lost = {"kept": 200, "lost": 5, "present": 0, "absent": 5}
+    assert verdict.accounts == Accounts(**NO_LOSS | lost)
+    assert "at least 85 acknowledged rows, found 80 stored" in verdict.reason
+    announced = settle(database, 85, promised=False)
+    assert (announced.status, announced.accounts.lost) == (Status.INCOMPLETE, 5)
+
+
+def test_rows_of_other_workers_are_missed_whatever_a_lost_one_stored(database):
+    execute(database, "DELETE FROM events0 WHERE rowid = 1")
+    verdict = settle(database, 60)
+
+    assert verdict.status is Status.MISMATCH
+    assert verdict.accounts == Accounts(**NO_LOSS | {"kept": 179, "lost": 1})

@@ -19,7 +19,7 @@ from simulator.data.walks import Precision
 from simulator.load.durations import encode_durations
 from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
 from tests.unit.output.terminal.made import SENDS, histogram, outcome, result, run, timed, worker
 
 
@@ -483,6 +483,17 @@ def test_rows_of_a_lost_worker_are_not_called_certain():
     assert "(0 uncertain and what 1 lost worker sent after the last heartbeat, 0 prefilled)" in (
         format_record(shown, None, "table")
     )
+
+
+def test_rows_of_a_lost_worker_that_were_counted_are_not_called_uncertain():
+    accounts = Accounts(kept=10, lost=0, announced=False, present=4, absent=0, doubled=0, torn=0,
+                        foreign=0)  # fmt: skip
+    counted = Verdict(status=Status.INCOMPLETE, reason="the insert", accounts=accounts)
+    failed = run(outcome(worker(0, is_lost=True), status="failed", verdict=counted))
+    shown = format_record(result([failed], status="failed", cause="lost"), None, "table")
+
+    assert "(0 uncertain, 0 prefilled)" in shown
+    assert "10 acknowledged, of which 0 lost; 4 of unknown outcome, of which 4 stored" in shown
 
 
 def test_what_is_wrong_or_unknown_is_reported_run_by_run():
