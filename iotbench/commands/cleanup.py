@@ -15,6 +15,7 @@ from iotbench.config.options.declared import option_like, options_of
 from iotbench.config.targets import config as configuration
 from iotbench.execution.kubernetes.api import Cluster
 from iotbench.execution.kubernetes.helm import Helm
+from iotbench.execution.kubernetes.preflight import expect_namespace
 from iotbench.execution.kubernetes.release import find_sweeps, has_ended, remove
 from iotbench.machine.lock import remove_free_locks
 from iotbench.machine.scratch import find_left_folders
@@ -135,6 +136,8 @@ def _clean_cluster(
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()
     found = find_sweeps(cluster)
+    if not found:
+        expect_namespace(namespace, cluster.own_namespace())
     chosen = [
         sweep
         for sweep in found

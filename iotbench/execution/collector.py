@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 from iotbench.config.options.choice import ClusterOptions, Reach, RunOptions
 from iotbench.config.targets.config import Target
@@ -97,7 +96,7 @@ def _list_cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tup
     yield "cluster", f"Kubernetes {version} at {cluster.address}, namespace {namespace}"
     yield "helm", Helm(options, namespace).version()
     pods = groups_of(_render_a_worker(target, options))
-    seen = replace(look(cluster), missing=cluster.missing_permissions())
+    seen = look(cluster)
     warnings = expect(namespace, seen, pods, inside=True)
     yield "permissions", "all that a run needs in the namespace"
     also = cluster.missing_permissions(FOR_RESOURCES)

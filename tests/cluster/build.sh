@@ -3,6 +3,18 @@
 
 PACKAGES=(buildah catatonit conntrack containerd containernetworking-plugins inotify-tools iproute2
   iptables mmdebstrap openssl procps runc)
+# Packages that the machine lacks are unpacked here; installing them could upgrade its own.
+UNPACKED=$CACHE/packages
+CNI=/usr/lib/cni
+POLICIES=$HOME # buildah reads .config/containers of this folder, or else /etc/containers
+if [ -d "$UNPACKED" ]; then
+  LIBRARIES=usr/lib/$(uname -m)-linux-gnu
+  export PATH=$PATH:$UNPACKED/usr/sbin:$UNPACKED/usr/bin:$UNPACKED/sbin:$UNPACKED/bin
+  export LD_LIBRARY_PATH=$UNPACKED/$LIBRARIES:$UNPACKED/${LIBRARIES#usr/}
+  [ -x /usr/sbin/iptables ] || export XTABLES_LIBDIR=$UNPACKED/$LIBRARIES/xtables
+  [ -x $CNI/ptp ] || CNI=$UNPACKED$CNI
+  [ -e /etc/containers/policy.json ] || POLICIES=$UNPACKED
+fi
 
 build() {
   packages
@@ -13,7 +25,7 @@ build() {
   program kwok tools sigs.k8s.io/kwok/cmd/kwok
   [ -f "$BIN/pause.tar" ] || {
     make_workdir
-    cp /usr/bin/catatonit "$HERE/images/pause/Dockerfile" "$WORK"
+    cp "$(command -v catatonit)" "$HERE/images/pause/Dockerfile" "$WORK"
     bud localhost/pause:1 "$WORK" "$BIN/pause.tar"
   }
 }
@@ -25,15 +37,33 @@ helm() {
 }
 
 packages() {
-  # shellcheck disable=SC2016 # dpkg's variable
-  [ "$(dpkg-query --show --showformat '${db:Status-Status}\n' "${PACKAGES[@]}" 2>/dev/null |
-    grep -cx installed)" != ${#PACKAGES[@]} ] || return 0
+  local name names=() plan archive
+  for name in "${PACKAGES[@]}"; do is_here "$name" || names+=("$name"); done
+  [ ${#names[@]} != 0 ] || return 0
   command -v apt-get >/dev/null ||
     die "this needs Debian packages; on other systems use k3s, kind or minikube and set KUBECONFIG"
   need_root
-  note "installing ${PACKAGES[*]}"
-  { apt-get update -qq && apt-get install -qq --yes --no-install-recommends "${PACKAGES[@]}"; } \
+  note "unpacking ${names[*]} into $UNPACKED; nothing is installed"
+  make_workdir
+  mkdir -p "$UNPACKED/installed" "$UNPACKED/usr/sbin" "$UNPACKED/.config" "$WORK/archives"
+  { apt-get update -qq && plan=$(apt-get install --simulate --no-install-recommends "${names[@]}"); } \
     </dev/null >&2 || die "apt-get failed: see above"
+  mapfile -t plan < <(sed -n 's/^Inst \([^ ]*\) .*/\1/p' <<<"$plan") # with what they depend on
+  (cd "$WORK/archives" && apt-get download -qq -o APT::Sandbox::User=root "${plan[@]}") >&2 ||
+    die "apt-get failed: see above"
+  for archive in "$WORK"/archives/*.deb; do dpkg-deb --extract "$archive" "$UNPACKED"; done
+  # What the packages' scripts would make.
+  for name in ip{,6}tables{,-save,-restore}; do ln -sf xtables-nft-multi "$UNPACKED/usr/sbin/$name"; done
+  ln -sfn ../etc/containers "$UNPACKED/.config/containers"
+  touch "${names[@]/#/$UNPACKED/installed/}"
+  rm -rf "$WORK"
+  exec "$0" build # with the paths of what is unpacked
+}
+
+is_here() { # PACKAGE: it is installed on this machine, or unpacked
+  # shellcheck disable=SC2016 # dpkg's variable
+  [ -e "$UNPACKED/installed/$1" ] || dpkg-query --show --showformat '${db:Status-Status}\n' "$1" \
+    2>/dev/null | grep -qx installed
 }
 
 program() { # NAME MODULE PACKAGE [LINKER-FLAGS]: compiles $BIN/NAME unless it is there

@@ -198,6 +198,7 @@ up() { # [N]
   ip link set "$BRIDGE" up
 
   control_plane
+  sed "s,@CNI@,$CNI," "$HERE/conf/containerd.toml" >"$STATE/containerd.toml"
   for index in "${indices[@]}"; do node_start "$index"; done
   load "$BIN/pause.tar"
   for index in "${indices[@]}"; do eventually 60 kubectl get node "node$index"; done

@@ -45,7 +45,7 @@ bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the 
 }
 
 buildah_() { # with its own storage, whose mounts end with the command
-  STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot \
+  HOME=$POLICIES STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot \
     unshare --mount buildah --root "$WORK/storage" --runroot "$WORK/run" "$@"
 }
 

@@ -52,7 +52,7 @@ cat >/run/cni/10-pods.conflist <<EOT
   {"type": "portmap", "capabilities": {"portMappings": true}}]}
 EOT
 
-containerd --config "$conf/containerd.toml" &>/var/log/containerd.log &
+containerd --config "$state/containerd.toml" &>/var/log/containerd.log &
 until [ -S /run/containerd/containerd.sock ]; do sleep 0.05; done
 "$bin/kube" kubelet --config="$conf/kubelet.yaml" --kubeconfig="$state/pki/$name.kubeconfig" \
   --client-ca-file="$state/pki/ca.crt" --cgroup-root="/bench-cluster/$name" \

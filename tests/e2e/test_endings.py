@@ -16,7 +16,7 @@ import yaml
 
 from tests.e2e.harness import STATE, ClusterLine, Kubernetes, Namespace, waited
 from tests.e2e.short_lifetime import UNATTENDED_S
-from tests.e2e.test_failures import POSTGRES, QUICK, failed
+from tests.e2e.test_failures import PAUSED, POSTGRES, QUICK, ROWS, failed, next_run
 from tests.integration.conftest import ROOT
 
 WITHIN_S = 2 * UNATTENDED_S + 60
@@ -227,6 +227,32 @@ def test_a_connection_that_is_lost_for_a_while_costs_nothing(
     done = cli.finish(process)
     assert done.code == 0, done.err
     assert verdict(cli) == "verified"
+
+
+@pytest.mark.rare
+def test_an_api_server_that_is_away_between_runs_and_at_removal_costs_nothing(
+    cli: ClusterLine, proxy: Proxy
+) -> None:
+    def vanish() -> None:
+        proxy.disconnect()
+        time.sleep(30)
+        proxy.cut = False
+
+    def ended() -> bool:
+        pods = cli.namespace.pods("collector")
+        return any('"event":"outcome"' in cli.namespace.log(p["metadata"]["name"]) for p in pods)
+
+    process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS, *PAUSED)
+    next_run(cli)()
+    next_run(cli)()
+    vanish()
+    waited("the second run is over", ended, 90)
+    vanish()
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    statuses = [run["outcome"]["verdict"]["status"] for run in cli.result()["runs"]]
+    assert statuses == ["verified", "verified"]
+    assert not cli.namespace.leftovers()
 
 
 @pytest.mark.rare

@@ -27,7 +27,8 @@ from tests.e2e.harness import (
 from tests.integration.conftest import Finished
 
 POSTGRES = "--target=postgresql"
-QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
+ROWS = ("--batch=1000", "--num-inserts=2000")
+QUICK = ("--workers=1", "--runs=1", *ROWS)
 SOON_S = 90
 """On a loaded machine; on an idle one it takes 1 to 17 s. An unnoticed failure takes longer."""
 A_LOST_NODE_S = 120
@@ -183,14 +184,38 @@ def test_too_little_memory_for_its_batches(cli: ClusterLine) -> None:
     failed(cli, done, *words)
 
 
-def test_a_quota_that_the_largest_run_exceeds(empty: ClusterLine) -> None:
-    empty.write_config(NULL)
-    empty.namespace.kubectl("create", "quota", "few", "--hard=pods=2")
-    words = ("--workers=1,4", "--runs=1", "--num-inserts=100")
-    done = timed(lambda: empty.insert("--target=null", *words), SOON_S)
-    assert done.code == 1
-    assert "quota few of the namespace has pods=2: 1 of 4 workers fit" in done.err
-    assert not empty.namespace.pods()
+def test_all_that_a_namespace_lacks_is_one_list_before_anything_runs(
+    empty: ClusterLine, tmp_path: Path
+) -> None:
+    empty.namespace.kubectl("create", "quota", "few", "--hard=pods=0")
+    token = empty.namespace.account("somebody", permissions=True)
+    rules = empty.namespace.json("role", "iot-bench")["rules"]
+    patch = json.dumps({"rules": [rule for rule in rules if rule["resources"] != ["jobs"]]})
+    empty.namespace.kubectl("patch", "role", "iot-bench", "--type=merge", f"--patch={patch}")
+    words = (
+        f"--kubeconfig={empty.namespace.kube.kubeconfig(tmp_path / 'somebody', token)}",
+        "--set=database.nodeLabels.workload=moon",
+        "--set=worker.resources.requests.cpu=100",
+        "--set=worker.resources.limits.cpu=100",
+    )
+    for command, own in (
+        ("check", ("0 of 1 worker fit", "of 100 CPU")),
+        ("insert", ("0 of 4 workers fit", "of 100 CPU")),
+        ("query", ("too little for the collector",)),
+    ):
+        workers = ["--workers=1,4"] * (command == "insert")
+        done = timed(lambda: empty.run(command, POSTGRES, *workers, *words), SOON_S)  # noqa: B023
+        assert done.code == 1
+        for word in (
+            "permissions are missing in namespace",
+            "jobs.batch",
+            "quota few of the namespace has pods=0",
+            "no node has the label workload=moon",
+            *own,
+        ):
+            assert word in done.err, command
+        assert "secrets" not in done.err
+        assert not empty.namespace.pods()
 
 
 def test_a_wrong_password_fails_with_the_servers_words(cli: ClusterLine) -> None:
@@ -223,11 +248,58 @@ def test_a_worker_is_deleted(cli: ClusterLine) -> None:
 
 
 @pytest.mark.usefixtures("powers")
-def test_a_worker_is_killed(cli: ClusterLine) -> None:
-    process = cli.inserting(workers=2)
+def test_a_second_writer_is_refused_and_rows_of_a_killed_worker_are_counted(
+    cli: ClusterLine, empty: ClusterLine
+) -> None:
+    process = cli.inserting("--verify=full", workers=2)
+    done = timed(lambda: empty.insert(POSTGRES, *QUICK, beside(cli, empty)), SOON_S)
+    assert done.code == 2
+    assert "another insert writes the same tables now" in done.err
+    assert sweep_of(cli) in done.err
+
     assert kill_container(cli.namespace.pods("worker")[0])
     done = timed(lambda: cli.finish(process), SOON_S)
-    failed(cli, done, "worker", "137")
+    result = failed(cli, done, "worker", "137")
+    outcome = result["runs"][0]["outcome"]
+    accounts = outcome["verdict"]["accounts"]
+    assert accounts["kept"] == sum(worker["rows"] for worker in outcome["workers"])
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    stored = int(cli.namespace.sql("SELECT count(*) FROM events"))
+    assert stored == accounts["kept"] + accounts["present"]
+
+
+def beside(first: ClusterLine, other: ClusterLine) -> str:
+    """Return the option by which a line in another namespace uses the database of the first."""
+    other.namespace.secret("postgres-app", password=first.namespace.password)
+    return f"--extra-option=connection_string={_DSN.replace('rw', f'rw.{first.namespace.name}')}"
+
+
+def test_an_insert_that_began_between_two_runs_ends_the_sweep_and_is_named(
+    cli: ClusterLine, empty: ClusterLine
+) -> None:
+    process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS, *PAUSED)
+    next_run(cli)()
+    go_on = next_run(cli)
+    other = empty.inserting(beside(cli, empty))
+    go_on()
+    done = timed(lambda: cli.finish(process), SOON_S)
+    named = sweep_of(empty)
+    interrupted(other)
+    empty.finish(other)
+
+    assert done.code == 2
+    assert f"another insert writes the same tables now ({named}" in done.err
+    assert [run["outcome"]["status"] for run in cli.result()["runs"]] == ["done", "failed"]
+
+
+PAUSED = ("--before-run=touch waits; until [ -e go ]; do sleep 0.1; done; rm waits go",)
+"""The sweep waits before each run."""
+
+
+def next_run(line: ClusterLine) -> Callable[[], None]:
+    """Wait until a sweep with PAUSED waits before its next run; return what lets it go on."""
+    waited("the sweep waits before a run", (line.folder / "waits").exists, 60)
+    return (line.folder / "go").touch
 
 
 @pytest.mark.rare
@@ -320,33 +392,16 @@ def test_no_permissions_at_all(empty: ClusterLine, tmp_path: Path) -> None:
     empty.write_config(NULL)
     token = empty.namespace.account("nobody", permissions=False)
     path = empty.namespace.kube.kubeconfig(tmp_path / "nobody", token)
-    done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
-    assert done.code == 1
+    for command, words in (("insert", QUICK), ("check", ())):
+        run = (command, "--target=null", *words, f"--kubeconfig={path}")
+        done = timed(lambda: empty.run(*run), SOON_S)  # noqa: B023
+        assert done.code == 1
+        for word in ("secrets", "jobs.batch", "pods/log", "events", "create", "rbac.yaml"):
+            assert word in done.err
+    refused = timed(lambda: empty.run("cleanup", f"--kubeconfig={path}"), SOON_S)
+    assert refused.code == 1
     for word in ("nobody", "cannot list resource", "run.py check", "rbac.yaml"):
-        assert word in done.err
-    checked = timed(lambda: empty.run("check", "--target=null", f"--kubeconfig={path}"), SOON_S)
-    assert checked.code == 1
-    for word in ("secrets", "jobs.batch", "pods/log", "events", "create", "rbac.yaml"):
-        assert word in checked.err
-
-
-def test_a_permission_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
-    empty.write_config(NULL)
-    token = empty.namespace.account("somebody", permissions=True)
-    role = empty.namespace.json("role", "iot-bench")
-    rules = [rule for rule in role["rules"] if rule["resources"] != ["jobs"]]
-    patch = json.dumps({"rules": rules})
-    empty.namespace.kubectl("patch", "role", "iot-bench", "--type=merge", f"--patch={patch}")
-    path = empty.namespace.kube.kubeconfig(tmp_path / "somebody", token)
-    checked = timed(lambda: empty.run("check", "--target=null", f"--kubeconfig={path}"), SOON_S)
-    assert checked.code == 1
-    assert "jobs.batch" in checked.err
-    assert "secrets" not in checked.err
-    done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
-    assert done.code == 1
-    assert "jobs" in done.err
-    # The user cannot list Jobs; there are none.
-    assert not empty.namespace.pods()
+        assert word in refused.err
 
 
 def test_a_missing_helm_is_named(cli: ClusterLine, tmp_path: Path) -> None:
@@ -382,10 +437,10 @@ def test_a_cluster_that_is_not_there(
     assert "cannot be reached" in done.err
 
 
-@pytest.mark.parametrize("command", ["insert", "check"])
+@pytest.mark.parametrize("command", ["insert", "query", "check", "cleanup"])
 def test_a_namespace_that_does_not_exist(cli: ClusterLine, command: str) -> None:
-    words = QUICK if command == "insert" else ()
-    done = timed(lambda: cli.run(command, POSTGRES, *words, "--namespace=nosuch"), SOON_S)
+    words = {"insert": (POSTGRES, *QUICK), "cleanup": ()}.get(command, (POSTGRES,))
+    done = timed(lambda: cli.run(command, *words, "--namespace=nosuch"), SOON_S)
     assert done.code == 1
     assert "namespace nosuch does not exist" in done.err
     assert "permissions" not in done.out

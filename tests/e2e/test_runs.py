@@ -181,10 +181,13 @@ def test_the_dataset_is_known_without_the_results_folder(
     done = cli.insert(POSTGRES, *QUICK, *words)
     assert done.code == 0, done.err
     elsewhere = line_on(cli.namespace)
-    asked = elsewhere.run("query", POSTGRES, "--workers=1", "--runs=1")
+    little = "--set=worker.resources.limits.cpu=150m"
+    asked = elsewhere.run("query", POSTGRES, "--workers=1", "--runs=1", little)
     assert asked.code == 0, asked.err
     assert "from the mark in the database" in asked.err
     result = elsewhere.result()
+    assert "1 worker with queries: " in " ".join(result["warnings"])
+    assert "CPU limit stopped the workers" in " ".join(result["warnings"])
     assert verdicts(result) == ["verified"]
     assert result["configuration"]["seed"] == 4711
     assert result["configuration"]["rows"] == 2000

@@ -348,7 +348,7 @@ def unavailable() -> str:
         return ""
     if not is_root():
         return "the test cluster needs root"
-    missing = [program for program in ("go", "ip", "iptables") if shutil.which(program) is None]
+    missing = [program for program in ("go", "apt-get") if shutil.which(program) is None]
     return f"the test cluster needs {', '.join(missing)}" if missing else ""
 
 

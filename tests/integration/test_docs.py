@@ -104,9 +104,9 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(checkout: Path, script: str, **environment: str) -> str:
+def run(checkout: Path, script: str, within_s: float = _WITHIN_S, **environment: str) -> str:
     """Run commands in one shell, as a reader who has activated the environment."""
-    path = f"{checkout / '.venv' / 'bin'}:{os.environ['PATH']}"
+    path = f"{checkout / '.venv' / 'bin'}:{environment.pop('PATH', os.environ['PATH'])}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=checkout,
@@ -114,7 +114,7 @@ def run(checkout: Path, script: str, **environment: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=_WITHIN_S,
+        timeout=within_s,
         check=False,
     )
     shown = f"{script}\n{done.stdout}\n{done.stderr}"

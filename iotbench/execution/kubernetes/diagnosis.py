@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Object
+from iotbench.execution.kubernetes.wire import REFUSALS, find_remedies
 
 _COMPONENT = "app.kubernetes.io/component"
 _INDEX = "batch.kubernetes.io/job-completion-index"
@@ -68,13 +69,7 @@ _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 _NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
 """Messages of a kubelet or API server that lags behind; the kubelet's next attempt succeeds."""
-_EVENT_REMEDIES = {
-    r"exceeded quota": "take fewer workers, ask for less (--set {part}.resources...), or have the"
-    " quota raised",
-    r"failed quota": "the quota of the namespace requires resource limits: --set"
-    " {part}.resources.limits...",
-    r"violates PodSecurity": "a value of --set or --values violates the policy of the namespace",
-    r"denied the request|admission": "see the admission policy of the namespace",
+_EVENT_REMEDIES = REFUSALS | {
     r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
     " `..._from` in config.yaml",
     r"non-existent secret key": "correct `key` of `..._from` in config.yaml",
@@ -278,7 +273,7 @@ def _diagnose_scheduling(pods: Sequence[Object], events: Sequence[Object]) -> It
         if text is None or full in grows:  # the cluster is adding a node
             continue
         part = "collector" if is_collector(pod) else "worker"
-        remedy = _find_remedies(_SCHEDULING_REMEDIES, text).format(part=part)
+        remedy = find_remedies(_SCHEDULING_REMEDIES, text).format(part=part)
         cause = f"no node can take {name_of(pod)}: {text.strip().rstrip('.')}{remedy}"
         yield Symptom(f"pod {full} unscheduled", cause, _PATIENCE_S)
 
@@ -318,7 +313,7 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
             made = sum(pod.startswith(name) for pod in pods)
             key = f"event {name} {made}"  # again with every pod that could be created
             part = name.rpartition("-")[2]
-            cause = f"a {part}'s pod cannot be created: {_explain(event, part)}"
+            cause = f"a {part}'s pod cannot be created: {_explain(event)}"
             yield Symptom(key, cause, _PATIENCE_S)
         elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
             pod = pods.get(name)
@@ -327,15 +322,10 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
             # Containers that wait for an image have their volumes.
             waits = {_get_waiting(each).get("reason") for each in _get_statuses(pod)}
             if waits <= {"ContainerCreating", "PodInitializing"}:
-                cause = f"{name_of(pod)} cannot start: {_explain(event, _component(pod))}"
+                cause = f"{name_of(pod)} cannot start: {_explain(event)}"
                 yield Symptom(f"event {name}", cause, _PATIENCE_S)
 
 
-def _explain(event: Object, part: str) -> str:
+def _explain(event: Object) -> str:
     words = " ".join(str(event.get("message", "")).split())
-    return f"{words}{_find_remedies(_EVENT_REMEDIES, words).format(part=part)}"
-
-
-def _find_remedies(remedies: Mapping[str, str], words: str) -> str:
-    found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
-    return f"; {'; '.join(found)}" if found else ""
+    return f"{words}{find_remedies(_EVENT_REMEDIES, words)}"

@@ -54,18 +54,20 @@ def groups_of(manifests: str) -> list[PodGroup]:
 
 
 def look(cluster: Cluster) -> VisibleObjects:
-    """Read the objects that the checks need."""
-    return VisibleObjects(cluster.own_namespace(), cluster.nodes(), cluster.quotas())
+    """Read what the checks need."""
+    return VisibleObjects(
+        cluster.own_namespace(), cluster.nodes(), cluster.quotas(), cluster.missing_permissions()
+    )
 
 
 def expect(
     name: str, seen: VisibleObjects, groups: Sequence[PodGroup], *, inside: bool
 ) -> list[str]:
-    """Return warnings; SetupError has all reasons why the run cannot start in the namespace.
+    """Return warnings; if the run cannot start in the namespace, SetupError has all problems.
 
     `inside`: the database may be in the cluster.
     """
-    _expect_namespace(name, seen.namespace)
+    expect_namespace(name, seen.namespace)
     problems: list[str] = []
     warnings: list[str] = []
     if seen.missing:
@@ -77,11 +79,11 @@ def expect(
     for quota in seen.quotas or ():
         for text, refuses in _check_quota(quota, groups):
             (problems if refuses else warnings).append(text)
-    if problems:
-        raise SetupError("\n".join(problems))
     if seen.nodes is not None:
         warnings += _check_room(seen.nodes, groups)
         warnings += _check_separation(seen.nodes, groups) if inside else ()
+    if problems:
+        raise SetupError("\n".join([*problems, *warnings]))
     return warnings
 
 
@@ -95,7 +97,8 @@ def database_nodes(nodes: Sequence[Object], groups: Sequence[PodGroup]) -> list[
     ]
 
 
-def _expect_namespace(name: str, namespace: Object | None) -> None:
+def expect_namespace(name: str, namespace: Object | None) -> None:
+    """Raise SetupError if a namespace does not exist, or is being deleted; None: unknown."""
     if namespace == {}:
         raise SetupError(
             f"namespace {name} does not exist: choose another with --namespace, or create it with"

@@ -66,7 +66,6 @@ class KubernetesRunner:
         namespace = self._cluster.namespace
         inside = may_be_inside(self._release.target, namespace)
         self.cluster_warnings = expect(namespace, look(self._cluster), self._pods, inside=inside)
-        self._helm.version()
         self._lock.__enter__()
         try:
             self._watcher.start()

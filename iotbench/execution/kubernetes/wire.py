@@ -263,13 +263,22 @@ def parse_quantity(quantity: str) -> float:
     return float(utils.parse_quantity(quantity))  # type: ignore[no-untyped-call]
 
 
-_FORBIDDEN = {
-    r"exceeded quota": "have the namespace's quota raised, or remove what earlier runs left:"
-    " `{cleanup}`",
+REFUSALS = {
+    r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), have the"
+    " quota raised, or remove what earlier runs left with `cleanup`",
+    r"failed quota": "the quota of the namespace requires resource limits: --set"
+    " worker.resources.limits..., and those of the collector",
     r"being terminated": "the namespace is being deleted; choose another with --namespace",
+    r"violates PodSecurity": "a value of --set or --values violates the policy of the namespace",
     r"admission|denied the request": "an admission policy of the cluster refuses it",
 }
-"""Reasons of refusals (403) other than a missing permission -> remedy."""
+"""Reasons other than a missing permission why the cluster refuses an object -> remedy."""
+
+
+def find_remedies(remedies: Mapping[str, str], words: str) -> str:
+    """Return the remedies whose patterns a message matches, to be added to the message."""
+    found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
+    return f"; {'; '.join(found)}" if found else ""
 
 
 def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
@@ -292,9 +301,8 @@ def _name_refusal(method: str, path: str, status: int, body: bytes) -> BenchErro
             " user with --context"
         )
     if status == 403:
-        for pattern, remedy in _FORBIDDEN.items():
-            if re.search(pattern, words):
-                return SetupError(f"{words}; {remedy.format(cleanup=command_line(['cleanup']))}")
+        if remedies := find_remedies(REFUSALS, words):
+            return SetupError(f"{words}{remedies}")
         return SetupError(
             f"permission denied: {words}; deployment/rbac.yaml has the permissions that a run"
             f" needs, and `{command_line(['check'])}` lists those that are missing"

@@ -343,7 +343,7 @@ def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kin
     [
         (
             'configmaps "x" is forbidden: exceeded quota: few, requested: configmaps=1',
-            "have the namespace's quota raised, or remove what earlier runs left: `python run.py",
+            "have the quota raised, or remove what earlier runs left with `cleanup`",
         ),
         (
             "unable to create new content in namespace ns because it is being terminated",
