@@ -135,9 +135,8 @@ def _clean_cluster(
 ) -> None:
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()
+    expect_namespace(namespace, cluster.own_namespace())
     found = find_sweeps(cluster)
-    if not found:
-        expect_namespace(namespace, cluster.own_namespace())
     chosen = [
         sweep
         for sweep in found

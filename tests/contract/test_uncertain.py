@@ -6,6 +6,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.reader import DatasetReader
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import uncertain
+from simulator.verify.stored.accounting import Unsettled, verify_interrupted
 from simulator.verify.stored.comparison import verify
 from simulator.verify.stored.reader import stream_hashes, takes_windows
 from tests.contract.harness import created
@@ -34,3 +35,8 @@ def test_half_of_a_batch_is_found_without_the_rest_of_the_table(target, database
     assert verdict.status is Status.INCOMPLETE, verdict
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (HALF, HALF)
     assert sum(read) == (HALF if takes_windows(database, reader.tables[0]) else 0)
+
+    lost_worker = Unsettled(tuple(unknown), acknowledged=10, sent=10, promised=True)
+    accounts = verify_interrupted(database, dataset, lost_worker).accounts
+    assert accounts is not None
+    assert (accounts.kept, accounts.lost, accounts.present) == (ROWS - 2 * HALF + 10, 0, HALF - 10)

@@ -276,7 +276,7 @@ REFUSALS = {
 
 
 def find_remedies(remedies: Mapping[str, str], words: str) -> str:
-    """Return the remedies whose patterns a message matches, to be added to the message."""
+    """Return the remedies for a message, to be added to it."""
     found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
     return f"; {'; '.join(found)}" if found else ""
 

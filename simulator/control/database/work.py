@@ -255,7 +255,7 @@ class DatabaseWork:
     def count_stored(self, reports: Sequence[WorkerReport]) -> None:
         """Find out which rows are stored after the loss of a worker.
 
-        Rows of a worker whose report does not account for them may be stored or not.
+        If a worker's report does not account for its rows, they may be stored or not.
         """
         spec = self._spec
         if spec.changes or not spec.inserts or spec.verify in (VerifyMode.NONE, VerifyMode.ROWS):

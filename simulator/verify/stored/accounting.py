@@ -217,7 +217,7 @@ class SentHashes:
 
 
 class Unsettled(NamedTuple):
-    """Rows of an interrupted insert whose outcome is unknown until they are counted."""
+    """Rows of an interrupted insert with an outcome that is unknown until they are counted."""
 
     ranges: tuple[RowRange, ...]
     """Rows that may be stored; a range may have no bound."""

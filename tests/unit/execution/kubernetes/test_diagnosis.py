@@ -172,7 +172,7 @@ def test_a_volume_claim_that_keeps_pods_from_nodes_is_named_with_its_own_remedy(
             "quota",
             LONG,
             "a worker's pod cannot be created: Error creating: pods",
-            "limited: pods=1; take fewer workers, ask for less (--set worker.resources...), have the",
+            "limited: pods=1; take fewer workers, ask for less (--set worker.resources...)",
         ),
         (
             "quota-limits",
