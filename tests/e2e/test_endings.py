@@ -239,8 +239,8 @@ def test_an_api_server_that_is_away_between_runs_and_at_removal_costs_nothing(
         proxy.cut = False
 
     def ended() -> bool:
-        pods = cli.namespace.pods("collector")
-        return any('"event":"outcome"' in cli.namespace.log(p["metadata"]["name"]) for p in pods)
+        names = [pod["metadata"]["name"] for pod in cli.namespace.pods("collector")]
+        return any('"event":"outcome"' in cli.namespace.log(n) for n in names if "-1-2-" in n)
 
     process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS, *PAUSED)
     next_run(cli)()
