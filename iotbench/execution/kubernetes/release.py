@@ -191,7 +191,11 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     If objects cannot be removed, raise SetupError with a list of them.
     """
     selector = f"{SWEEP}={sweep}"
-    helm.uninstall(f"bench-{sweep}")
+    try:
+        helm.uninstall(f"bench-{sweep}")
+    except SetupError:  # helm gives up if the API server goes away in the middle
+        cluster.version()
+        helm.uninstall(f"bench-{sweep}")
     left = _list_left(cluster, selector)
     deadline = time.monotonic() + _GRACE_S + _EACH_S * len(left)
     asked: set[str] = set()

@@ -65,3 +65,19 @@ def test_what_does_not_go_is_deleted_without_grace_and_then_named(monkeypatch):
 
     assert cluster.deleted[:2] == [("p0", None), ("p1", None)]
     assert {("p0", 0), ("p1", 0)} <= {*cluster.deleted}
+
+
+def test_helm_begins_again_once_the_cluster_answers():
+    asked = []
+
+    def uninstall(name):
+        asked.append(name)
+        if len(asked) == 1:
+            raise SetupError("helm uninstall: failed to delete release: bench-s")
+
+    cluster = Cluster(pods=1, ended_each_look=1)
+    cluster.version = lambda: asked.append("version")
+    remove(cluster, SimpleNamespace(uninstall=uninstall), "s")
+
+    assert asked == ["bench-s", "version", "bench-s"]
+    assert cluster.pods == {}
