@@ -181,9 +181,9 @@ def test_the_dataset_is_known_without_the_results_folder(
     done = cli.insert(POSTGRES, *QUICK, *words)
     assert done.code == 0, done.err
     elsewhere = line_on(cli.namespace)
-    little = "--set=worker.resources.limits.cpu=150m"
+    little = [f"--set=worker.resources.{kind}.cpu=60m" for kind in ("limits", "requests")]
     many = ("--types=count-events", "--count=3000")
-    asked = elsewhere.run("query", POSTGRES, "--workers=1", *many, little)
+    asked = elsewhere.run("query", POSTGRES, "--workers=1", *many, *little)
     assert asked.code == 0, asked.err
     assert "from the mark in the database" in asked.err
     result = elsewhere.result()
