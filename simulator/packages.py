@@ -21,6 +21,7 @@ EXTRAS = {
     "pyarrow": ("files", "pyarrow"),
     "pymongo": ("mongodb", "pymongo"),
     "pymysql": ("mysql", "PyMySQL"),
+    "pytest": ("contract", "pytest"),
     "quasardb": ("quasardb", "quasardb"),
     "questdb": ("questdb", "questdb"),
     "thrift": ("iotdb", "thrift"),

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from simulator.data import workloads
-from simulator.modules.contract import Database
-from tests.contract.targets import STORING, TARGETS, Target
+from tests.contract.targets import TARGETS, Target
+from tests.contract.trial import database, pytest_generate_tests  # noqa: F401
 from tests.contract.wide import Wide
 from tests.standins.arango import SyntheticArango
 from tests.standins.crate import SETUP, SyntheticCrate
@@ -59,23 +59,6 @@ def _is_repeated(target: Target, file: str) -> bool:
 @pytest.fixture(autouse=True)
 def _wide_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(workloads.WORKLOADS, Wide.name, Wide)
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test on each target that stores rows, unless it names its targets itself.
-
-    Not as the parameters of a fixture: this file is imported before addresses are known.
-    """
-    marks = metafunc.definition.iter_markers("parametrize")
-    named = any("target" in mark.args[0] for mark in marks) or hasattr(metafunc.module, "target")
-    if "target" in metafunc.fixturenames and not named:
-        metafunc.parametrize("target", STORING.values(), ids=list(STORING))
-
-
-@pytest.fixture
-def database(request: pytest.FixtureRequest, target: Target) -> Database:
-    """The target's database, empty."""
-    return target.open(request)
 
 
 @pytest.fixture

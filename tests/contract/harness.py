@@ -1,14 +1,16 @@
 """The wide dataset as blocks, and how to write and query it."""
 
+import re
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from iotbench.config.targets.urls import WAYS
 from simulator.data.answer import Answer, answer
 from simulator.data.block import Block
 from simulator.data.dataset import Dataset
@@ -20,7 +22,15 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.write.preparing import write_files
 from simulator.load.write.sender import Sender
-from simulator.modules.contract import BATCH, IMPORT, Database, Payload, Session, Unsupported
+from simulator.modules.contract import (
+    BATCH,
+    IMPORT,
+    Database,
+    Options,
+    Payload,
+    Session,
+    Unsupported,
+)
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 from tests.unit import specs
@@ -97,6 +107,52 @@ class Wideset:
                 send(session, batch, BATCH, 100)
         database.visible(self.tables)
         database.compact(self.tables)
+
+
+def hosts_of(options: Options) -> set[str]:
+    """Return the hosts as they stand in the options of a module."""
+    given = {name: getattr(options, name) for name in options.model_fields_set} | options.secrets()
+    found: set[str] = set()
+    for text in (str(value) for name, value in given.items() if name in (*WAYS, "search_url")):
+        if "host=" in text:
+            found.update(re.findall(r"host=([^\s,]+)", text))
+            continue
+        places = text.partition("://")[2].split("/")[0] if "://" in text else text
+        hosts = places.rpartition("@")[2].split(",")
+        found.update(re.sub(r":\d+$", "", host) for host in hosts)
+    return found - {""}
+
+
+class Names:
+    """The names of the tables that tests make, where the product has no databases."""
+
+    def __init__(self, tables: Callable[[], Sequence[Table]]) -> None:
+        self._tables = tables
+        self._mine: list[str] = []
+
+    def of(self, database: Database) -> list[str]:
+        """Return the names."""
+        return sorted({name for table in self._tables() for name in database.objects(table)})
+
+    def take(self, database: Database) -> None:
+        """Note the names; SetupError if one is in use, since the cases drop what has them."""
+        self._mine = []
+        names = self.of(database)
+        taken = sorted(database.find_existing(names))
+        if taken:
+            raise SetupError(
+                f"{database.name}: the server holds {', '.join(taken)}, which the cases would drop;"
+                " remove it, or use another database"
+            )
+        self._mine = names
+
+    def clear(self, database: Database) -> None:
+        """Drop what has these names."""
+        database.drop(self.of(database))
+
+    def drop(self, database: Database) -> None:
+        """Drop what was made since."""
+        database.drop(self._mine)
 
 
 def drop(database: Database, tables: Iterable[Table]) -> None:

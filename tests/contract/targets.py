@@ -1,11 +1,16 @@
-"""The databases under test: a row each where one differs from the defaults."""
+"""The databases under test: a row each where one differs from the defaults.
+
+The command `contract` reads these rows without the servers and stand-ins, so nothing here imports
+those before a test needs them.
+"""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,17 +19,14 @@ from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
-from simulator.modules import MODULES, database_class
+from simulator.modules import database_class
 from simulator.modules.contract import DRIVER, IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward, Wide
-from tests.servers import SERVERS
-from tests.servers.elsewhere import Address, server_at
-from tests.servers.victoriametrics import VictoriaMetrics
-from tests.standins import crate as synthetic_crate
-from tests.standins.relatives import YB_SERVERS, sorts_by_bytes
-from tests.standins.splunk import SEARCH_TOKEN, TOKEN
 from tests.unit.specs import dataset
+
+if TYPE_CHECKING:
+    from tests.servers.elsewhere import Address
 
 
 class Duplicate(StrEnum):
@@ -55,8 +57,8 @@ class Target:
     """Insert mode -> values that it cannot store in this mode, and refuses to encode."""
     lacks_keys: Collection[PrimaryKey] = ()
     """Primary keys that its server is too old for."""
-    unsupported: Collection[str] = ()
-    """Queries of the wide workload that `render` refuses with Unsupported."""
+    unsupported: Collection[str] | None = ()
+    """Queries of the wide workload that `render` refuses with Unsupported; None: not listed."""
     wrong: Collection[str] = ()
     """Queries of the wide workload that its test server answers wrongly."""
     stand_in: bool = False
@@ -105,11 +107,11 @@ class Target:
             primary_key=self.wide().dataset.primary_key,
         )
 
-    def at(self, server: str, note: str) -> "Target":
+    def at(self, server: str, module: str, note: str = "") -> "Target":
         """The target on a server that runs elsewhere, instead of a stand-in or its own server."""
         return replace(
             self,
-            module=self.database.name,
+            module=module,
             options=(lambda _: {}) if self.stand_in else self.options,
             server=server,
             behind=False,
@@ -131,12 +133,12 @@ def _sqlite(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _on_postgres(*statements: str) -> Callable[[pytest.FixtureRequest], dict[str, Any]]:
-    """Let a PostgreSQL database sort by bytes, and give it functions of its relatives."""
+    """Let a PostgreSQL database sort by bytes, and run named statements of the stand-ins in it."""
 
     def options(request: pytest.FixtureRequest) -> dict[str, Any]:
         server, name = (request.getfixturevalue(n) for n in ("server", "server_database"))
-        sorts_by_bytes(server, name)
-        server.execute(*statements, database=name)
+        resolve_name("tests.standins.relatives:sorts_by_bytes")(server, name)
+        server.execute(*map(resolve_name, statements), database=name)
         return {}
 
     return options
@@ -151,6 +153,8 @@ def _synthetic_arango(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _synthetic_splunk(request: pytest.FixtureRequest) -> dict[str, Any]:
+    from tests.standins.splunk import SEARCH_TOKEN, TOKEN  # noqa: PLC0415
+
     url = request.getfixturevalue("synthetic_splunk").url
     reach = {"url": url, "search_url": url, "token": TOKEN, "search_token": SEARCH_TOKEN}
     return {**reach, "timeout_s": 10, "quiet_s": 0.01}
@@ -184,6 +188,24 @@ def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"path": str(request.getfixturevalue("tmp_path") / "database")}
 
 
+_INFLUXDB = Target(
+    "influxdb",
+    server="influxdb",
+    sums_beyond_64_bits=False,
+    duplicate=Duplicate.REPLACED,
+    lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
+    finest=TimeUnit.NANOSECOND,
+    doubles=True,
+)
+_IOTDB = Target(
+    "iotdb",
+    server="iotdb",
+    duplicate=Duplicate.REPLACED,
+    may_lose=True,
+    lacks=(Awkward.FINE_TIME,),
+    size_unknown=True,
+    durability_unknown=True,
+)
 TARGETS = {
     "null": Target("null", sums_beyond_64_bits=False),
     "sqlite": Target("sqlite", _sqlite, sums_beyond_64_bits=False, doubles=True),
@@ -204,7 +226,7 @@ TARGETS = {
     ),
     "yugabyte_sql": Target(
         "tests.standins.relatives:YugabyteSqlOnPostgres",
-        _on_postgres(YB_SERVERS),
+        _on_postgres("tests.standins.relatives:YB_SERVERS"),
         server="postgres",
         stand_in=True,
         durability_unknown=True,
@@ -220,7 +242,7 @@ TARGETS = {
     ),
     "cratedb_pg": Target(
         "tests.standins.relatives:CratedbPgOnPostgres",
-        _on_postgres(synthetic_crate.SETUP),
+        _on_postgres("tests.standins.crate:SETUP"),
         server="postgres",
         lacks=(Awkward.BIGINT_ENDS, Awkward.ODD_NAMES),
         stand_in=True,
@@ -237,33 +259,11 @@ TARGETS = {
     "mariadb_myisam": Target(
         "mysql", _myisam, server="mariadb", note="MyISAM", finest=TimeUnit.MICROSECOND
     ),
-    "influxdb": Target(
-        "influxdb",
-        server="influxdb",
-        sums_beyond_64_bits=False,
-        duplicate=Duplicate.REPLACED,
-        lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
-        finest=TimeUnit.NANOSECOND,
-        doubles=True,
+    "influxdb": _INFLUXDB,
+    "influxdb_influxql": replace(
+        _INFLUXDB, options=lambda _: {"language": "influxql", "gzip": True}
     ),
-    "influxdb_influxql": Target(
-        "influxdb",
-        lambda _: {"language": "influxql", "gzip": True},
-        server="influxdb",
-        sums_beyond_64_bits=False,
-        duplicate=Duplicate.REPLACED,
-        lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
-        finest=TimeUnit.NANOSECOND,
-        doubles=True,
-    ),
-    "influxdb1": Target(
-        "influxdb1",
-        server="influxdb1",
-        sums_beyond_64_bits=False,
-        duplicate=Duplicate.REPLACED,
-        finest=TimeUnit.NANOSECOND,
-        doubles=True,
-    ),
+    "influxdb1": replace(_INFLUXDB, module="influxdb1", server="influxdb1", lacks_in={}),
     "questdb": Target(
         "questdb",
         server="questdb",
@@ -303,7 +303,7 @@ TARGETS = {
             Awkward.MANY_DIGITS,
             Awkward.TEXT_FIELDS,
         ),
-        product=f"VictoriaMetrics {VictoriaMetrics.version}",
+        product="VictoriaMetrics 1.145.0",
         size_of_all=True,
         may_lose=True,
         doubles=True,
@@ -326,24 +326,13 @@ TARGETS = {
         size_unknown=True,
         doubles=True,
     ),
-    "iotdb": Target(
-        "iotdb",
-        server="iotdb",
-        duplicate=Duplicate.REPLACED,
-        may_lose=True,
-        lacks=(Awkward.FINE_TIME,),
-        size_unknown=True,
-        durability_unknown=True,
-    ),
-    "iotdb_us": Target(
-        "iotdb",
+    "iotdb": _IOTDB,
+    "iotdb_us": replace(
+        _IOTDB,
         server="iotdb_us",
-        duplicate=Duplicate.REPLACED,
-        may_lose=True,
+        lacks=(),
         note="timestamps in microseconds",
         wrong=("first and last by tag and time",),  # the maximum of negative numbers alone is NULL
-        size_unknown=True,
-        durability_unknown=True,
         finest=TimeUnit.MICROSECOND,
     ),
     "splunk": Target(
@@ -372,9 +361,6 @@ TARGETS = {
         doubles=True,
     ),
 }
-TARGETS |= {
-    name: Target(name, server=name) for name in SERVERS if name in MODULES and name not in TARGETS
-}
 
 
 def _crate_cluster(module: str) -> Target:
@@ -400,11 +386,19 @@ BY_ADDRESS = {
         size_unknown=True,
         durability_unknown=True,
     ),
+    "quasardb": Target(  # what test_quasardb.py shows without a server
+        "quasardb",
+        sums_beyond_64_bits=False,
+        duplicate=Duplicate.KEPT,
+        lacks=(Awkward.BIGINT_ENDS, Awkward.EMPTY_TEXT, Awkward.ODD_NAMES),
+        unsupported=None,
+        size_unknown=True,
+    ),
     "timescaledb_aggregates": Target("timescaledb", lambda _: {"aggregate_intervals_s": "60,3600"}),
     "timescaledb_compressed": Target("timescaledb", lambda _: {"compress": True}),
 }
 """Targets that no test starts a server for, and that have no stand-in: `--address` adds them."""
-STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}
+STORING = {name: target for name, target in TARGETS.items() if name != "null"}
 
 
 def modules() -> dict[str, str]:
@@ -412,16 +406,19 @@ def modules() -> dict[str, str]:
     return {n: t.database.name for n, t in (TARGETS | BY_ADDRESS).items()}
 
 
-def use_addresses(found: Mapping[str, Address], files: Sequence[str]) -> None:
+def use_addresses(found: Mapping[str, "Address"], files: Sequence[str]) -> None:
     """Reach targets by their addresses; `files` are the targets of config.yaml."""
+    from tests.servers import SERVERS  # noqa: PLC0415
+    from tests.servers.elsewhere import server_at  # noqa: PLC0415
+
     for name, address in found.items():
-        server = server_at(address, _tables_of_tests, [name] if name in files else [])
+        server = server_at(address, tables_of_tests, [name] if name in files else [])
         SERVERS[server.name] = server
-        TARGETS[name] = (TARGETS | BY_ADDRESS)[name].at(server.name, address.note)
+        TARGETS[name] = (TARGETS | BY_ADDRESS)[name].at(server.name, address.module, address.note)
         STORING[name] = TARGETS[name]
 
 
-def _tables_of_tests() -> list[Table]:
+def tables_of_tests() -> list[Table]:
     """Every table that a test makes in a database that it shares with others."""
     every = [tuple(EVENTS.stored(PrimaryKey.NONE, parts) for parts in (1, 4))]
     if Wide.name in WORKLOADS:  # only in the contract suite

@@ -50,14 +50,3 @@ def test_cases_run_there_and_leave_neither_a_database_nor_the_password(server):
     assert "[mysql" not in output
     assert server.password not in output
     assert databases(server) == before
-
-
-@pytest.mark.rare
-def test_a_wrong_password_is_one_clear_line_without_it(server):
-    url = f"postgres=postgresql://{ADMIN}@127.0.0.1:{server.port()}/postgres"
-
-    done = run(f"--address={url}", "-k", "every_query", POSTGRES_PASSWORD="wr0ng-s3cret")
-
-    assert done.returncode == 1
-    assert "password authentication failed" in done.stdout
-    assert "wr0ng-s3cret" not in done.stdout + done.stderr

@@ -136,11 +136,15 @@ def test_every_query_is_answered_correctly_or_refused_as_unsupported(target, dat
         for name, query in wide.queries.items():
             reasons = database.capabilities.unsupported
             refused = [reasons[each] for each in features_of(query) if each in reasons]
-            if refused or name in target.unsupported:
+            if refused or name in (target.unsupported or ()):
                 with pytest.raises(Unsupported, match="; .*".join(map(re.escape, refused)) or None):
                     database.render(query)
                 continue
-            statement = database.render(query)
+            try:
+                statement = database.render(query)
+            except Unsupported:
+                assert target.unsupported is None, name
+                continue
             before_s, began_s = session.client_s, time.perf_counter()
             rows = session.run(statement)
             elapsed_s, client_s = time.perf_counter() - began_s, session.client_s - before_s
@@ -483,7 +487,8 @@ def test_size_grows_with_rows_and_indices(target, database):
             database.create_indices(wide.tables)
 
     assert target.size_unknown == (sizes[0] is None)
-    assert target.size_unknown or sizes == sorted({*sizes})
+    is_of_others = target.size_of_all and target.by_address
+    assert target.size_unknown or is_of_others or sizes == sorted({*sizes})
 
 
 @pytest.mark.parametrize(
@@ -529,11 +534,13 @@ def test_the_servers_own_work_is_counted(target, database):
 
 def test_describe_reports_version_and_durability(target, database, record_property):
     server = database.describe()
-    record_property("server", server.version)
-    assert bool(target.product) != server.version.split()[1][0].isdigit()
+    is_numbered, unknown = server.version.split()[1][0].isdigit(), server.durable is None
+    record_property("server", server.version if is_numbered else target.product)
+    assert is_numbered != bool(target.product) or target.by_address
     assert server.nodes >= 1
     assert server.durability.startswith("an acknowledged row")
-    assert target.durability_unknown == (server.durable is None)
+    # At an address may be another product, such as MongoDB itself.
+    assert target.durability_unknown == unknown or (target.by_address and not unknown)
 
 
 @pytest.mark.parametrize(
@@ -626,8 +633,8 @@ def test_the_rows_that_are_sent_singly_hold_every_repeated_value():
 
 
 OWN_TABLE = {
-    "cassandra": "CREATE TABLE own_statement (n int PRIMARY KEY)",
-    "clickhouse": "CREATE TABLE own_statement (n Int32) ENGINE = Log",
+    "cassandra": "CREATE TABLE scratch (n int PRIMARY KEY)",
+    "clickhouse": "CREATE TABLE scratch (n Int32) ENGINE = Log",
 }
 """Module -> a statement that makes a table, where it needs more than a column."""
 
@@ -644,7 +651,7 @@ OWN_TABLE = {
 def test_a_statement_of_the_users_own_is_carried_out_or_fails(request, target):
     database = target.open(request)
     kind = next((name for name in OWN_TABLE if name in database.name), "")
-    create = OWN_TABLE.get(kind, "CREATE TABLE own_statement (n INT)")
+    create = OWN_TABLE.get(kind, "CREATE TABLE scratch (n INT)")
     database.create(target.wide().tables, 100)
     database.carry_out(create)
     try:
@@ -652,4 +659,4 @@ def test_a_statement_of_the_users_own_is_carried_out_or_fails(request, target):
             database.carry_out(create)
         assert database.explain(error.value)
     finally:
-        database.carry_out("DROP TABLE own_statement")
+        database.carry_out("DROP TABLE scratch")

@@ -30,8 +30,10 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
+from simulator.modules.quasardb.query import check_names
 from simulator.modules.quasardb.session import ASYNC, FAST, MaskedColumns, QuasarSession
-from tests.contract.harness import ask, drop
+from tests.contract.harness import Wideset, ask, drop
+from tests.contract.targets import BY_ADDRESS
 from tests.servers import free_port
 
 quasardb = pytest.importorskip("quasardb")
@@ -210,6 +212,14 @@ def test_a_user_without_keys_is_named_before_anything_starts():
     found = database(user="u").problems(PrimaryKey.NONE, 1, BATCH, 10)
     assert found == ["user, user_private_key and cluster_public_key go together; set all of them"]
     assert database().problems(PrimaryKey.NONE, 1, BATCH, 10) == []
+
+
+@pytest.mark.parametrize("group", BY_ADDRESS["quasardb"].lacks)
+def test_the_values_that_it_cannot_store_are_in_its_row_of_the_contract(group):
+    wide = Wideset(lacks=[each for each in BY_ADDRESS["quasardb"].lacks if each is not group])
+    with pytest.raises(UnstorableError):  # noqa: PT012  # from one or the other
+        check_names(wide.tables)
+        [MaskedColumns(block.table).encode(block) for block in wide.batches]
 
 
 # --- rows ----------------------------------------------------------------------------------------

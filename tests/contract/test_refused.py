@@ -1,8 +1,8 @@
 """A wrong address or credential: one clear line within seconds, without the secret."""
 
 import re
+import socket
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -16,10 +16,8 @@ from simulator.modules.postgres.driver import PostgresWire
 from simulator.modules.shared.http.client import HttpOptions
 from simulator.modules.shared.http.database import HttpDatabase
 from simulator.protocol.spec import InsertTask
-from tests.contract.harness import refusal
+from tests.contract.harness import hosts_of, refusal
 from tests.contract.targets import STORING, Target
-from tests.servers import SERVERS, Server, free_port
-from tests.servers.elsewhere import Elsewhere
 from tests.unit.specs import run_spec
 
 NETWORKED = {
@@ -32,13 +30,6 @@ CONNECT_TIMEOUT_S = 2
 """In place of the default, which some drivers wait out at every attempt."""
 
 
-def _hosts(server: type[Server]) -> set[str]:
-    return server.address.hosts if issubclass(server, Elsewhere) else set()
-
-
-_HOSTS = {"127.0.0.1", "localhost", *chain(*map(_hosts, SERVERS.values()))}
-ADDRESS = re.compile("|".join(map(re.escape, sorted(_HOSTS))))
-PORT = re.compile(rf"((?:{ADDRESS.pattern}):|port=)\d+")
 WRONG = "wr0ng-s3cret"
 CREDENTIALS = re.compile("; check (the credentials|user(name)? and password)")
 
@@ -56,6 +47,11 @@ def refused(target: Target, options: dict[str, Any]) -> list[str]:
     return refusal(target.database(model(**options)))
 
 
+def hosts_in(database: Database) -> str:
+    """A pattern of the hosts in the database's options."""
+    return "|".join(map(re.escape, sorted(hosts_of(database.options))))
+
+
 def changed(database: Database, change: Any) -> dict[str, Any]:
     """The database's options, each string and number passed through `change`."""
     given = {name: getattr(database.options, name) for name in database.options.model_fields_set}
@@ -64,12 +60,14 @@ def changed(database: Database, change: Any) -> dict[str, Any]:
 
 
 def test_a_port_without_a_listener_is_named_with_the_remedy(target, database):
-    port = free_port()
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    at = re.compile(rf"((?:{hosts_in(database)}):|port=)\d+")
 
     def change(name: str, value: Any) -> Any:
         if isinstance(value, int) and name.endswith("port"):
             return port
-        return PORT.sub(rf"\g<1>{port}", value) if isinstance(value, str) else value
+        return at.sub(rf"\g<1>{port}", value) if isinstance(value, str) else value
 
     given = changed(database, change)
 
@@ -94,8 +92,10 @@ def assert_nothing_was_sent(running: Database, database: HttpDatabase[Any], targ
 
 
 def test_a_host_that_does_not_exist(target, database):
+    hosts = hosts_in(database)
+
     def change(_: str, value: Any) -> Any:
-        return ADDRESS.sub("no-such-host.invalid", value) if isinstance(value, str) else value
+        return re.sub(hosts, "no-such-host.invalid", value) if isinstance(value, str) else value
 
     texts = refused(target, changed(database, change))
 
@@ -153,6 +153,8 @@ def test_another_module_is_refused_before_anything_is_touched(target, database):
 
 @pytest.mark.server("questdb")
 def test_a_module_of_postgresqls_protocol_is_refused_by_questdb(own_server):
+    from tests.servers import free_port  # noqa: PLC0415  # `contract` comes without the servers
+
     address, port = "127.0.0.1", free_port()
     settings = {"pg_enabled": "true", "pg_net_bind_to": f"{address}:{port}", "pg_user": "bench"}
     with own_server(**settings, pg_password="quest"):

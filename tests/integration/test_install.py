@@ -75,6 +75,15 @@ def test_an_insert_runs_from_an_empty_folder(installed: Path, tmp_path: Path) ->
     assert not (tmp_path / "config.yaml").exists()
 
 
+def test_the_contract_is_run_without_the_checkout(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, tmp_path, "contract", "--target", "sqlite:rooms.db")
+
+    (file,) = tmp_path.iterdir()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(": 23 passed\n")
+    assert str(ROOT) not in done.stdout + file.read_text()
+
+
 def test_a_configuration_in_the_folder_comes_first(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("targets: {mine: {module: 'null', runner: local}}\n")
     listed = run(installed, tmp_path, "targets")

@@ -6,7 +6,6 @@ databases of their own on it, which they drop (spaces.py), and touch nothing els
 """
 
 import contextlib
-import re
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,13 +15,14 @@ from typing import Any, ClassVar, Self
 
 from iotbench.config.input.records import read_yaml
 from iotbench.config.targets.config import Config
-from iotbench.config.targets.urls import WAYS, options_of, variables_of
+from iotbench.config.targets.urls import options_of, variables_of
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class
 from simulator.modules.contract import Database, Options
+from tests.contract.harness import Names, hosts_of
 from tests.servers.base import Server
-from tests.servers.spaces import Names, space_of
+from tests.servers.spaces import space_of
 
 _OWN = ("kill", "start", "note")
 _COMMAND_S = 120
@@ -51,13 +51,7 @@ class Address:
     @property
     def hosts(self) -> set[str]:
         """The hosts as they stand in the options."""
-        given = self.given()
-        text = str(next(given[name] for name in WAYS if name in given))
-        if "host=" in text:
-            return set(re.findall(r"host=([^\s,]+)", text))
-        places = text.partition("://")[2].split("/")[0] if "://" in text else text
-        hosts = places.rpartition("@")[2].split(",")
-        return {re.sub(r":\d+$", "", host) for host in hosts}
+        return hosts_of(self.options)
 
 
 def addresses(

@@ -1,13 +1,11 @@
 """A database of a test's own, on a server that others use too."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from psycopg2.extensions import make_dsn, parse_dsn
 
-from simulator.data.schema import Table
-from simulator.errors import SetupError
 from simulator.modules.contract import Database
 
 Act = Callable[[Database, str], None]
@@ -41,34 +39,6 @@ class Space:
     def drops_all(self) -> bool:
         """True if `drop` drops the tables too."""
         return self.drop is not _nothing
-
-
-class Names:
-    """The names of the tables that tests make, where the product has no databases."""
-
-    def __init__(self, tables: Callable[[], Sequence[Table]]) -> None:
-        self._tables = tables
-        self._mine: set[str] = set()
-
-    def take(self, database: Database) -> None:
-        """Note the names; SetupError if one is in use, since tests drop what has these names."""
-        self._mine = set()
-        names = {name for table in self._tables() for name in database.objects(table)}
-        taken = sorted(database.find_existing(sorted(names)))
-        if taken:
-            raise SetupError(
-                f"{database.name}: the server holds {', '.join(taken)}, which the tests would drop;"
-                " remove it, or use another server"
-            )
-        self._mine = names
-
-    def clear(self, database: Database) -> None:
-        """Drop what has these names."""
-        database.drop(sorted({n for table in self._tables() for n in database.objects(table)}))
-
-    def drop(self, database: Database) -> None:
-        """Drop what was made since."""
-        database.drop(sorted(self._mine))
 
 
 def _statements(*texts: str) -> Act:

@@ -5,9 +5,10 @@ import pytest
 from iotbench.config.targets.urls import variable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
+from tests.contract.harness import Names
 from tests.contract.targets import BY_ADDRESS, TARGETS, modules
 from tests.servers.elsewhere import Address, Elsewhere, addresses, server_at
-from tests.servers.spaces import Names, space_of
+from tests.servers.spaces import space_of
 
 
 @pytest.fixture
@@ -91,10 +92,10 @@ def test_a_file_has_the_options_of_config_yaml_and_the_commands(read, tmp_path):
 
 def test_a_target_at_an_address_is_the_module_itself_and_no_stand_in():
     for name, target in (TARGETS | BY_ADDRESS).items():
-        there = target.at("elsewhere", "a note")
-        assert there.module == target.database.name, name
+        there = target.at("elsewhere", target.database.name, "a note")
+        assert there.database.name == target.database.name, name
         assert (there.stand_in, there.behind, there.note) == (False, False, "a note")
-    assert TARGETS["mysql_myisam"].at("elsewhere", "").options(None) == {"engine": "MyISAM"}
+    assert TARGETS["mysql_myisam"].at("elsewhere", "mysql").options(None) == {"engine": "MyISAM"}
 
 
 def test_what_the_tests_cannot_do_is_said_unless_there_is_a_command(read, tmp_path):
@@ -138,7 +139,7 @@ def test_a_table_that_exists_is_not_touched_where_there_are_no_databases():
 
     table = Table("events", (Column("time", Type.TIMESTAMP, Role.TIME),), key=("time",))
     names = Names(lambda: [table])
-    with pytest.raises(SetupError, match="holds events, which the tests would drop"):
+    with pytest.raises(SetupError, match="holds events, which the cases would drop"):
         names.take(Shared())
     names.drop(Shared())
 

@@ -295,6 +295,20 @@ def reach_options(command: _Function) -> _Function:
     return cast("_Function", gather)
 
 
+def local_target_options(command: _Function) -> _Function:
+    """Add the options of a Choice for the local runner; the command receives the Choice."""
+
+    @options_of(_Named, "named")
+    @options_of(_Overriding, "own")
+    @options_of(Configured, "configured")
+    @functools.wraps(command)
+    def gather(*, named: _Named, own: _Overriding, configured: Configured, **given: Any) -> Any:
+        reach = Reach(configured.config, "local", ClusterOptions())
+        return command(choice=Choice(named.target, reach, own.extra_option), **given)
+
+    return cast("_Function", gather)
+
+
 def target_options(
     *, several: bool = False, writes: bool = False
 ) -> Callable[[_Function], _Function]:

@@ -113,7 +113,7 @@ class Evidence(Frozen):
     def compare(self, server: str) -> str:
         """Compare each version in a server's description with those that were tried."""
         if self.draft:
-            return f"{server}: draft, never tried on a server"
+            return f"{server}: draft, never tried on a server; the command contract tests it"
         tried = self.versions
         compared = (
             f"{product} {version}: {_compare(version, tried.get(product, []))}"

@@ -31,6 +31,7 @@ OUTPUTS = {
     },
     "report": ("report", "last", "--page=FILE"),
     "compare": ("compare", "last~1", "last", "--junit=FILE"),
+    "contract": ("contract", "-tlite", "--evidence=FILE"),
     "insert": ("insert", "-tlite", "-w1", "-r1", "--num-inserts=9", "--junit=FILE"),
     "metrics": ("insert", "-tlite", "-w1", "-r1", "--num-inserts=9", "--metrics-out=FILE"),
     "generate": ("generate", "--format=csv", "--num-inserts=9", "--quiet", "--output=FILE"),
@@ -44,6 +45,8 @@ OUTPUTS = {
 """Every option that names a file or folder to write; insert writes none before it is checked."""
 ONCE = {"init", "prepare", "publish", "metrics"}
 """Outputs that are never replaced; `tests/unit/output/live` replaces the file of metrics."""
+SLOW = {"contract", "insert"}
+"""Commands that need a database."""
 
 
 @pytest.fixture
@@ -103,7 +106,7 @@ def test_a_link_to_nothing_is_not_replaced(folder, name):
     assert path.is_symlink()
 
 
-@pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in ONCE | {"insert"}])
+@pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in SLOW | ONCE])
 def test_an_own_file_is_replaced_and_so_is_an_empty_one(folder, name):
     path = folder / "ours"
     if name != "manifest":
