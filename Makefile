@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all test-quick faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs demo image test test-all test-quick faults faults-cluster outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint style types unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 # The longest groups of tests first, as tests/conftest.py sorts them, not those of the most tests.
 PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup --no-loadscope-reorder
@@ -38,22 +38,26 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick -m 'not rare'
-test: linted-with-quick-servers browser unit chart stored truth faults-quick ## everything on the quick database servers; fetches what it needs
+test: linted-with-quick-servers browser unit chart stored truth ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
-test-all: linted-with-all-servers browser unit chart stored truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+test-all: linted-with-all-servers browser unit chart stored truth ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 test-quick: .venv/ready-dev ## what to run between two edits: unit tests; SQLite, DuckDB and PostgreSQL; four minutes
 	$(BIN)/ruff check .
 	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz -m 'not rare' $(PARALLEL)
 	$(BIN)/pytest tests/contract/test_contract.py tests/integration/test_first_steps.py -k 'first_steps or sqlite or duckdb or postgres] or postgres-' --servers=postgres -m 'not rare' $(PARALLEL)
 
-lint: .venv/ready-dev ## style, types and import rules
+lint: style types ## style, types and import rules
+
+style: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+types: .venv/ready-dev
+	$(BIN)/mypy
 
 servers: .venv/ready-dev ## list the database servers for tests; fetch some: NAME="mysql mariadb"
 	$(BIN)/python -m tests.servers $(if $(NAME),install $(NAME),list)
@@ -61,9 +65,9 @@ servers: .venv/ready-dev ## list the database servers for tests; fetch some: NAM
 quick-servers all-servers: .venv/ready-dev
 	$(BIN)/python -m tests.servers install $(@:-servers=)
 
-# The checks need a processor, and the downloads need the network.
+# The checks need two processors, and the downloads need the network.
 linted-with-quick-servers linted-with-all-servers: .venv/ready-dev
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line lint $(@:linted-with-%=%)
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line lint $(@:linted-with-%=%)
 
 browser: .venv/ready-dev
 	$(BIN)/python -m tests.browser install
@@ -75,13 +79,10 @@ unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) $(PARALLEL)
 
 # One run, so that a server starts once. Unit tests run apart: they count the processes of their own.
-# These tests mostly wait for servers, so two cores serve three processes.
-stored: PROCESSES = 3
+# These tests mostly wait, for servers and for the ends of faults, so two cores serve four processes.
+stored: PROCESSES = 4
 stored: .venv/ready-dev
-	$(BIN)/pytest tests/contract tests/integration $(SERVERS) $(PARALLEL)
-
-faults-quick: .venv/ready-dev
-	$(BIN)/pytest tests/faults
+	$(BIN)/pytest tests/contract tests/integration tests/faults $(SERVERS) $(PARALLEL)
 
 faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 200 cells, or ARGS="--seed 7 --cell 12"
 	$(BIN)/python -m tests.faults $(ARGS)

@@ -131,7 +131,7 @@ _TYPICAL_S = {
     "contract": 1, "fuzz": 8, "test_claims.py": 4, "test_gate_fuzz.py": 1, "test_published.py": 1,
     "integration": 4, "test_compare.py": 15, "test_lost_collector.py": 12, "test_pauses.py": 12,
     "test_refusals.py": 0.3, "test_secrets.py": 0.3, "e2e": 10, "test_resources.py": 60,
-    "test_volumes.py": 60,
+    "test_volumes.py": 60, "faults": 8,
 }  # fmt: skip
 """How long a test takes, by its suite or file; much less in the others."""
 

@@ -17,7 +17,7 @@ from tests.faults.matrix import Judged
 
 SEED = 1
 CELLS = 24
-AT_ONCE = 5
+AT_ONCE = 3
 
 
 def first_cells() -> list[Cell]:
