@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class HeadCell:
     """A database with its settings: the head of a row or a column."""
 
     name: str
@@ -17,7 +17,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LinkedCell:
     """A cell of a table."""
 
     text: str
@@ -31,10 +31,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class RateBar:
     """A rate; positions are percentages of the highest rate."""
 
-    cell: Cell
+    cell: LinkedCell
     length: float
     low: float
     high: float
@@ -44,9 +44,9 @@ class Bar:
 class InsertLine:
     """The inserts of a database."""
 
-    head: Head
-    bar: Bar | None
-    cells: Sequence[Cell]
+    head: HeadCell
+    bar: RateBar | None
+    cells: Sequence[LinkedCell]
     verdict: str
 
 
@@ -69,8 +69,8 @@ class HeatTable:
     title: str
     answer: str
     """The fastest databases, in a sentence."""
-    heads: Sequence[Head]
-    rows: Sequence[tuple[str, Sequence[tuple[Head, Cell | None]]]]
+    heads: Sequence[HeadCell]
+    rows: Sequence[tuple[str, Sequence[tuple[HeadCell, LinkedCell | None]]]]
     """Name of a query -> a cell for each head; the first row has the means of all queries."""
     link: str
 

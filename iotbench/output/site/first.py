@@ -8,7 +8,14 @@ from statistics import fmean, median
 from iotbench.figures.figures import FigureValue
 from iotbench.figures.numbers import significant
 from iotbench.output.page.build import name_section
-from iotbench.output.site.content import Bar, Cell, Head, HeatTable, InsertLine, Promise
+from iotbench.output.site.content import (
+    HeadCell,
+    HeatTable,
+    InsertLine,
+    LinkedCell,
+    Promise,
+    RateBar,
+)
 from iotbench.output.site.entries import (
     LEAST_RUNS,
     PROMISES,
@@ -22,10 +29,10 @@ _SHADES = (1.2, 2, 5, 20, 100)
 _MOST_NAMED = 3
 
 
-def head_of(entry: Entry, *, is_single: bool) -> Head:
+def head_of(entry: Entry, *, is_single: bool) -> HeadCell:
     """Return the head of an entry; `is_single`: no other entry is of the same target."""
     words = [f"promise-{entry.promise}", *["advised"] * (entry.is_advised and not is_single)]
-    return Head(entry.product, entry.target, entry.page, " ".join(words))
+    return HeadCell(entry.product, entry.target, entry.page, " ".join(words))
 
 
 def columns_of(entries: Sequence[Entry]) -> tuple[str, Sequence[str]]:
@@ -44,7 +51,7 @@ def columns_of(entries: Sequence[Entry]) -> tuple[str, Sequence[str]]:
 
 def list_promises(
     entries: Sequence[Entry],
-    heads: Mapping[str, Head],
+    heads: Mapping[str, HeadCell],
     workload: str,
     settings: Sequence[str],
     sized: Sequence[str],
@@ -73,12 +80,12 @@ def list_promises(
             yield Promise(f"promise-{number}", survived, answer, lines)
 
 
-def _draw_bar(rates: Sequence[float], highest: float) -> Bar | None:
+def _draw_bar(rates: Sequence[float], highest: float) -> RateBar | None:
     if not rates:
         return None
     middle = median(rates)
     ends = (100 * value / highest for value in (middle, min(rates), max(rates)))
-    return Bar(Cell(f"{middle:,.0f}", note=describe_rates(rates)), *ends)
+    return RateBar(LinkedCell(f"{middle:,.0f}", note=describe_rates(rates)), *ends)
 
 
 def _list_cells(
@@ -86,15 +93,15 @@ def _list_cells(
     every: Mapping[str, Sequence[float]],
     settings: Sequence[str],
     sized: Sequence[str],
-) -> Iterator[Cell]:
+) -> Iterator[LinkedCell]:
     for setting in settings:
         rates = every.get(setting)
         link = f"{entry.page}#{entry.inserts[setting].anchor}" if rates else ""
         text = f"{median(rates):,.0f}" if rates else "-"
-        yield Cell(text, describe_rates(rates) if rates else "", link=link)
+        yield LinkedCell(text, describe_rates(rates) if rates else "", link=link)
     for name in sized:
         size = entry.bytes_per_row.get(name)
-        yield Cell("-" if size is None else significant(size))
+        yield LinkedCell("-" if size is None else significant(size))
 
 
 def _name_fastest(entries: Sequence[Entry], fastest: Mapping[str, Sequence[float]]) -> str:
@@ -115,7 +122,7 @@ def _name_fastest(entries: Sequence[Entry], fastest: Mapping[str, Sequence[float
 
 
 def list_heats(
-    entries: Sequence[Entry], heads: Mapping[str, Head], pages: Mapping[str, str]
+    entries: Sequence[Entry], heads: Mapping[str, HeadCell], pages: Mapping[str, str]
 ) -> Iterator[HeatTable]:
     """Yield a table of waits for each workload and setting; `pages`: title -> link of a page."""
     names = dict.fromkeys(name for entry in entries for name in entry.waits)
@@ -129,7 +136,7 @@ def _make_heat(
     anchor: str,
     name: str,
     entries: Sequence[Entry],
-    heads: Mapping[str, Head],
+    heads: Mapping[str, HeadCell],
     pages: Mapping[str, str],
 ) -> HeatTable:
     waits = {each.target: each.waits[name][1] for each in entries}
@@ -143,7 +150,7 @@ def _make_heat(
     }
     whole = {target for target, own in waits.items() if own.keys() == queries.keys()}
     ordered = sorted(entries, key=lambda each: (each.target not in whole, means[each.target]))
-    rows: list[tuple[str, list[tuple[Head, Cell | None]]]] = [
+    rows: list[tuple[str, list[tuple[HeadCell, LinkedCell | None]]]] = [
         ("all queries", [(heads[each.target], _describe_mean(means[each.target],
                           is_whole=each.target in whole)) for each in ordered]),
     ]  # fmt: skip
@@ -173,13 +180,13 @@ def _link(entry: Entry, name: str) -> str:
     return f"{entry.page}#{entry.waits[name][0].anchor}"
 
 
-def _describe_mean(factor: float, *, is_whole: bool) -> Cell:
+def _describe_mean(factor: float, *, is_whole: bool) -> LinkedCell:
     if not is_whole:
-        return Cell("-", "some of the queries were not measured")
-    return Cell(significant(factor), "geometric mean of the factors", shade=_shade(factor))
+        return LinkedCell("-", "some of the queries were not measured")
+    return LinkedCell(significant(factor), "geometric mean of the factors", shade=_shade(factor))
 
 
-def _describe_wait(wait: FigureValue | None, best_ms: float, link: str) -> Cell | None:
+def _describe_wait(wait: FigureValue | None, best_ms: float, link: str) -> LinkedCell | None:
     if wait is None:
         return None
     factor = wait.value / best_ms if best_ms else 1.0
@@ -187,7 +194,9 @@ def _describe_wait(wait: FigureValue | None, best_ms: float, link: str) -> Cell 
     if wait.low is not None and wait.high is not None:
         ends = f"; {significant(wait.low)} to {significant(wait.high)} ms in {wait.n} runs"
     text = f"mean wait {significant(wait.value)} ms{ends}"
-    return Cell(significant(factor), text, f"{significant(wait.value)} ms", link, _shade(factor))
+    return LinkedCell(
+        significant(factor), text, f"{significant(wait.value)} ms", link, _shade(factor)
+    )
 
 
 def _shade(factor: float) -> int:
