@@ -49,7 +49,7 @@ class Scripted:
     """A runner whose run yields the given events; between them it looks at the result file."""
 
     def __init__(self, path, *events):
-        self.path, self.events, self.seen, self.doubts = path, events, [], []
+        self.path, self.events, self.seen, self.cluster_warnings = path, events, [], []
 
     def run(self, spec):
         self.look()

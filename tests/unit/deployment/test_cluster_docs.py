@@ -19,7 +19,7 @@ EXAMPLES = {
     r"(?<!volume )(?<!PersistentVolume's )node affinity|node selector": "node affinity",
     r"taint \{node\.kubernetes\.io/(?!unschedulable)": "taint {node.kubernetes.io/...}",
     r"taint(?! \{node\.kubernetes\.io/)": "taint",
-    r"denied the request|admission": "admission",
+    r"admission|denied the request": "admission",
     r"(secret|configmap) \"?[\w.-]+\"? not found": 'secret "..." not found',
 }
 """What the page writes for a pattern that is not a plain text."""
