@@ -299,7 +299,12 @@ PAUSED = ("--before-run=touch waits; until [ -e go ]; do sleep 0.1; done; rm wai
 def next_run(line: ClusterLine) -> Callable[[], None]:
     """Wait until a sweep with PAUSED waits before its next run; return what lets it go on."""
     waited("the sweep waits before a run", (line.folder / "waits").exists, 60)
-    return (line.folder / "go").touch
+
+    def go_on() -> None:
+        (line.folder / "go").touch()
+        waited("the sweep goes on", lambda: not (line.folder / "go").exists(), 10)
+
+    return go_on
 
 
 @pytest.mark.rare
