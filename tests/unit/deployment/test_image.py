@@ -246,3 +246,15 @@ def test_an_archive_contains_the_name_that_the_nodes_look_for(build, tool, call)
 
     assert calls[-1] == call.format("docker.io/library/b:1")
     assert "kind load image-archive b.tar" in done.stdout
+
+
+def test_the_context_of_the_image_has_what_the_wheel_ships():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    admitted = [
+        line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] == "!"
+    ]
+    shipped = project["targets"]["wheel"]["force-include"]
+
+    assert not [
+        name for name in shipped if not any(f"{name}/".startswith(f"{a}/") for a in admitted)
+    ]
