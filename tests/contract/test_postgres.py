@@ -456,8 +456,8 @@ def test_no_password_is_ever_shown(open_postgres, reach, own):
         ("host=h password = 'it\\'s' user=u", "host=h password = *** user=u"),
         ("host=h user=u password=x", "host=h user=u password=***"),
         ("postgresql://u:p@h:1/d?sslmode=require", "postgresql://u:***@h:1/d?sslmode=require"),
-        ("postgresql://u@h/d?password=p&sslmode=x", "postgresql://u@h/d?password=***&sslmode=x"),
-        ("postgresql://u@h:5432/d", "postgresql://u@h:5432/d"),
+        ("postgresql://u@h/d?password=p&sslmode=x", "postgresql://***@h/d?password=***&sslmode=x"),
+        ("postgresql://u@h:5432/d", "postgresql://***@h:5432/d"),
     ],
 )
 def test_a_connection_string_is_shown_without_its_password(reach, shown):

@@ -1,7 +1,6 @@
 """A TCP proxy between the benchmark and a server, which can hold, delay, reset, refuse and lie."""
 
 import contextlib
-import select
 import socket
 import struct
 import threading
@@ -152,10 +151,9 @@ class Proxy:
                 time.sleep(0.01)
                 continue
             try:
-                if not select.select([listener], [], [], 0.05)[0]:
-                    continue
+                listener.settimeout(0.05)
                 client, (_, port) = listener.accept()
-            except (OSError, ValueError):  # closed meanwhile
+            except OSError:  # none within that time, or closed meanwhile
                 continue
             threading.Thread(target=self._begin, args=(client, port), daemon=True).start()
 

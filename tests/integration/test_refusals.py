@@ -67,8 +67,8 @@ REFUSED = {
         ["victoriametrics: cpu: column usage_", "more than 6 decimals", "victoriametrics: mem: "],
     ),
     "tags that the database cannot store": (
-        "--target=graphite --runner=local --workload=devops --workers=1",
-        ["graphite: cpu, diskio, disk, kernel, mem, net, nginx, postgresql, redis: column os: '"],
+        "--target=graphite --runner=local --workload=trucks --workers=1",
+        ["graphite: readings: column fleet: a tag cannot be NULL"],
     ),
     "more tags than the server allows": (
         "--target=opentsdb --runner=local --workload=cpu --workers=1 --extra-option=max_tags=8",

@@ -106,8 +106,7 @@ def test_an_insert_into_a_file_of_one_process_names_the_sweep_that_has_it(
     (folder := cli.folder / "other").mkdir()
     target = f"--target={module}:{cli.folder / 'bench.db'}"
     running = cli.start("insert", target, *LONG)
-    eventually(lambda: cli.processes("worker"))
-    time.sleep(1)  # it has opened the file
+    eventually(lambda: any((each["in_progress"] or {}).get("rows") for each in cli.results()))
     refused = CommandLine(folder, forks=cli.forks).run("insert", target, *SHORT)
     running.send_signal(signal.SIGINT)
 
