@@ -1,4 +1,4 @@
-"""What the shared contract cases have shown about a target.
+"""Evidence about a target from the shared contract cases.
 
 `--evidence` writes a record of it into simulator/modules/evidence, only if every case of a target
 ran and none failed. The command `contract` writes a Trial, which users send back:
@@ -38,14 +38,14 @@ NOT_RUN = "not run"
 
 
 class Case(Frozen):
-    """How one case ended."""
+    """The outcome of one case."""
 
     name: str
     outcome: str = NOT_RUN
-    """That of pytest: passed, failed or skipped."""
+    """Outcome as pytest names it: passed, failed or skipped."""
     duration_s: float = 0.0
     reason: str = ""
-    """Why it was skipped or failed."""
+    """Reason why it was skipped or failed."""
 
     def after(self, report: pytest.TestReport) -> "Case":
         """Return the case after a report; a case has one each for setup, call and teardown."""

@@ -34,7 +34,7 @@ class Operator:
     """A vendor's operator, built from its Go module."""
 
     name: str
-    """Of its chart, and of the folder of its image."""
+    """Name of its chart and of the folder of its image."""
     module: str
     version: str
     package: str
@@ -69,27 +69,27 @@ class Database:
     """A folder of dbinstall, and what is needed to run it on the test cluster."""
 
     name: str
-    """Of its folder in dbinstall, and of the folder of its image."""
+    """Name of its folder in dbinstall and of the folder of its image."""
     target: str
-    """In config.yaml."""
+    """Target in config.yaml."""
     manifest: str = "statefulset.yaml"
-    """Or the values of its chart."""
+    """File of its manifest, or of the values of its chart."""
     section: str = "StatefulSet"
-    """Of its README, with the commands that install, check and remove it."""
+    """Section of its README with the commands that install, check and remove it."""
     packages: tuple[str, ...] = ()
-    """From Debian, for the image."""
+    """Debian packages for the image."""
     server: str = ""
-    """Of tests.servers, whose programs the image gets."""
+    """Server in tests.servers that provides the programs of the image."""
     distribution: str = ""
-    """Or the pattern of a folder in E2E_BY_HAND with its programs, which no registry has."""
+    """Pattern of a folder in E2E_BY_HAND with its programs, if no registry has them."""
     base: "Database | None" = None
     """Database on whose image this one builds, instead of on packages."""
     operator: Operator | None = None
-    """What the section installs first."""
+    """Operator that the section installs first."""
     open_files: int = 0
     """The lowest limit of open files with which its server starts."""
     options: tuple[str, ...] = ()
-    """Of the benchmark's command line."""
+    """Options of the benchmark's command line."""
 
     @property
     def id(self) -> str:

@@ -293,7 +293,7 @@ def test_an_insert_that_began_between_two_runs_ends_the_sweep_and_is_named(
 
 
 PAUSED = ("--before-run=touch waits; until [ -e go ]; do sleep 0.1; done; rm waits go",)
-"""The sweep waits before each run."""
+"""Options that make a sweep wait before each run."""
 
 
 def next_run(line: ClusterLine) -> Callable[[], None]:

@@ -16,15 +16,15 @@ from iotbench.output.page.build import (
 )
 from iotbench.output.page.content import Page
 from iotbench.output.page.measured import PageResult, Sources, order_results
-from iotbench.output.site.content import FirstPage
+from iotbench.output.site.content import IndexPage
 from iotbench.output.site.entries import PROMISES, Entry
-from iotbench.output.site.first import columns_of, head_of, list_heats, list_promises
+from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
 from iotbench.results.result import title_of
 from simulator import __version__
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 
-FIRST = "index.html"
+INDEX = "index.html"
 _LONGEST_NAME = 60
 """Maximum length of the name of a page, in characters."""
 
@@ -33,7 +33,7 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     """Return name -> HTML of the pages; `files`: link -> content of each other file."""
     results = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
-    databases = _name_pages((_find_database(each) for each in results), {FIRST})
+    databases = _name_pages((_find_database(each) for each in results), {INDEX})
     found = [replace(each, page=databases[_find_database(each)]) for each in results]
     entries = [
         Entry(target, [each for each in found if each.result.target == target])
@@ -41,8 +41,8 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     ]
     groups = _group_by_section(found)
     documents = [f"Reproduction {i} of {record.document}" for i, record in enumerate(records, 1)]
-    pictured = _name_pages([*groups, *documents], {FIRST, *databases.values()})
-    pages = {FIRST: _render_first(entries, found, pictured, files)}
+    pictured = _name_pages([*groups, *documents], {INDEX, *databases.values()})
+    pages = {INDEX: _render_index(entries, found, pictured, files)}
     for page in databases.values():
         pages[page] = _render_database([each for each in entries if each.page == page])
     for title, group in groups.items():
@@ -74,7 +74,7 @@ def _render_database(entries: Sequence[Entry]) -> str:
 
 
 def _render_part(page: Page) -> str:
-    return render(replace(page, home=FIRST))
+    return render(replace(page, home=INDEX))
 
 
 def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
@@ -88,7 +88,7 @@ def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _render_first(
+def _render_index(
     entries: Sequence[Entry],
     found: Sequence[PageResult],
     pages: Mapping[str, str],
@@ -101,7 +101,7 @@ def _render_first(
     }
     workload, settings = columns_of(entries)
     sized = [*dict.fromkeys(name for entry in entries for name in entry.bytes_per_row)]
-    page = FirstPage(
+    page = IndexPage(
         title=title_of([each.result for each in found]),
         subtitle=describe_when(found),
         verdict=describe_verdicts(found),
@@ -114,7 +114,7 @@ def _render_first(
         has_advised=any("advised" in head.classes for head in heads.values()),
         program=__version__,
     )
-    return fill("site/first.html", page=page)
+    return fill("site/index.html", page=page)
 
 
 def _list_facts(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:

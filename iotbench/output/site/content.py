@@ -76,7 +76,7 @@ class HeatTable:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstPage:
+class IndexPage:
     """The first page of a site."""
 
     title: str

@@ -9,7 +9,7 @@ import pytest
 from iotbench.output.page.measured import RepeatedItem, Sources, order_results
 from iotbench.output.site.build import list_pages
 from iotbench.output.site.entries import Entry, bytes_per_row, choose_fastest, describe_rates
-from iotbench.output.site.first import columns_of, head_of, list_heats, list_promises
+from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
 from simulator.protocol.events import ServerFacts
 from tests.unit.output.page import shown
 
