@@ -68,7 +68,7 @@ class HeatTable:
     id: str
     title: str
     answer: str
-    """The fastest databases, in a sentence."""
+    """The fastest database, in a sentence; empty if there is only one."""
     heads: Sequence[HeadCell]
     rows: Sequence[tuple[str, Sequence[tuple[HeadCell, LinkedCell | None]]]]
     """Name of a query -> a cell for each head; the first row has the means of all queries."""

@@ -23,6 +23,7 @@ from iotbench.output.site.entries import (
     choose_fastest,
     describe_rates,
 )
+from simulator.errors import counted
 
 _SHADES = (1.2, 2, 5, 20, 100)
 """Largest factor of each shade but the last."""
@@ -114,10 +115,12 @@ def _name_fastest(entries: Sequence[Entry], fastest: Mapping[str, Sequence[float
         if (own := fastest[each.target]) and max(own) >= min(first)
     ]  # fmt: skip
     names = dict.fromkeys(each.product for each in tied[:_MOST_NAMED])
-    rate = f"{median(first):,.0f} rows/s"
+    few = "" if len(first) >= LEAST_RUNS else f", in {counted(len(first), 'run')} only"
+    rate = f"{median(first):,.0f} rows/s{few}"
+    if len(entries) == 1:
+        return f"{entries[0].product}: {rate}"
     if len(names) == 1:
-        few = "" if len(first) >= LEAST_RUNS else f", of {len(first)} runs only"
-        return f"{entries[0].product} is fastest: {rate}{few}"
+        return f"{entries[0].product} is fastest: {rate}"
     return f"{', '.join(names)} are fastest, and their runs overlap: {rate}"
 
 
@@ -165,11 +168,14 @@ def _make_heat(
         rows.append((query, cells))
     workload = entries[0].waits[name][0].result.dataset.workload
     first = ordered[0]
+    answer = (
+        f"{first.product} answers fastest: its waits are {significant(means[first.target])} times"
+        " the shortest of each query, as a geometric mean"
+    )
     return HeatTable(
         anchor,
         f"Queries of workload {workload}",
-        f"{first.product} answers fastest: its waits are {significant(means[first.target])} times"
-        " the shortest of each query, as a geometric mean",
+        answer if len(entries) > 1 else "",
         [heads[each.target] for each in ordered],
         rows,
         pages.get(name_section(entries[0].waits[name][0].result), ""),
