@@ -182,7 +182,7 @@ def test_the_dataset_is_known_without_the_results_folder(
     assert done.code == 0, done.err
     elsewhere = line_on(cli.namespace)
     little = [f"--set=worker.resources.{kind}.cpu=60m" for kind in ("limits", "requests")]
-    many = ("--types=count-events", "--count=3000")
+    many = ("--types=count-events", "--count=3000", "--connections=8")
     asked = elsewhere.run("query", POSTGRES, "--workers=1", *many, *little)
     assert asked.code == 0, asked.err
     assert "from the mark in the database" in asked.err
