@@ -38,11 +38,11 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick -m 'not rare'
-test: linted-with-quick-servers browser unit chart stored truth ## everything on the quick database servers; fetches what it needs
+test: linted-with-quick-servers browser unit chart stored ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
-test-all: linted-with-all-servers browser unit chart stored truth ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+test-all: linted-with-all-servers browser unit chart stored ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 test-quick: .venv/ready-dev ## what to run between two edits: unit tests; SQLite, DuckDB and PostgreSQL; four minutes
 	$(BIN)/ruff check .
@@ -79,10 +79,10 @@ unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) $(PARALLEL)
 
 # One run, so that a server starts once. Unit tests run apart: they count the processes of their own.
-# These tests mostly wait, for servers and for the ends of faults, so two cores serve four processes.
-stored: PROCESSES = 4
+# Many of these tests wait, for servers and for the ends of faults, so two cores serve five processes.
+stored: PROCESSES = 5
 stored: .venv/ready-dev
-	$(BIN)/pytest tests/contract tests/integration tests/faults $(SERVERS) $(PARALLEL)
+	$(BIN)/pytest tests/contract tests/integration tests/faults tests/truth $(SERVERS) $(PARALLEL)
 
 faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 200 cells, or ARGS="--seed 7 --cell 12"
 	$(BIN)/python -m tests.faults $(ARGS)

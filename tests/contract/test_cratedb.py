@@ -267,11 +267,12 @@ def test_the_size_is_that_of_merged_shards_which_stands_for_longer_than_the_cach
 
 
 def test_a_size_that_does_not_become_final_is_unknown(synthetic_crate, monkeypatch):
-    monkeypatch.setattr("simulator.modules.cratedb.database._SIZE_TIMEOUT_S", 0.1)
     synthetic_crate.crate._stale_s = 60
     database = Cratedb(CratedbOptions(url=synthetic_crate.url))
     database.create([EVENTS], 10)
-    assert database.size_bytes([EVENTS]) is None
+    with monkeypatch.context() as patch:
+        patch.setattr("simulator.modules.cratedb.database._SIZE_TIMEOUT_S", 0.1)
+        assert database.size_bytes([EVENTS]) is None
     unmerged = Cratedb(CratedbOptions(url=synthetic_crate.url, optimize=False))
     assert unmerged.size_bytes([EVENTS]) > 0
 
