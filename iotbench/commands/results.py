@@ -19,11 +19,10 @@ from iotbench.machine import outfile
 from iotbench.machine.streams import is_fitted, print_out, say, width_of
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
-from iotbench.results.names import DEFAULT_FOLDER, ResultName, id_of, parse_name
-from iotbench.results.result import Result
+from iotbench.results.names import DEFAULT_FOLDER, ResultName, parse_name
 from iotbench.results.result_files import expect_whole
 from iotbench.store import changes, export, listing
-from iotbench.store.gathered import GATHERED, GatheredSweep, parts_of
+from iotbench.store.gathered import GATHERED, read_parts
 from iotbench.store.index import entries
 from iotbench.store.listing import ResultEntry
 from iotbench.store.lookup import expect_files, path_of, paths_of
@@ -166,42 +165,13 @@ def export_results(*, names: tuple[str, ...], options: _Exporting) -> None:
     own = export.OWN[form]
     if to and (problem := outfile.problem_with(to, own)):
         raise ConfigError(f"--to: {problem}")
-    found, parts = _read_parts(paths_of(options.output, names, only_sweeps=True))
+    found, parts = read_parts(paths_of(options.output, names, only_sweeps=True))
     with expect_whole(", ".join(names)):
         text = export.export(found, form, options.percentiles, options.pattern, parts)
     if to is None:
         print_out(text)
         return
     outfile.write(to, text, own)
-
-
-def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, GatheredSweep]]:
-    """Return the results in these files with their IDs, and ID -> sweep of a plan."""
-    found: dict[Path, tuple[str, Result]] = {}
-    parts: dict[str, GatheredSweep] = {}
-    problems = []
-    for path in paths:
-        each = parts_of(path)
-        if not any(part.file for part in each):
-            problems.append(f"{path}: none of its parts has a result")
-            continue
-        for part in each:
-            if not part.file:
-                say(f"warning: {path}: has no result of {part.cause}", err=True)
-                continue
-            file = path.parent / part.file
-            try:
-                result = files.read(file)
-            except ConfigError as error:
-                problems += error.problems
-                continue
-            name = id_of(file) or result.sweep_id
-            found[file.resolve()] = name, result
-            if part.part_of:
-                parts[name] = part
-    if problems:
-        raise ConfigError(problems)
-    return [*found.values()], parts
 
 
 class _Removing(Options):

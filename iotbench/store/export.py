@@ -28,8 +28,13 @@ from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 
 HGRM = "hgrm"
-_FACTS = ("id", "created", "kind", "target", "module", "what")
-_FIGURE = ("figure", "value", "unit", "n", "low", "high", "spread")
+_FACTS = ("id", "created", "kind", "target", "module", "what", "status", "batch")
+PLACED = (*_FACTS, *(each.name for each in fields(Place)), "runs")
+"""Columns before the figures of a row, in CSV and in frames."""
+JUDGED = ("verdict", "verify", *ORIGIN)
+"""Columns after the figures of a row."""
+FIGURE = ("figure", "value", "unit", "n", "low", "high", "spread")
+"""Columns of a figure in CSV."""
 FORMATS = ("csv", "json", "markdown", "openmetrics", HGRM)
 OWN = {
     "csv": re.compile(rb"id,created,kind,target,module,what,status,"),
@@ -76,6 +81,18 @@ class Exported:
             "what": what_of(self.result),
         }
 
+    def describe(self, row: Row) -> dict[str, Any]:
+        """Return the columns of a row that are not figures."""
+        return {
+            **self.facts,
+            "status": self.result.status,
+            "batch": self.result.configuration.get("batch"),
+            **row.place.dimensions,
+            "runs": row.runs,
+            **_judge(row),
+            **self.origin,
+        }
+
 
 def export(
     found: Iterable[tuple[str, Result]],
@@ -88,6 +105,23 @@ def export(
 
     `parts`: ID of a result -> its gathered sweep.
     """
+    write = {
+        "csv": _write_csv,
+        "json": _write_json,
+        "markdown": _write_markdown,
+        "openmetrics": _write_openmetrics,
+        HGRM: _write_hgrm,
+    }
+    return write[form](select(found, percentiles, pattern, parts))
+
+
+def select(
+    found: Iterable[tuple[str, Result]],
+    percentiles: tuple[str, ...] = (),
+    pattern: str = "*",
+    parts: Mapping[str, GatheredSweep] = MappingProxyType({}),
+) -> list[Exported]:
+    """Return results with the rows and percentiles to export, as `export` takes them."""
     each = []
     for name, result in found:
         summary = summary_of(result)
@@ -98,35 +132,18 @@ def export(
         shown = replace(summary, rows=rows, totals=totals)
         origin = parts[name].origin if name in parts else {}
         each.append(Exported(name, result, shown, percentiles, origin))
-    write = {
-        "csv": _write_csv,
-        "json": _write_json,
-        "markdown": _write_markdown,
-        "openmetrics": _write_openmetrics,
-        HGRM: _write_hgrm,
-    }
-    return write[form](each)
+    return each
 
 
 def _write_csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
-    dimensions = [field.name for field in fields(Place)]
     records = [
-        {
-            **each.facts,
-            "status": each.result.status,
-            **row.place.dimensions,
-            "runs": row.runs,
-            **content,
-            **_judge(row),
-            **each.origin,
-        }
+        {**each.describe(row), **content}
         for each in found
         for row, measured in each.rows
         for content in [_describe(*item) for item in measured.items()] or [{}]
     ]
-    names = (*_FACTS, "status", *dimensions, "runs", *_FIGURE, "verdict", "verify", *ORIGIN)
-    return csv_text(records, names)
+    return csv_text(records, (*PLACED, *FIGURE, *JUDGED))
 
 
 def _describe(name: str, found: FigureValue) -> dict[str, Any]:

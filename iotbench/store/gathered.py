@@ -1,7 +1,7 @@
 """Result files that gather many sweeps, written by `reproduce`, `run` and `capacity`."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from iotbench.comparison.sides import Side
 from iotbench.figures.verdicts import least_of
+from iotbench.machine.streams import say
 from iotbench.plans.capacity import Capacity
 from iotbench.plans.capacity import format_record as capacity_text
 from iotbench.plans.items import worst
@@ -20,6 +21,7 @@ from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.plans.tables import format_record as plan_text
 from iotbench.results import packed, result_files
 from iotbench.results.names import id_of
+from iotbench.results.result import Result
 from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import VerifyMode
@@ -142,6 +144,41 @@ def parts_of(path: Path) -> list[GatheredSweep]:
         return [GatheredSweep(path.name)]
     name = id_of(path) or path.stem
     return [replace(part, part_of=name) for part in kind.parts(kind.read(path))]
+
+
+def read_parts(
+    paths: Iterable[Path],
+) -> tuple[list[tuple[str, Result]], dict[str, GatheredSweep]]:
+    """Return the results in these files with their IDs, and ID -> sweep of a gathering result.
+
+    A warning is printed for each sweep without a result. A ConfigError lists the files that cannot
+    be read, or have no result at all.
+    """
+    found: dict[Path, tuple[str, Result]] = {}
+    parts: dict[str, GatheredSweep] = {}
+    problems = []
+    for path in paths:
+        each = parts_of(path)
+        if not any(part.file for part in each):
+            problems.append(f"{path}: none of its parts has a result")
+            continue
+        for part in each:
+            if not part.file:
+                say(f"warning: {path}: has no result of {part.cause}", err=True)
+                continue
+            file = path.parent / part.file
+            try:
+                result = result_files.read(file)
+            except ConfigError as error:
+                problems += error.problems
+                continue
+            name = id_of(file) or result.sweep_id
+            found[file.resolve()] = name, result
+            if part.part_of:
+                parts[name] = part
+    if problems:
+        raise ConfigError(problems)
+    return [*found.values()], parts
 
 
 def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
