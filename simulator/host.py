@@ -12,11 +12,8 @@ from pathlib import Path
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT_BYTES = 64 << 20
-_CPU_STATS = (
-    # (file, word, seconds of one unit); cgroup v2, then v1
-    (Path("/sys/fs/cgroup/cpu.stat"), "throttled_usec", 1e-6),
-    (Path("/sys/fs/cgroup/cpu/cpu.stat"), "throttled_time", 1e-9),
-)
+_CPU_STATS = (Path("/sys/fs/cgroup/cpu.stat"), Path("/sys/fs/cgroup/cpu/cpu.stat"))
+"""Files of cgroup v2 and v1."""
 
 
 def boot_id() -> str:
@@ -105,16 +102,17 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def read_throttled_s() -> float:
-    """Return for how many seconds a CPU limit has throttled this container; 0 if there is no limit.
+def read_cpu_periods() -> tuple[int, int]:
+    """Return in how many periods this container ran, and in how many its CPU limit stopped it.
 
-    https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)
+    Both are 0 if there is no limit. The throttled time of these files is a sum over CPUs, and each
+    kernel counts it differently: https://docs.kernel.org/scheduler/sched-bwc.html#statistics
     """
-    for path, name, unit_s in _CPU_STATS:
-        value = _read_number(path, name)
-        if value is not None:
-            return value * unit_s
-    return 0.0
+    for path in _CPU_STATS:
+        with suppress(OSError):  # it is a file of the other version
+            found = dict(line.split() for line in path.read_text().splitlines())
+            return int(found.get("nr_periods", 0)), int(found.get("nr_throttled", 0))
+    return 0, 0
 
 
 def _read_number(path: Path, name: str) -> int | None:

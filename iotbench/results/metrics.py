@@ -72,8 +72,11 @@ class InsertMetrics(BaseModel):
     """The workers' CPU time / the workers' time; each worker adds 0 to 1."""
     client_ns_per_row: float | None = None
     """The workers' CPU time / the workers' rows; None if the database is embedded."""
-    throttled_share: float = 0.0
-    """Share of the workers' time in which a CPU limit throttled them, from 0 to 1."""
+    throttled_periods_share: float | None = None
+    """Share of the periods of the CPU limit (100 ms) in which the limit stopped the workers, 0..1.
+
+    Periods in which a worker did not run are not counted. None without a CPU limit, or if an
+    earlier version measured the run."""
     memory_peak_bytes: int
     """Peak memory of the worker that used most memory."""
     connections: int | None = None
@@ -171,7 +174,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         **shares_of(ratio(max(busy - waited, 0.0), busy), None if embedded else cpu_share),
         cpu_share=cpu_share,
         client_ns_per_row=None if embedded else ratio(1e9 * cpu_s, rows) or None,
-        throttled_share=ratio(sum(report.throttled_s for report in reports), busy),
+        throttled_periods_share=throttled_share_of(reports),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
         **connects_of(reports),
         bytes_per_row=ratio(size_bytes, stored.rows) if size_bytes else None,
@@ -191,6 +194,12 @@ def shares_of(own: float, cpu_share: float | None) -> dict[str, Any]:
     """
     share = max(own, min(cpu_share or 0.0, 1.0))
     return {"client_share": share, "driver_share": None if cpu_share is None else share - own}
+
+
+def throttled_share_of(reports: Sequence[WorkerReport]) -> float | None:
+    """Return the share of the periods in which the CPU limit stopped workers; None: no limit."""
+    periods = sum(report.cpu_periods for report in reports)
+    return ratio(sum(report.throttled_periods for report in reports), periods) if periods else None
 
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.clock import OwnClock, ahead_s, instant_s, now_s
-from simulator.host import read_throttled_s
+from simulator.host import read_cpu_periods
 from simulator.protocol.messages import Clocked, Timings
 
 
@@ -65,11 +65,13 @@ class RunClock:
         """CPU time spent before the start on batches of the measured part."""
         self._started: float | None = None
         self._ended: float | None = None
-        self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0
+        self._duration_s = self._cpu_s = self._paused_s = 0.0
+        self._periods = self._throttled = 0
 
     def start(self) -> None:
         """Note that the measured part begins now."""
-        self._throttled_began_s, self._paused_began_s = read_throttled_s(), self._clock.paused_s()
+        self._periods_before, self._throttled_before = read_cpu_periods()
+        self._paused_began_s = self._clock.paused_s()
         self._began_s = time.perf_counter()
         self._cpu_began_s = self._read_cpu_s() - self.prepared_s
         self._started = now_s()
@@ -89,7 +91,9 @@ class RunClock:
         length_s = time.perf_counter() - self._began_s if length_s is None else length_s
         self._ended, self._duration_s = self._started + length_s, max(length_s - inactive_s, 0.0)
         self._cpu_s = self._read_cpu_s() - self._cpu_began_s
-        self._throttled_s = read_throttled_s() - self._throttled_began_s
+        periods, throttled = read_cpu_periods()
+        self._periods = periods - self._periods_before
+        self._throttled = throttled - self._throttled_before
         self._paused_s = self._clock.paused_s() - self._paused_began_s
 
     def instant_s(self, instant_ns: int) -> float:
@@ -108,6 +112,7 @@ class RunClock:
             ended_s=None if self._ended is None else self._ended + offset_s,
             duration_s=self._duration_s,
             cpu_s=self._cpu_s,
-            throttled_s=self._throttled_s,
+            cpu_periods=self._periods,
+            throttled_periods=self._throttled,
             paused_s=self._paused_s,
         )

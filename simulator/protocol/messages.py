@@ -327,8 +327,12 @@ class Clocked(Message):
     duration_s: float = 0.0
     """Time from `started_s` to `ended_s`, without stages in which the worker was idle."""
     cpu_s: Duration = 0.0
-    throttled_s: Duration = 0.0
-    """Time for which a CPU limit throttled the worker in the measured period."""
+    cpu_periods: Count = 0
+    """Number of periods of the CPU limit (100 ms) in which the worker ran; 0 without a limit."""
+    throttled_periods: Count = 0
+    """Number of these periods in which the CPU limit stopped the worker."""
+    throttled_s: Annotated[Duration, Field(exclude=True)] = 0.0
+    """Throttled time in files of earlier versions; not used."""
     paused_s: Duration = 0.0
     """Time for which the worker was stopped, or for which its machine was suspended."""
 

@@ -1,6 +1,8 @@
 """What a process learns of its machine, in the forms in which kernels show it."""
 
 import ctypes
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,35 +30,77 @@ throttled_time 1250000000
 @pytest.fixture
 def cgroup(tmp_path, monkeypatch):
     """The places of the kernel's files, which are still to be written."""
-    stats = host._CPU_STATS
     paths = [tmp_path / name for name in ("v2", "v1")]
-    moved = [(path, *rest) for path, (_, *rest) in zip(paths, stats, strict=True)]
-    monkeypatch.setattr(host, "_CPU_STATS", moved)
+    monkeypatch.setattr(host, "_CPU_STATS", paths)
     return paths
 
 
 @pytest.mark.parametrize(
-    ("version", "text", "throttled_s"),
-    [(2, V2, 2.5), (1, V1, 1.25), (2, V2.partition("nr_periods")[0], 0.0), (2, "", 0.0)],
+    ("version", "text", "periods"),
+    [
+        (2, V2, (410, 97)),
+        (1, V1, (410, 97)),
+        (2, V2.partition("nr_periods")[0], (0, 0)),
+        (2, "", (0, 0)),
+    ],
     ids=["v2", "v1", "without a limit", "empty"],
 )
-def test_throttling_is_read_as_the_kernel_shows_it(cgroup, version, text, throttled_s):
+def test_periods_are_read_as_the_kernel_shows_them(cgroup, version, text, periods):
     cgroup[2 - version].write_text(text)
 
-    assert host.read_throttled_s() == pytest.approx(throttled_s)
+    assert host.read_cpu_periods() == periods
 
 
 def test_without_a_readable_file_nothing_is_throttled(cgroup):
-    assert host.read_throttled_s() == 0.0
+    assert host.read_cpu_periods() == (0, 0)
     cgroup[0].mkdir()
-    assert host.read_throttled_s() == 0.0
+    assert host.read_cpu_periods() == (0, 0)
 
 
-def test_the_kernels_files_are_where_containers_have_them():
-    assert [str(path) for path, *_ in host._CPU_STATS] == [
-        "/sys/fs/cgroup/cpu.stat",
-        "/sys/fs/cgroup/cpu/cpu.stat",
-    ]
+GROUPS = Path("/sys/fs/cgroup/cpu")
+BUSY = """
+import os, sys, threading, time
+from simulator.host import read_cpu_periods
+def work(pause_s, stop_s):
+    while time.monotonic() < stop_s:
+        sum(range(20_000))
+        time.sleep(pause_s)
+threads, pause_s = int(sys.argv[1]), float(sys.argv[2])
+open("/sys/fs/cgroup/cpu/cgroup.procs", "w").write(str(os.getpid()))
+before = read_cpu_periods()
+given = (pause_s, time.monotonic() + 2)
+running = [threading.Thread(target=work, args=given) for _ in range(threads)]
+[each.start() for each in running], [each.join() for each in running]
+print(*(now - then for now, then in zip(read_cpu_periods(), before)))
+"""
+
+
+@pytest.fixture
+def group():
+    """A group of processes that may run for 1 ms in 100 ms, little enough for a busy machine."""
+    path = GROUPS / f"iotbench-test-{os.getpid()}"
+    try:
+        path.mkdir()
+    except OSError:
+        pytest.skip("needs root and cgroup v1")
+    (path / "cpu.cfs_quota_us").write_text("1000")
+    yield path
+    path.rmdir()
+
+
+@pytest.mark.parametrize(("threads", "pause_s"), [(1, 0), (1, 0.0005), (8, 0.0005)])
+def test_a_container_that_always_wants_more_is_stopped_in_most_periods(group, threads, pause_s):
+    """A throttled time is 0.4 to 1.6 of the time here, on one kernel."""
+    python = [sys.executable, "-c", BUSY, str(threads), str(pause_s)]
+    in_container = f"mount --bind {group} {GROUPS} && exec {shlex.join(python)}"
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", in_container],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    periods, throttled = map(int, done.stdout.split())
+
+    assert 5 <= periods <= 40
+    assert throttled > 0.8 * periods
 
 
 def said_by_another_process(call, setup=""):

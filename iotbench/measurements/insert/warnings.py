@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from iotbench.figures.figures import spread_of
 from iotbench.measurements.insert.figures import rows_by_stage
@@ -16,6 +16,7 @@ CLIENT_BOUND = 0.5
 """Client share above which the client affects the result as much as the database."""
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
+"""Share of periods above which a CPU limit is named; the time lost is at most this share."""
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
 """Minimum duration of a run for a warning; workers of shorter runs start at too different times."""
@@ -64,8 +65,8 @@ def _warn_of_client(
             f"{at}: the client itself took {share:.0%} of the time, so the result is as much about"
             " the client as about the database; use more workers or larger batches"
         )
-    throttled = max(run.throttled_share for run in runs)
-    yield from warn_of_throttling(f"{at}: ", throttled, ", or use larger batches")
+    shares = (run.throttled_periods_share for run in runs)
+    yield from warn_of_throttling(f"{at}: ", shares, ", or use larger batches")
     yield from warn_of_shared_cores(result, workers)
 
 
@@ -126,13 +127,14 @@ def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) ->
             )
 
 
-def warn_of_throttling(at: str, share: float, or_else: str = "") -> Iterator[str]:
-    """Yield a warning if a CPU limit stopped workers for a large share of their time."""
+def warn_of_throttling(at: str, shares: Iterable[float | None], or_else: str = "") -> Iterator[str]:
+    """Yield a warning if a CPU limit stopped workers in a large share of the periods of a run."""
+    share = max((each for each in shares if each is not None), default=0.0)
     if share > THROTTLED:
         yield (
-            f"{at}the pods' CPU limit stopped the workers for {share:.0%} of the time, so the"
-            " result is as much about the limit as about the database; raise it with --set"
-            f" worker.resources.limits.cpu=...{or_else}"
+            f"{at}the pods' CPU limit stopped the workers in {share:.0%} of the periods (100 ms) in"
+            " which they ran, so the result is as much about the limit as about the database; raise"
+            f" it with --set worker.resources.limits.cpu=...{or_else}"
         )
 
 

@@ -11,8 +11,8 @@ from iotbench.measurements.insert.warnings import (
     warn_of_throttling,
     warn_of_unsent,
 )
-from iotbench.results.metrics import ratio
-from iotbench.results.result import Result, RunRecord
+from iotbench.results.metrics import throttled_share_of
+from iotbench.results.result import Result
 from simulator.data.dataset import Dataset
 from simulator.errors import counted
 from simulator.protocol.spec import QueryLoad, RunSpec
@@ -86,14 +86,11 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
         )
     for workers in dict.fromkeys(run.workers for run in result.runs):
         runs = [each for each in result.runs if each.workers == workers]
-        done = (each for each in runs if each.outcome.status == "done")
-        throttled = max(map(_throttled_share, done), default=0.0)
-        yield from warn_of_throttling(f"{counted(workers, 'worker')} with queries: ", throttled)
+        asking = [
+            [each for each in run.outcome.workers if each.queries]
+            for run in runs
+            if run.outcome.status == "done"
+        ]
+        shares = map(throttled_share_of, asking)
+        yield from warn_of_throttling(f"{counted(workers, 'worker')} with queries: ", shares)
         yield from warn_of_shared_cores(result, workers)
-
-
-def _throttled_share(run: RunRecord) -> float:
-    """Return the share of their time for which a CPU limit stopped the workers with queries."""
-    reports = [each for each in run.outcome.workers if each.queries]
-    time_s = sum(each.duration_s for each in reports)
-    return ratio(sum(each.throttled_s for each in reports), time_s)

@@ -149,17 +149,33 @@ def test_failed_runs_and_queries_are_not_warned_of():
     assert warnings_of(queried) == []
 
 
+@pytest.mark.parametrize(
+    ("throttled", "share"),
+    [(((0, 0), (0, 0)), ""), (((40, 2), (0, 0)), ""), (((40, 37), (10, 8)), "90%")],
+)
+def test_workers_that_a_cpu_limit_stopped_are_warned_of(throttled, share):
+    reports = [
+        worker(index, cpu_periods=periods, throttled_periods=stopped)
+        for index, (periods, stopped) in enumerate(throttled)
+    ]
+    found = [text for text in warnings_of(of(*reports)) if "CPU limit" in text]
+
+    assert [text.partition(" of the periods (100 ms)")[0] for text in found] == [
+        f"2 workers: the pods' CPU limit stopped the workers in {share}"
+    ] * bool(share)
+
+
 def test_workers_with_queries_that_a_cpu_limit_stopped_are_warned_of():
     asked = QueryTimes(name="q", runs=1, waits=encode_durations([10**9]), wait_s=1.0,
                        first_s=1.0, client_s=0.0, elapsed_s=1.0, answers=1)  # fmt: skip
     reports = [
-        WorkerReport(index=index, queries=(asked,), duration_s=10.0, throttled_s=throttled_s)
-        for index, throttled_s in enumerate((4.0, 1.0))
+        WorkerReport(index=index, queries=(asked,), cpu_periods=50, throttled_periods=throttled)
+        for index, throttled in enumerate((40, 10))
     ]
     (warning,) = warnings_of(result([run(outcome(*reports))], kind="query"))
 
-    assert warning.startswith("2 workers with queries: the pods' CPU limit stopped the workers for")
-    assert " 25% of the time" in warning
+    assert warning.startswith("2 workers with queries: the pods' CPU limit stopped the workers in")
+    assert " 50% of the periods (100 ms) in which they ran" in warning
     assert warning.endswith("--set worker.resources.limits.cpu=...")
 
 
