@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tools.modules import table
+from tools.tables import table
 
 _CHART = Path(__file__).resolve().parents[1] / "deployment"
 _START = """# The chart of a run

@@ -12,7 +12,6 @@ import click
 
 from iotbench.commands.main import commands
 from iotbench.config.completion.words import TABLE
-from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import (
     FOR_QUOTAS,
     FOR_RESOURCES,
@@ -24,12 +23,16 @@ from iotbench.measurements import every_kind
 from tools import modules
 from tools.chart import chart_readme
 from tools.completion import completion_table
-from tools.modules import Row, list_shared, table, tabulate_shared
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
+from tools.tables import Row, table
 
 ROOT = Path(__file__).resolve().parents[1]
-_NAMES = ("databases", "options", "results", "security")
-DOCUMENTS = [ROOT / "docs" / f"{name}.md" for name in _NAMES]
+PAGES = ROOT / "docs" / "databases"
+"""The folder of a page for each module; its README is about all of them."""
+DOCUMENTS = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("options", "results", "security")),
+    *sorted(PAGES.glob("*.md")),
+]
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"
 GENERATED = {
     RESULT_SCHEMA: result_schema,
@@ -67,9 +70,23 @@ def _list_options() -> dict[str, list[Row]]:
     return found
 
 
+def _find_common(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
+    """Return each option that several commands share -> their names."""
+    owners: dict[Row, list[str]] = {}
+    for name, rows in options.items():
+        for row in rows:
+            owners.setdefault(row, []).append(name)
+    return {row: names for row, names in owners.items() if len(names) > 1}
+
+
+def _list_common_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in _find_common(_list_options()).items())
+    return table(("Option", "Meaning", "Commands"), rows)
+
+
 def _describe_commands() -> str:
     options = _list_options()
-    shared = list_shared(options)
+    shared = _find_common(options)
     return "\n\n".join(_describe_command(name, options[name], shared) for name in every_command())
 
 
@@ -124,44 +141,12 @@ def _list_figures() -> str:
     return table(("Figure", "Unit", "Better", "Of rows by", "Meaning"), rows)
 
 
-def _list_settings() -> str:
-    """Return both sets of settings of each target, and the databases that have only one set."""
-    rows, single, beyond = [], [], []
-    for target, own in advice().items():
-        for name, each in {**own.server, **own.options}.items():
-            values = [_format_value(each.value(choice)) for choice in SettingsChoice]
-            values[1] = values[1] if each.differs else "the same"
-            where = "target" if name in own.options else "server"
-            note = f"; {each.note}" if each.note else ""
-            source = f"[documentation]({each.source}){note}"
-            rows.append((own.product, f"`{target}`", f"`{name}`", where, *values, source))
-        single += [f"- {own.product}: {own.nothing}."] if own.nothing else []
-        beyond += [f"- {own.product}, {name}: {why}." for name, why in own.beyond.items()]
-    headings = ("Database", "Target", "Setting", "Of the", "As installed", "As advised", "Source")
-    return "\n\n".join(
-        [
-            table(headings, rows),
-            "One set only:\n\n" + "\n".join(single),
-            "Advised, and in no set:\n\n" + "\n".join(beyond),
-        ]
-    )
-
-
-def _format_value(value: Value) -> str:
-    if isinstance(value, Amount):
-        return value.describe()
-    if value in (None, ""):
-        return "-"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
-
-
 PARTS: dict[str, Callable[[], str]] = {
-    "common options": lambda: tabulate_shared(_list_options(), ("Option", "Meaning", "Commands")),
+    "common options": _list_common_options,
     "commands": _describe_commands,
     "exit codes": _list_exit_codes,
     **modules.PARTS,
     "figures": _list_figures,
-    "settings": _list_settings,
     "permissions": lambda: _list_permissions((*PERMISSIONS, *FOR_QUOTAS)),
     "permissions for resources": partial(_list_permissions, FOR_RESOURCES),
 }

@@ -26,7 +26,7 @@ from tests import ROOT
 from tests.servers import SERVERS
 
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md"]
-PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
+PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
 CHECKED = ("cluster", "developer")
 TOOLS = ("docker", "helm", "kind", "kubectl", "minikube", "openssl", "podman", "sudo")
 """Programs whose arguments are checked for files of this repository only."""

@@ -13,7 +13,8 @@ FEW = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000", "--quiet
 _SQL = re.compile(r"^```sql ([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     (server, text)
-    for servers, text in _SQL.findall((ROOT / "docs/databases.md").read_text())
+    for page in sorted((ROOT / "docs/databases").glob("*.md"))
+    for servers, text in _SQL.findall(page.read_text())
     for server in servers.split()
 ]
 SCHEMES = {"postgres": "postgresql", "mysql": "mysql", "mariadb": "mariadb"}

@@ -1,4 +1,4 @@
-"""The table in docs/databases.md of what drivers hand over to full verification."""
+"""The table in docs/databases/README.md of what drivers hand over to full verification."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ _TABLE = re.compile(r"^\| Module \| (int16.*) \|\n\|[-|]+\n((?:\|.*\n)+)", re.MU
 @cache
 def read_handed_over() -> dict[str, dict[Type, set[str]]]:
     """The Python types by module and type of a column."""
-    text = (Path(__file__).parents[2] / "docs" / "databases.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/databases/README.md").read_text()
     (found,) = _TABLE.findall(text)
     kinds = [[Type(each) for each in cell.split(", ")] for cell in found[0].split(" | ")]
     read: dict[str, dict[Type, set[str]]] = {}

@@ -9,10 +9,10 @@ from simulator.data.schema import Type
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 from tests.unit.handed_over import read_handed_over
-from tools.reference import DOCUMENTS, GENERATED, PARTS, ROOT, every_command, renew
+from tools.reference import DOCUMENTS, GENERATED, PAGES, PARTS, ROOT, every_command, renew
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_generated_parts_agree_with_the_code(path):
     text = path.read_text()
 
@@ -55,38 +55,36 @@ def test_every_command_and_every_option_stands_in_the_documentation():
 
 
 def test_every_unsupported_query_stands_in_the_documentation_with_its_reason():
-    text = (ROOT / "docs" / "databases.md").read_text()
-    table = text.split("<!-- unsupported queries -->")[1].split("<!-- /unsupported queries -->")[0]
-
     for module in MODULES:
         for feature, reason in database_class(module).capabilities.unsupported.items():
-            rows = [row for row in table.splitlines() if row.startswith(f"| {feature} |")]
-            (row,) = [row for row in rows if f"[{module}](#{module})" in row]
-            assert row.endswith(f"| {reason} |")
+            assert f"| queries for {feature} | {reason} |" in page_of(module)
+
+
+def test_every_module_has_a_page_that_begins_with_the_same_sections():
+    pages = {path.stem for path in PAGES.glob("*.md")} - {"README"}
+    first = ["Install", "A role and a database", "Connection", "Options"]
+
+    assert pages == {*MODULES}
+    for module in MODULES:
+        assert re.findall(r"^## (.+)$", page_of(module), re.MULTILINE)[: len(first)] == first
+
+
+def page_of(module):
+    return (PAGES / f"{module}.md").read_text()
 
 
 def test_every_module_and_every_server_it_was_verified_on_stands_in_the_documentation():
-    text = (ROOT / "docs" / "databases.md").read_text()
-
     for module in MODULES:
-        section = text.split(f"\n## {module}\n")[1].split("\n## ")[0]
         stores = database_class(module).capabilities.stores
         for record in evidence(module).records:
-            assert f"| {record.server} | {record.cases} | {record.kill} |" in section
-        assert ("Draft" in section) == (stores and evidence(module).draft)
+            assert f"| {record.server} | {record.cases} | {record.kill} |" in page_of(module)
+        assert ("Draft:" in page_of(module)) == (stores and evidence(module).draft)
 
 
-def test_every_version_that_was_tried_stands_in_the_table_and_drafts_are_named():
-    text = (ROOT / "docs" / "databases.md").read_text()
-    lines = text.split("<!-- versions -->")[1].split("<!-- /versions -->")[0].splitlines()
-
+def test_every_version_that_was_tried_stands_on_the_page():
     for module in MODULES:
-        rows = [line for line in lines if line.startswith(f"| [{module}](#{module}) |")]
-        found = evidence(module)
-        assert bool(rows) == database_class(module).capabilities.stores
-        assert all("| never: draft |" in row for row in rows) == found.draft or not rows
-        for product, versions in found.versions.items():
-            assert any(f"| {product} | {', '.join(versions)} |" in row for row in rows)
+        for product, versions in evidence(module).versions.items():
+            assert f"| {product} | {', '.join(versions)} |" in page_of(module)
 
 
 def test_what_every_driver_hands_over_stands_in_the_documentation_for_every_type():
