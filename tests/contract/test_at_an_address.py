@@ -11,7 +11,7 @@ import pytest
 from tests import ROOT
 from tests.servers.postgres import ADMIN
 
-pytestmark = pytest.mark.server("postgres")
+pytestmark = [pytest.mark.server("postgres"), pytest.mark.rare]
 FILES = [f"tests/contract/test_{name}.py" for name in ("contract", "kill", "refused")]
 CASES = "every_query or wrong_credential or host_that_does_not_exist or acknowledged_rows"
 

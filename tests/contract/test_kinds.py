@@ -511,10 +511,10 @@ SLOW = [
     ("cassandra", what) for what in ("index", "function", "aggregate", "table of another keyspace")
 ]
 """Each takes Cassandra 10 s; a type shows the same."""
-CATALOGUE_OF = {"timescaledb": "postgres", "mariadb": "mysql"}
+CATALOGUE_OF = {"timescaledb": "postgres", "mariadb": "mysql", "clickhouse_embedded": "clickhouse"}
 """Target -> the one whose catalogue it inherits, where the same kinds are tried."""
 OWN = ("view", "materialized view", "table in schema other")
-"""Kinds with which these two make tables of their own."""
+"""Kinds with which some of these make tables of their own."""
 ONE_KIND = "test_foreign.py makes the one kind that it has"
 STAND_IN = "its stand-in has the catalogue of another database"
 NOT_TRIED = {

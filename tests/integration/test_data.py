@@ -255,7 +255,7 @@ def test_two_columns_with_the_same_values_have_answers_of_their_own(cli: Command
     assert "mismatch" not in done.out
 
 
-@pytest.mark.parametrize("stop", ["terminate", "interrupt"])
+@pytest.mark.parametrize("stop", [pytest.param("terminate", marks=pytest.mark.rare), "interrupt"])
 def test_a_file_being_read_can_be_interrupted(
     cli: CommandLine, eventually, interrupt, stop
 ) -> None:

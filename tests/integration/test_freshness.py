@@ -40,7 +40,7 @@ MIXED = ("--batch=100", "--insert-rate=2000", "--types=fresh-count", "--format=j
 @pytest.mark.parametrize(
     "case",
     [
-        (50, 3, "1h"),
+        pytest.param((50, 3, "1h"), marks=pytest.mark.rare),
         (700, 4, "1m"),
         (20_000, 3, "1h"),
         pytest.param((5000, 9, "1m"), marks=pytest.mark.rare),

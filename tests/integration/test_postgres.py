@@ -186,9 +186,9 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
 PLAN = """
 name: lost
 targets: [postgresql]
-repeats: 3
+repeats: {repeats}
 settings:
-  - {name: bulk, insert: {workload: iot, workers: 1, batch: 1000, duration: 2s, warmup: 0s}}
+  - {{name: bulk, insert: {{workload: iot, workers: 1, batch: 1000, duration: 2s, warmup: 0s}}}}
 """
 
 
@@ -199,7 +199,7 @@ def test_a_plan_waits_once_for_a_server_that_went_away(
     with Postgres() as server, server.database() as database:
         cli.reach_postgres(server, database)
         cli.configure(postgresql={"module": "postgres", "connection_string": "${BENCH_POSTGRES}"})
-        (cli.folder / "plan.yaml").write_text(PLAN)
+        (cli.folder / "plan.yaml").write_text(PLAN.format(repeats=2 if comes_back else 3))
         running = cli.start("run", "plan.yaml", f"--output={cli.output}", "--format=json")
         eventually(lambda: cli.processes("worker"))
         server.kill()
@@ -213,7 +213,7 @@ def test_a_plan_waits_once_for_a_server_that_went_away(
     assert first["verdict"] == "failed"
     assert "checking postgresql" in done.err.partition("repeat 1")[2]
     if comes_back:
-        assert [item["verdict"] for item in others] == ["verified", "verified"]
+        assert [item["verdict"] for item in others] == ["verified"]
         return
     assert 60 < time.monotonic() - began_s < 100  # waited for once
     assert {item["verdict"] for item in others} == {"failed"}

@@ -76,7 +76,7 @@ def on(*often: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("pair", params, indirect=True)
 
 
-@on("sqlite", "postgres")
+@on("postgres")
 def test_an_insert_is_refused_while_another_one_writes_and_not_after_it(
     pair: Pair, eventually: Wait
 ) -> None:
@@ -99,7 +99,7 @@ def test_an_insert_is_refused_while_another_one_writes_and_not_after_it(
     assert "watch" not in pair.other.results()[-1]["runs"][0]["outcome"]["phases_s"]
 
 
-@pytest.mark.parametrize("module", ["duckdb", "chdb"])
+@pytest.mark.parametrize("module", ["duckdb", pytest.param("chdb", marks=pytest.mark.rare)])
 def test_an_insert_into_a_file_of_one_process_names_the_sweep_that_has_it(
     cli: CommandLine, eventually: Wait, module: str
 ) -> None:
@@ -119,7 +119,7 @@ def test_an_insert_into_a_file_of_one_process_names_the_sweep_that_has_it(
     )
 
 
-@on("postgres")
+@on()
 def test_an_insert_that_was_killed_does_not_block_the_next_one(
     pair: Pair, eventually: Wait
 ) -> None:
