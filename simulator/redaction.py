@@ -31,6 +31,14 @@ _CONTROL_LETTERS = {"\0": "0", "\a": "a", "\b": "b", "\x1b": "e"}
 _BASE64_ESCAPED = {"+": r"(?:\+|-|%(?:25){0,3}2b)", "/": r"(?:\\{0,8}/|_|%(?:25){0,3}2f)"}
 _NO_WORDS = re.compile(r"[0-9]|[a-z][A-Z]|[^\w\s.:/-]")
 _MOSTLY_PUBLIC = re.compile(r"\s|://")
+SECRET_KEY = re.compile(
+    r"(?i)pass|pwd|secret|token|credential|properties|signature|\bsig\b|(?:access|api)[_-]?key"
+)
+"""password, passwd, PWD, sslpassword; authMechanismProperties may hold a session token."""
+_URL = re.compile(
+    r"(?i)(?:(?:(?<![+.-])\b(?P<web>https?)|[a-z][a-z0-9+.-]{1,30}):/+|//)(?P<login>[^\s'\"`]*@)?"
+    r"[^\s'\"`?#]*(?P<more>[?#][^\s'\"`]*)?"
+)
 _STEPS = 64
 _SEPARATORS = re.compile(r"[\s@/:;,?#&='\"\\]+")
 
@@ -76,6 +84,29 @@ class RedactedStream:
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts as one, because a credential may be split between them."""
         self.write("".join(lines))
+
+
+def hide_urls(text: str) -> str:
+    """Return a text, such as a command, without the credentials of the URLs in it."""
+    for secret in list_url_secrets(text):
+        hidden = f"{HIDDEN}@" if secret.endswith("@") else f"{secret[0]}{HIDDEN}"
+        text = text.replace(secret, hidden)
+    return text
+
+
+def list_url_secrets(text: str) -> list[str]:
+    """Return the parts of the URLs in a text that may be credentials: `user:secret@`, `?a=secret`.
+
+    The user alone, and a query without a key of credentials, are public in the URLs of targets.
+    """
+    found = []
+    for url in _URL.finditer(text):
+        login, more = url["login"] or "", url["more"] or ""
+        if login and (url["web"] or ":" in login):
+            found.append(login)
+        if more and (url["web"] or SECRET_KEY.search(more)):
+            found.append(more)
+    return found
 
 
 def parts_of(password: str) -> set[str]:

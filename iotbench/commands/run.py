@@ -132,7 +132,7 @@ def _describe(
     for setting in record["settings"]:
         for each in filter(None, (setting["insert"], setting["query"])):
             for pair in roster.pairs if each["before_run"] else ():
-                each["before_run"] = pair.target.options.redact(each["before_run"])
+                each["before_run"] = pair.target.options.redact_command(each["before_run"])
     for each in record["targets"]:
         found = installations.get(each["name"])
         if isinstance(each["install"], list):

@@ -202,7 +202,7 @@ def dry_run_text(sweep: Sweep, reach: Reach) -> str:
     lines = [f"before each run: {command}"] if command else []
     if sweep.failing:
         lines += sweep.failing.outline(sweep.first.clocking.duration_s)
-    more = "".join(f"{target.options.redact(line)}\n" for line in lines)
+    more = "".join(f"{target.options.redact_command(line)}\n" for line in lines)
     return plan_text(kind, sweep.runs, target.runner, last, width_of(sys.stdout)) + more
 
 

@@ -20,6 +20,7 @@ from iotbench.execution.kubernetes.wire import kubectl_flags
 from iotbench.machine.interrupts import STOPPED, Interrupts
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
+from simulator.redaction import hide_urls
 
 _LONGEST_S = 1800.0
 """Maximum duration of one command."""
@@ -93,7 +94,7 @@ class Shell:
     def before_run(self, command: str, *, quiet: bool) -> str:
         """Run the --before-run command and wait for the target; return why no run can start."""
         if not quiet:
-            say(f"before the run: {self.redact(command)}", err=True)
+            say(f"before the run: {hide_urls(self.redact(command))}", err=True)
         ran = self.run(command, stops=True)
         if self._interrupts.requested:
             return STOPPED
@@ -126,7 +127,7 @@ class Shell:
         """Add a command and its output to the log; return the output, without credentials."""
         output.seek(0)
         text = self.redact(output.read().decode(errors="replace"))
-        added = f"$ {self.redact(command)}\n{text}"
+        added = f"$ {hide_urls(self.redact(command))}\n{text}"
         with self._log.open("a", encoding="utf-8") as log:
             log.write(added if added.endswith("\n") else f"{added}\n")
         return text

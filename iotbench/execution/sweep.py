@@ -73,7 +73,7 @@ class Sweep:
         """Return the options for commands and caches, as the result shows them."""
         commands = {"before_run": self.machine.before_run}
         commands |= self.failing.commands if self.failing else {}
-        redact = self.target.options.redact
+        redact = self.target.options.redact_command
         found: dict[str, Any] = {name: redact(each) for name, each in commands.items() if each}
         return {**found, **({"drop_caches": True} if self.machine.drop_caches else {})}
 

@@ -14,7 +14,8 @@ from typing import Any, TextIO
 import click
 
 from iotbench.machine.cleaning import plain
-from simulator.errors import BenchError
+from simulator.errors import BenchError, ConfigError
+from simulator.redaction import RedactedStream, Redactor, list_url_secrets
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -27,6 +28,15 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def confirm(action: str, *, yes: bool) -> None:
+    """Ask whether to do something, unless --yes is given; ConfigError without a terminal."""
+    if yes:
+        return
+    if not can_ask():
+        raise ConfigError(f"--yes is needed to {action} without confirmation")
+    click.confirm(f"{action[0].upper()}{action[1:]}?", abort=True, err=True)
+
+
 class OutputError(BenchError):
     """Standard output cannot be written."""
 
@@ -34,7 +44,7 @@ class OutputError(BenchError):
 class _Lenient:
     """A text stream that ignores its failures, for standard error."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: RedactedStream) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:
@@ -86,13 +96,17 @@ class _Strict(_Lenient):
 
 
 def guard_streams() -> None:
-    """Let failures of standard output raise OutputError, and ignore failures of standard error."""
+    """Let failures of standard output raise OutputError, and ignore failures of standard error.
+
+    Neither prints the login, query or fragment of a URL that is an argument of any option.
+    """
     # Files and pipes must not get the numbers of closed streams; writing to the latter fails.
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
     os.close(handle)
-    sys.stdout = _Strict(_open(sys.stdout, 1))
-    sys.stderr = _Lenient(_open(sys.stderr, 2))
+    redact = Redactor(each for word in sys.argv[1:] for each in list_url_secrets(word))
+    sys.stdout = _Strict(RedactedStream(_open(sys.stdout, 1), redact))
+    sys.stderr = _Lenient(RedactedStream(_open(sys.stderr, 2), redact))
 
 
 def _open(stream: TextIO | None, number: int) -> TextIO:

@@ -54,7 +54,7 @@ class Installation:
 
         def without(command: str) -> str:
             for target in targets:
-                command = target.options.redact(command)
+                command = target.options.redact_command(command)
             return command
 
         install, remove = (tuple(map(without, each)) for each in (self.install, self.remove))

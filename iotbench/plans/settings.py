@@ -201,7 +201,7 @@ def _list_own_options(
 ) -> dict[str, bool | tuple[str, ...]]:
     """Return the options that differ from the defaults, without credentials."""
     commands = {
-        name: target.options.redact(command)
+        name: target.options.redact_command(command)
         for name in ("before_run", *COMMANDS)
         if (command := getattr(options, name, None))
     }

@@ -16,7 +16,13 @@ from simulator.modules.mongodb.database import MongodbOptions
 from simulator.modules.mysql.database import MySqlOptions
 from simulator.modules.postgres.driver import WireOptions
 from simulator.modules.shared.conninfo import redact_address
-from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor
+from simulator.redaction import (
+    CUT_CHARACTERS,
+    WORD_CHARACTERS,
+    RedactedStream,
+    Redactor,
+    hide_urls,
+)
 from tests.fuzzing import try_cases
 from tests.secret_forms import FORMS
 
@@ -277,3 +283,20 @@ def test_options_with_equal_values_are_equal_whether_they_have_redacted_or_not()
 
     assert used.redact("a b") == "a b"
     assert used == unused
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("curl 'http://u:p@h/x?q=1' && echo a@b", "curl 'http://***@h/x?***' && echo a@b"),
+        ("git clone https://t0ken@h/r.git", "git clone https://***@h/r.git"),
+        ("https:/u:p/w@h/x#part", "https:/***@h/x#***"),
+        ("s3://k:p@b/x?X-Amz-Signature=s", "s3://***@b/x?***"),
+        ("jdbc:postgresql://h/db?user=a&password=p", "jdbc:postgresql://h/db?***"),
+        ("postgresql://anna@h/b?sslmode=require", "postgresql://anna@h/b?sslmode=require"),
+        ("questdb+https://USERNAME@HOST:9000", "questdb+https://USERNAME@HOST:9000"),
+        ("https://h:9000/x and /tmp/a:b@c?token=d", "https://h:9000/x and /tmp/a:b@c?token=d"),
+    ],
+)
+def test_a_command_is_shown_without_the_credentials_of_its_urls(text, shown):
+    assert hide_urls(text) == shown

@@ -95,7 +95,7 @@ def _redact(option: click.Option, text: str, options: Options) -> str:
     ):  # `repeat` may run in another folder
         text = str(Path(text).absolute()) if Path(text).exists() else text
     is_text = isinstance(option.type, click.types.StringParamType | click.Path)
-    return options.redact(text) if is_text and option.name != "target" else text
+    return options.redact_command(text) if is_text and option.name != "target" else text
 
 
 def divide(stored: GivenCommand | tuple[str, ...], of: str) -> tuple[GivenCommand, GivenCommand]:

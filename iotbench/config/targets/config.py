@@ -177,7 +177,7 @@ def as_kept(key: str, value: Any, options: Options) -> str:
     word = f"{key}={value}"
     if key in options.credentials():
         return word if VARIABLE.fullmatch(str(value)) else f"{key}={HIDDEN}"
-    return options.redact(word)
+    return options.redact_command(word)
 
 
 def load(given: Path | None = None) -> Config:

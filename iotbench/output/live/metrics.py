@@ -19,6 +19,7 @@ from iotbench.results.result import Result
 from iotbench.store.openmetrics import END, OWN, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 from simulator.protocol.events import AskedSample, SampleEvent
+from simulator.redaction import hide_urls
 
 if TYPE_CHECKING:
     import requests
@@ -261,15 +262,9 @@ class MetricsPush:
         if not self._warned:
             self._warned = True
             say(
-                f"warning: --metrics-out: {format_url(self._url)}: {cause}; the run goes on",
+                f"warning: --metrics-out: {hide_urls(self._url)}: {cause}; the run goes on",
                 err=True,
             )
-
-
-def format_url(url: str) -> str:
-    """Return a URL without user, password and query, which may be credentials."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def metrics_output(place: str, result: Result) -> AbstractContextManager[MetricsFile | MetricsPush]:
@@ -295,10 +290,10 @@ def _check_url(url: str) -> str:
     except ValueError:
         return f"{expected}, got a URL that is not well-formed"
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        return f"{expected}, got {format_url(url)}"
+        return f"{expected}, got {hide_urls(url)}"
     if parts.username or parts.password:
         return (
-            f"{format_url(url)}: others can read a password on a command line; put it into ~/.netrc"
+            f"{hide_urls(url)}: others can read a password on a command line; put it into ~/.netrc"
             " (or the file that NETRC names)"
         )
     return ""

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from simulator.frozen import Frozen
-from simulator.redaction import HIDDEN, Redactor
+from simulator.redaction import HIDDEN, Redactor, hide_urls
 
 _LARGEST = 2**63 - 1
 _LONGEST_S = 366 * 86_400
@@ -103,6 +103,7 @@ class Options(Frozen):
         for name in type(self).model_fields:
             value = getattr(self, name)
             is_lone = name in _USERS and value and not self.secrets()
+            value = hide_urls(value) if isinstance(value, str) else value
             shown[name] = HIDDEN if is_lone or isinstance(value, SecretStr) else value
         return shown
 
@@ -125,6 +126,10 @@ class Options(Frozen):
     def redact(self, text: str) -> str:
         """Return a text with every form of each credential in it redacted."""
         return self._redactor(text)
+
+    def redact_command(self, command: str) -> str:
+        """Return a user's command without credentials, its URLs without logins and queries."""
+        return hide_urls(self.redact(command))
 
     @cached_property
     def _redactor(self) -> Redactor:

@@ -9,10 +9,8 @@ Strings that no driver can parse are redacted, too: rather too much than too lit
 import re
 from urllib.parse import unquote, unquote_plus
 
-from simulator.redaction import HIDDEN, parts_of
+from simulator.redaction import HIDDEN, SECRET_KEY, parts_of
 
-_SECRET_KEY = re.compile(r"(?i)pass|pwd|secret|token|credential|properties")
-"""password, passwd, PWD, sslpassword; authMechanismProperties may hold a session token."""
 _URL = re.compile(r"(\s*(?:[a-z][\w+.-]{0,40}:){1,3}//)(.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"[^/?#]*")
 _PORT = re.compile(r"[0-9]{0,5}")
@@ -59,9 +57,9 @@ def _redact_url(rest: str, hidden: list[str]) -> str:
 def _is_secret(key: str, value: str) -> bool:
     """Return whether a value is secret: by its key, or in `options` by the settings in it."""
     if key != "options":
-        return _SECRET_KEY.search(key) is not None
+        return SECRET_KEY.search(key) is not None
     names = _SETTING.findall(value)
-    return not _SETTINGS.fullmatch(value) or any(map(_SECRET_KEY.search, names))
+    return not _SETTINGS.fullmatch(value) or any(map(SECRET_KEY.search, names))
 
 
 def _redact_port(rest: str, hidden: list[str]) -> str:
@@ -82,7 +80,7 @@ def _redact_words(text: str, hidden: list[str]) -> str:
     shown, at = "", 0
     while at < len(text):
         gap, key = _GAP.match(text, at), _KEY.match(text, at)
-        is_secret = key is not None and _SECRET_KEY.search(key[1]) is not None
+        is_secret = key is not None and SECRET_KEY.search(key[1]) is not None
         if key and not is_secret and "=" not in key[0]:
             key = None
         start = gap.end() if gap else key.end() if key else at

@@ -9,7 +9,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from iotbench.output.live import metrics
-from iotbench.output.live.metrics import MetricsPush, format_url, problem_with
+from iotbench.output.live.metrics import MetricsPush, problem_with
+from simulator.redaction import hide_urls
 from tests.unit.output.live.sweeps import RESULT, moments, sample
 
 
@@ -106,7 +107,7 @@ def test_nobody_there_is_one_warning_and_takes_no_time(capsys):
 
 
 def test_a_warning_shows_neither_password_nor_query():
-    assert format_url("https://u:secret@h:8428/a?token=secret") == "https://h:8428/a"
+    assert hide_urls("https://u:secret@h:8428/a?token=secret") == "https://***@h:8428/a?***"
 
 
 @pytest.mark.parametrize(
