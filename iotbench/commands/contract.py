@@ -14,7 +14,7 @@ from iotbench.config.options.choice import Choice, local_target_options
 from iotbench.config.options.declared import options_of
 from iotbench.machine import outfile
 from iotbench.machine.program import find_shipped
-from iotbench.machine.streams import say
+from iotbench.machine.streams import confirm, say
 from simulator.errors import ConfigError
 from simulator.modules import MODULES
 
@@ -60,10 +60,7 @@ def contract(*, choice: Choice, options: _Options) -> None:
     trial = import_module("tests.contract.trial").TrialRun(target.module, target.options, say)
     if names := trial.take_names():
         say(f"the cases create and drop tables, and parts of tables: {', '.join(names)}")
-        if not (options.yes or sys.stdin.isatty()):
-            raise ConfigError(f"--yes is needed to use {target.name} without confirmation")
-        if not options.yes:
-            click.confirm(f"Run the cases on {target.name}?", abort=True)
+        confirm(f"run the cases on {target.name}", yes=options.yes)
     found = trial.run()
     outfile.write(file, found.model_dump_json(indent=1) + "\n", _OWN)
     say(f"{file}: {found.server}: {found.summary}")

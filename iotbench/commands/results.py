@@ -16,7 +16,7 @@ from iotbench.config.options.basic import FORMATS, Command, Format, OutputFolder
 from iotbench.config.options.declared import options_of
 from iotbench.figures.figures import Percentiles
 from iotbench.machine import outfile
-from iotbench.machine.streams import is_fitted, print_out, say, width_of
+from iotbench.machine.streams import confirm, is_fitted, print_out, say, width_of
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import DEFAULT_FOLDER, ResultName, parse_name
@@ -216,21 +216,16 @@ def remove_results(*, names: tuple[str, ...], options: _Removing) -> None:
     if not going:
         say("nothing to remove")
         return
-    _confirm(going, yes=options.yes)
+    if not options.yes:
+        _list_first(going)
+    confirm(f"remove {counted(len(going), 'result')}", yes=options.yes)
     for path in going:
         path.unlink(missing_ok=True)
     say(f"removed {counted(len(going), 'result')}")
 
 
-def _confirm(going: list[Path], *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise ConfigError(
-            f"--yes is needed to remove {counted(len(going), 'result')} without confirmation"
-        )
-    for path in going[:10]:
+def _list_first(paths: list[Path]) -> None:
+    for path in paths[:10]:
         say(str(path))
-    if len(going) > 10:
-        say(f"... and {len(going) - 10:,} more")
-    click.confirm(f"Remove {counted(len(going), 'result')}?", abort=True)
+    if len(paths) > 10:
+        say(f"... and {len(paths) - 10:,} more")

@@ -58,7 +58,7 @@ def test_the_cases_leave_nothing_in_a_users_database_and_end_a_draft(
 
     assert (foreign.returncode, asked.returncode) == (1, 2)
     assert "holds readings, which the cases would drop; remove it" in foreign.stderr
-    assert "--yes is needed to use postgresql-" in asked.stderr
+    assert "--yes is needed to run the cases on postgresql-" in asked.stderr
     assert not [*tmp_path.iterdir()]
 
     done = contract(tmp_path, "--target", url, "--yes", **secret)
