@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import zipfile
 from pathlib import Path
 
 import psutil
@@ -242,17 +241,6 @@ def test_a_step_that_fails_is_reported_and_logged(tmp_path):
     assert "no luck" in (tmp_path / "build.log").read_text()
 
 
-def test_what_was_executable_in_a_zip_file_stays_so(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
-        for name, mode in (("program", 0o755), ("text", 0o644)):
-            entry = zipfile.ZipInfo(name)
-            entry.external_attr = mode << 16
-            made.writestr(entry, "x")
-    packages.unzip(tmp_path / "a.zip", tmp_path)
-    assert os.access(tmp_path / "program", os.X_OK)
-    assert (tmp_path / "text").stat().st_mode & 0o111 == 0
-
-
 @pytest.mark.parametrize(
     ("lines", "mirror"),
     [
@@ -288,11 +276,6 @@ def test_servers_are_named_one_by_one_or_in_groups():
     assert named("all") == list(SERVERS)
     with pytest.raises(ValueError, match=r"no such server: oracle; known: .*quick, all"):
         named("mysql,oracle")
-
-
-def test_every_server_goes_by_its_own_name():
-    assert {name: server.name for name, server in SERVERS.items()} == {n: n for n in SERVERS}
-    assert set(QUICK) <= set(SERVERS)
 
 
 def test_one_process_runs_all_tests_of_a_file_or_server(request):

@@ -22,10 +22,6 @@ from tests.perf.judging import MODELS, calibrated, in_turns, runs_only, shares
     ("confidence", "freedom", "bound"),
     [
         (0.95, 1, 12.7062),
-        (0.95, 2, 4.3027),
-        (0.95, 4, 2.7764),
-        (0.95, 8, 2.3060),
-        (0.95, 18, 2.1009),
         (0.99, 8, 3.3554),
         (0.999, 3, 12.9240),
         (0.95, 1e6, 1.9600),

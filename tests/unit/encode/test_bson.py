@@ -1,4 +1,4 @@
-"""BSON: known bytes, and the driver's own decoder to read everything back."""
+"""BSON, beside what the driver's own encoder and decoder make of it."""
 
 import bson
 import numpy as np
@@ -33,13 +33,6 @@ def read_back(kind, data, time_unit=TimeUnit.MILLISECOND, **how):
 
 def texts(*items):
     return np.array([item.encode() for item in items])
-
-
-def test_a_document_is_the_bytes_of_the_specification():
-    batch = block({"hello": (Type.TEXT, Values(texts("world")))})
-    assert encode(batch, fields(batch)) == [
-        b"\x16\0\0\0\x02hello\0\x06\0\0\0world\0\0",  # the example of bsonspec.org
-    ]
 
 
 def test_what_the_drivers_own_encoder_makes_is_made_here():

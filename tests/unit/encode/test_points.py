@@ -2,7 +2,6 @@
 
 import pickle
 import struct
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
-from simulator.encode.rows import Frame, finer
+from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
 from simulator.modules.graphite.wire import frame, path_lengths, pickles
 from tests.fuzzing import try_cases
@@ -123,27 +122,6 @@ def test_payloads_of_several_tables_have_the_rows_between_edges(limits):
         assert all(len(each) <= limits.get("limit_bytes", 10**6) for each in messages)
         rows = sum(map(len, shares))
         assert len(messages) >= -(-rows // limits.get("limit_rows", 50))
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=5),
-    st.integers(1, 12),
-)
-def test_messages_hold_the_rows_of_their_batch_in_the_order_of_tables(counts, most_rows):
-    edges = [np.concatenate(([0], np.cumsum(each))) for each in counts]
-    if not np.sum(counts, axis=0).all():
-        return  # a batch has rows
-    places, messages = finer(edges, most_rows)
-    spans = zip(*(pairwise(each.tolist()) for each in places), strict=True)
-    found = [[(t, row) for t, span in enumerate(own) for row in range(*span)] for own in spans]
-    for number, (first, stop) in enumerate(pairwise([0, *np.cumsum(messages).tolist()])):
-        rows = [
-            (table, row)
-            for table, each in enumerate(edges)
-            for row in range(each[number], each[number + 1])
-        ]
-        cuts = range(0, len(rows), most_rows)
-        assert found[first:stop] == [rows[cut : cut + most_rows] for cut in cuts]
 
 
 def test_a_row_that_is_longer_than_a_message_may_be_is_refused():

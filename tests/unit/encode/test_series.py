@@ -1,4 +1,4 @@
-"""Rows as series: known bytes, NULLs, sends, long lines, and what other readers make of them."""
+"""Rows as series: NULLs, sends, long lines, and what other readers make of them."""
 
 import json
 from collections import defaultdict
@@ -77,20 +77,6 @@ def expected(batch):
             instant = int(batch.data["time"].values()[row])
             found[tuple(sorted(labels.items()))].append((instant, data.values()[row].item()))
     return found
-
-
-def test_the_bytes_are_those_of_the_format():
-    (body,) = encode(block(3, [0, None, 0], [1, 1, 1], nulls=[2]))
-    first = r'{"metric":{"__name__":"m_%s","of":"t","site":"a \"b\"\\n","rack":"1"},%s}'
-    other = '{"metric":{"__name__":"m_%s","of":"t","rack":"1"},%s}'
-    assert body.decode().splitlines() == [
-        first % ("level", '"values":[0.00],"timestamps":[5]'),
-        first % ("count", '"values":[0,-2],"timestamps":[5,19]'),
-        first % ("on", '"values":[1,1],"timestamps":[5,19]'),
-        other % ("level", '"values":[0.25],"timestamps":[12]'),
-        other % ("count", '"values":[-1],"timestamps":[12]'),
-        other % ("on", '"values":[0],"timestamps":[12]'),
-    ]
 
 
 @given(st.data())

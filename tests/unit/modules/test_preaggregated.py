@@ -11,7 +11,6 @@ from simulator.data.query import (
     AggregateQuery,
     Condition,
     Function,
-    NewestQuery,
     OneOf,
     Operator,
     Selection,
@@ -145,22 +144,6 @@ def test_the_longest_interval_that_divides_buckets_and_range_is_read(
 )
 def test_what_the_aggregates_do_not_have_is_read_from_the_rows(change, interval):
     assert read(replace(AggregateQuery(EVENTS, HIGHEST), **change)) == interval
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        AggregateQuery(
-            replace(EVENTS, distinct_times=True),
-            (*HIGHEST, Aggregate(Function.LAST, "temperature")),
-            (),
-            HOUR_MS,
-        ),
-        NewestQuery(EVENTS, ("device_id",), ("temperature",)),
-    ],
-)
-def test_first_last_and_newest_values_are_read_from_the_rows(query):
-    assert read(query) is None
 
 
 def test_without_intervals_everything_is_read_from_the_rows():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     ENDS,
     Aggregate,
@@ -26,6 +25,7 @@ from simulator.verify.truth import cube, groups
 from simulator.verify.truth.oracle import Oracle
 from tests.contract.reference import answer_of
 from tests.fuzzing import try_cases
+from tests.unit.verify.blocks import block_of
 
 TABLE = Table(
     "cpu",
@@ -61,28 +61,6 @@ def drawn(seed, rows):
         }
         for row, place in enumerate(places)
     ]
-
-
-def block_of(rows, seed=0):
-    """Make a block, half of whose text columns are coded, with levels in an order of their own."""
-    rng = np.random.default_rng(seed)
-    data = {}
-    for column in TABLE.columns:
-        items = [row[column.name] for row in rows]
-        if column.type is Type.TEXT:
-            items = [text.encode() for text in items]
-        valid = np.array([item is not None for item in items]) if column.nullable else None
-        filled = np.array([0 if item is None else item for item in items])
-        if column.type is Type.INT32:
-            filled = filled.astype(np.int32)
-        if column.type is Type.TEXT and rng.random() < 0.5:
-            levels = rng.permutation(np.array([*HOSTS, *STATES]))
-            sorter = np.argsort(levels)
-            codes = sorter[np.searchsorted(levels, filled, sorter=sorter)]
-            data[column.name] = Coded(codes, levels, valid)
-        else:
-            data[column.name] = Values(filled, valid)
-    return Block(TABLE, 0, np.arange(len(rows)), data)
 
 
 NUMERIC = [function for function in Function if function not in ENDS]
@@ -139,13 +117,17 @@ def density(request):
 )
 @try_cases(60)
 def test_queries_that_share_cubes_are_answered_as_by_plain_python(seed, size, asked, cuts):
-    rows = drawn(seed, size)
+    expect_right(asked, drawn(seed, size), cuts)
+
+
+def expect_right(asked, rows, cuts=()):
+    """Answer queries from one oracle as plain Python does; return the oracle."""
     oracle = Oracle(asked)
     for part, piece in enumerate(divided(rows, cuts)):
-        oracle.add(block_of(piece, part))
-
+        oracle.add(block_of(TABLE, piece, part))
     for query in asked:
         assert oracle.truth(query).agrees(answer_of(query, rows))
+    return oracle
 
 
 def divided(rows, cuts):
@@ -171,10 +153,10 @@ def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, si
     ]
     every = [*asked, *others, loads()]
     whole, total = Oracle(every), Oracle(every)
-    whole.add(block_of(rows))
+    whole.add(block_of(TABLE, rows))
     for part, piece in enumerate(divided(rows, cuts)):
         own = Oracle(every)
-        own.add(block_of(piece, part))
+        own.add(block_of(TABLE, piece, part))
         if part % 2:
             total.merge(total.from_bytes(own.to_bytes()))
         else:
@@ -196,12 +178,8 @@ def test_a_query_that_two_cubes_could_answer_is_answered_by_the_one_that_keeps_i
         AggregateQuery(TABLE, (Aggregate(Function.COUNT),), (), None, until("host_1", 1)),
         AggregateQuery(TABLE, (Aggregate(Function.COUNT),), ("host",), None, Selection(until=0)),
     ]
-    rows = drawn(0, 100)
-    oracle = Oracle(asked)
-    oracle.add(block_of(rows))
 
-    for query in asked:
-        assert oracle.truth(query).agrees(answer_of(query, rows))
+    expect_right(asked, drawn(0, 100))
 
 
 def until(host, end):
@@ -215,13 +193,8 @@ def test_windows_of_hosts_are_answered_from_one_cube():
         for host in range(7)
         for since in range(-200, 100, 15)
     ]
-    rows = drawn(1, 2000)
-    oracle = Oracle(hours)
-    oracle.add(block_of(rows))
 
-    assert len(oracle.cubes) == 1
-    for query in hours:
-        assert oracle.truth(query).agrees(answer_of(query, rows))
+    assert len(expect_right(hours, drawn(1, 2000)).cubes) == 1
 
 
 def window(host, since):
@@ -254,12 +227,8 @@ def test_a_cube_answers_only_for_windows_that_it_can_be_cut_at(ranges):
         )
         for tag, since, until in ranges
     ]
-    rows = drawn(2, 1000)
-    oracle = Oracle(asked)
-    oracle.add(block_of(rows))
 
-    for query in asked:
-        assert oracle.truth(query).agrees(answer_of(query, rows))
+    expect_right(asked, drawn(2, 1000))
 
 
 def test_buckets_far_apart_take_no_room_between_them():
@@ -267,18 +236,15 @@ def test_buckets_far_apart_take_no_room_between_them():
     for place, row in enumerate(rows):
         row["time"] += (place % 3 - 1) * 2**61
     query = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",), 7)
-    oracle = Oracle([query])
-    for piece in divided(rows, [15]):
-        oracle.add(block_of(piece))
 
-    assert oracle.truth(query).agrees(answer_of(query, rows))
+    expect_right([query], rows, [15])
 
 
 def test_bytes_of_other_queries_are_refused():
     by_host = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",))
     by_rack = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("rack",))
     oracle = Oracle([by_host])
-    oracle.add(block_of(drawn(1, 10)))
+    oracle.add(block_of(TABLE, drawn(1, 10)))
 
     with pytest.raises(ValueError, match="other queries"):
         Oracle([by_rack]).from_bytes(oracle.to_bytes())

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from simulator.data.answer import Answer
-from simulator.data.block import Block, Values
 from simulator.data.derived import derive, spells
 from simulator.data.query import (
     Aggregate,
@@ -20,6 +19,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify.truth.oracle import Oracle
 from tests.contract.reference import answer_of
+from tests.unit.verify.blocks import block_of
 
 TABLE = Table(
     "points",
@@ -53,23 +53,9 @@ def rows(number=400, seed=3):
     ]
 
 
-def block(found):
-    data = {}
-    for column in TABLE.columns:
-        values = [row[column.name] for row in found]
-        valid = np.array([value is not None for value in values])
-        if column.type is Type.TEXT:
-            data[column.name] = Values(np.array([(v or "?").encode() for v in values]), valid)
-        else:
-            kind = {"level": float, "raw": float, "part": np.int16, "whole": np.int32}
-            array = np.array([v or 0 for v in values], kind.get(column.name, np.int64))
-            data[column.name] = Values(array, valid)
-    return Block(TABLE, 0, np.arange(len(found)), data)
-
-
 def truth_of(query, found):
     oracle = Oracle([query])
-    whole = block(found)
+    whole = block_of(TABLE, found)
     for start in range(0, len(found), 90):
         oracle.add(whole.slice(start, start + 90))
     return oracle.truth(query)

@@ -1,7 +1,6 @@
 """The oracle: equal to plain Python, the same whatever the cut, exact to the last bit."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.answer import Answer
-from simulator.data.block import Block, Coded, Values
+from simulator.data.block import Block, Values
 from simulator.data.query import (
     ENDS,
     Aggregate,
@@ -27,6 +26,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify.truth.oracle import Oracle, Truth
 from tests.contract import reference
 from tests.fuzzing import try_cases
+from tests.unit.verify.blocks import block_of
 
 TABLE = Table(
     "wide",
@@ -45,64 +45,24 @@ TABLE = Table(
 )
 EXACT = ("i", "n", "f", "b", "at")
 TEXTS = ("tag", "site", "s")
-TAGS = np.array([b"a", b"b", "Grüße".encode(), b"A"])
-GRID = np.arange(-128, 128, dtype=np.float32) / np.float32(64)
-
-
-@dataclass
-class Row:
-    """A row as plain Python values."""
-
-    tag: int | None
-    site: str
-    i: int
-    n: int | None
-    f: int | None
-    d: float
-    b: bool | None
-    s: str | None
-
-
+ROW = {"at": 1, "tag": "a", "site": "x", "i": 1, **dict.fromkeys("nfbs"), "d": 0.5}
 rows_of = st.lists(
-    st.builds(
-        Row,
-        tag=st.none() | st.integers(0, len(TAGS) - 1),
-        site=st.sampled_from(["x", "y", "long name"]),
-        i=st.integers(-(2**40), 2**40),
-        n=st.none() | st.integers(-(2**15), 2**15 - 1),
-        f=st.none() | st.integers(0, len(GRID) - 1),
-        d=st.floats(-1e6, 1e6),
-        b=st.none() | st.booleans(),
-        s=st.none() | st.sampled_from(["", "a", "Z", "ä", "zz"]),
+    st.fixed_dictionaries(
+        {
+            "at": st.integers(-100, 100),
+            "tag": st.none() | st.sampled_from(["a", "b", "Grüße", "A"]),
+            "site": st.sampled_from(["x", "y", "long name"]),
+            "i": st.integers(-(2**40), 2**40),
+            "n": st.none() | st.integers(-(2**15), 2**15 - 1),
+            "f": st.none() | st.integers(-128, 127).map(lambda number: number / 64),
+            "d": st.floats(-1e6, 1e6),
+            "b": st.none() | st.booleans(),
+            "s": st.none() | st.sampled_from(["", "a", "Z", "ä", "zz"]),
+        }
     ),
     max_size=30,
+    unique_by=lambda row: row["at"],
 )
-times_of = st.lists(st.integers(-100, 100), min_size=30, max_size=30, unique=True)
-
-
-def nullable(items, dtype, filler):
-    valid = np.array([item is not None for item in items], np.bool_)
-    filled = [filler if item is None else item for item in items]
-    return np.array(filled, dtype), valid
-
-
-def batch_of(rows, times):
-    """Make a batch with tag and f on a grid, everything else value by value."""
-    tag, tagged = nullable([row.tag for row in rows], np.int64, 1)
-    f, measured = nullable([row.f for row in rows], np.int64, 7)
-    texts = [None if row.s is None else row.s.encode() for row in rows]
-    data = {
-        "at": Values(np.array(times[: len(rows)], np.int64)),
-        "tag": Coded(tag, TAGS, tagged),
-        "site": Values(np.array([row.site.encode() for row in rows], "S9")),
-        "i": Values(np.array([row.i for row in rows], np.int64)),
-        "n": Values(*nullable([row.n for row in rows], np.int16, 99)),
-        "f": Coded(f, GRID, measured),
-        "d": Values(np.array([row.d for row in rows], np.float64)),
-        "b": Values(*nullable([row.b for row in rows], np.bool_, filler=True)),
-        "s": Values(*nullable(texts, "S3", b"?")),
-    }
-    return Block(TABLE, 0, np.arange(len(rows)), data)
 
 
 def truth_of(batches, query):
@@ -182,13 +142,12 @@ def queries(draw):
     )
 
 
-@given(rows=rows_of, times=times_of, query=queries(), cut=st.integers(0, 30))
+@given(rows=rows_of, query=queries(), cut=st.integers(0, 30), seed=st.integers(0, 99))
 @try_cases(500)
-def test_the_truth_is_that_of_plain_python(rows, times, query, cut):
-    whole = batch_of(rows, times)
-    parts = [whole.slice(0, min(cut, len(rows))), whole.slice(min(cut, len(rows)), len(rows))]
+def test_the_truth_is_that_of_plain_python(rows, query, cut, seed):
+    parts = [block_of(TABLE, each, seed) for each in (rows[:cut], rows[cut:])]
 
-    assert truth_of(parts, query).agrees(reference.answer_of(query, reference.rows_of([whole])))
+    assert truth_of(parts, query).agrees(reference.answer_of(query, rows))
 
 
 @pytest.mark.parametrize("columns", [("i",), ("site", "i")])
@@ -200,10 +159,7 @@ def test_distinct_needs_the_natural_key_or_tags(columns):
 def test_a_batch_of_another_table_is_passed_over():
     query = AggregateQuery(Table("other", TABLE.columns, ()), (Aggregate(Function.COUNT),))
 
-    assert truth_of([batch_of([ROW], [1])], query).answer.rows == ((0,),)
-
-
-ROW = Row(tag=0, site="x", i=1, n=None, f=None, d=0.5, b=None, s=None)
+    assert truth_of([block_of(TABLE, [ROW])], query).answer.rows == ((0,),)
 
 
 def numbers(values, kind=Type.INT64, *, exact=True):
@@ -240,7 +196,7 @@ def test_nothing_has_a_count_and_no_other_aggregate():
 
 
 def test_a_column_of_nothing_but_null_has_a_count_and_no_other_aggregate():
-    batch = batch_of([ROW] * 3, [1, 2, 3])
+    batch = block_of(TABLE, [ROW] * 3)
     query = AggregateQuery(TABLE, tuple(Aggregate(f, "n") for f in Function), by=("tag",))
 
     assert truth_of([batch], query).answer.rows == (("a", 0, *[None] * 6),)
