@@ -2,7 +2,9 @@ import tempfile
 from contextlib import ExitStack
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from iotbench.rows.files import delimited
 from iotbench.rows.files.prepare import prepare_file
@@ -33,9 +35,13 @@ class Prepared:
     def __init__(self, params):
         self.params = params
         self.types = {column.name: column.type.value for column in params.columns}
-        file = File(params, 0, 0)
-        data = file.draw(file.tables[0], np.arange(params.rows))
-        self.values = {name: _listed(column) for name, column in data.items()}
+        self.workload = File(params, 0, 0)
+        self.values = self.draw(range(params.rows))
+
+    def draw(self, rows):
+        """Draw some rows, as a list for each column."""
+        data = self.workload.draw(self.workload.tables[0], np.asarray(rows))
+        return {name: _listed(column) for name, column in data.items()}
 
 
 def _listed(column):
@@ -46,19 +52,23 @@ def _listed(column):
 
 @pytest.fixture
 def prepare(tmp_path):
-    """Prepare a text or bytes as a file; it is gone when the test ends."""
+    """Prepare a text, bytes or a table as a file; it is gone when the test ends."""
     with ExitStack() as stack:
 
-        def start(content, *, name="bars.csv", time="", **said):
+        def start(content, *, name="", time="", primary_key=PrimaryKey.NONE, **said):
+            name = name or f"bars.{'parquet' if isinstance(content, pa.Table) else 'csv'}"
             files = content if isinstance(content, dict) else {name: content}
             for each, text in files.items():
                 path = tmp_path / each
                 path.parent.mkdir(exist_ok=True)
+                if isinstance(text, pa.Table):
+                    parquet.write_table(text, path)
+                    continue
                 path.write_bytes(text if isinstance(text, bytes) else text.encode())
             request = FilesRequest(
                 tuple(tmp_path / each for each in files),
                 FileReading(time_column=time, **said),
-                PrimaryKey.NONE,
+                primary_key,
             )
             request.check()
             return Prepared(stack.enter_context(prepare_file(request, quiet=True)))

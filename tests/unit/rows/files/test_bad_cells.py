@@ -2,7 +2,6 @@
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from simulator.data.workloads.file import OnError
 
@@ -131,36 +130,30 @@ def test_numbers_as_tags_are_text_as_written(prepare):
     assert [c.role.value for c in file.params.columns] == ["time", "tag", "tag", "field"]
 
 
-def test_a_parquet_number_is_a_tag_and_its_nan_is_treated_as_chosen(prepare, refused, tmp_path):
-    table = pa.table(
+def test_a_parquet_number_is_a_tag_and_its_nan_is_treated_as_chosen(prepare, refused):
+    content = pa.table(
         {
             "t": pa.array([1, 2, None], pa.timestamp("s")),
             "rack": pa.array([7, 12, None], pa.int16()),
             "x": [1.5, float("nan"), 2.5],
         }
     )
-    parquet.write_table(table, tmp_path / "made")
-    content = (tmp_path / "made").read_bytes()
-    given = {"name": "bars.parquet", "tags": ("rack",)}
 
     assert "--on-error text: the columns of a Parquet file have types" in refused(
-        content, on_error="text", **given
+        content, on_error="text", tags=("rack",)
     )
     assert "row 2, column 'x': nan is not a finite number; correct it, or use --on-error null" in (
-        refused(content, **given)
+        refused(content, tags=("rack",))
     )
-    file = prepare(content, on_error="skip", **given)
+    file = prepare(content, on_error="skip", tags=("rack",))
     assert file.values == {"t": [10**6], "rack": ["7"], "x": [1.5]}
     assert [bad.count for bad in file.params.bad_cells] == [1, 1]
 
 
-def test_nothing_left_is_refused(refused, tmp_path):
-    parquet.write_table(pa.table({"t": pa.array([None], pa.timestamp("s"))}), tmp_path / "made")
-    content = (tmp_path / "made").read_bytes()
+def test_nothing_left_is_refused(refused):
+    content = pa.table({"t": pa.array([None], pa.timestamp("s"))})
 
-    assert "no row is left by --on-error skip: column 't'" in refused(
-        content, name="bars.parquet", on_error="skip"
-    )
+    assert "no row is left by --on-error skip: column 't'" in refused(content, on_error="skip")
 
 
 @pytest.mark.parametrize("many", [0, 25_000])

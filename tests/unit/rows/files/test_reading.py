@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,22 +9,16 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from iotbench.rows.files.cells import NULLS
 from simulator.data.workloads.file import Nanoseconds, OnError
+from tests.unit.rows.files.made import written
 
 ROW = "2024-05-01T00:00:00Z"
 
 
 def us(*when):
     return int(datetime(*when, tzinfo=UTC).timestamp()) * 10**6
-
-
-def written(**columns):
-    out = io.BytesIO()
-    parquet.write_table(pa.table(columns), out)
-    return out.getvalue()
 
 
 NOON = us(2020, 5, 11, 12)

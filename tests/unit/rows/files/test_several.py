@@ -1,14 +1,12 @@
 """Several files, folders and patterns make one table."""
 
 import gzip
-import io
 import os
 from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import iotbench.rows.files.request as named_files
 from iotbench.rows.files.names import table_name
@@ -16,6 +14,7 @@ from iotbench.rows.files.request import FilesRequest
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import FileReading, OnError
 from simulator.errors import ConfigError
+from tests.unit.rows.files.made import written
 
 MAY, JUNE = "t,a,x\n2024-05-01,p,1\n2024-05-02,q,2\n", "x,t,a\n3.5,2024-06-01,r\n"
 
@@ -52,12 +51,6 @@ def test_a_row_is_named_with_its_file(refused, prepare):
 )
 def test_files_with_other_columns_are_refused(refused, other, reason):
     assert reason in refused({"may.csv": MAY, "june.csv": other})
-
-
-def written(**columns):
-    out = io.BytesIO()
-    parquet.write_table(pa.table(columns), out)
-    return out.getvalue()
 
 
 def test_parquet_files_have_the_types_that_hold_all_their_values(prepare, refused):

@@ -1,25 +1,17 @@
 """Files as people have them: shapes of public data sets and exports, with values of our own."""
 
-import io
 import re
 import shlex
 
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from pyarrow import parquet
 
 from iotbench.commands.prepare import prepare
 from simulator.errors import ConfigError
 from simulator.records.prepared import read_prepared_file
 from tests import ROOT
-
-
-def table(**columns):
-    out = io.BytesIO()
-    parquet.write_table(pa.table(columns), out)
-    return out.getvalue()
-
+from tests.unit.rows.files.made import written
 
 TAXI = {
     "VendorID": pa.array([1, 2], pa.int64()),
@@ -94,7 +86,7 @@ SHAPES = {
         "# Timestamp timestamp, MMSI text, Latitude float64, SOG float64, Name text NULL: 1",
     ),
     "taxi trips": (
-        table(**TAXI),
+        written(**TAXI),
         "--time-column tpep_pickup_datetime --drop-columns airport_fee",
         (
             "VendorID int64, tpep_pickup_datetime timestamp, tpep_dropoff_datetime timestamp,"
@@ -102,7 +94,7 @@ SHAPES = {
         ),
     ),
     "taxi trips, undescribed": (
-        table(**TAXI),
+        written(**TAXI),
         "",
         "found several (tpep_pickup_datetime, tpep_dropoff_datetime); name the column",
     ),
@@ -112,7 +104,7 @@ SHAPES = {
         "Date timestamp, Close text: 2",
     ),
     "pandas to Parquet": (
-        table(t=pa.array([10**18, 10**18 + 1000], pa.timestamp("ns")), c=["a", "b"]),
+        written(t=pa.array([10**18, 10**18 + 1000], pa.timestamp("ns")), c=["a", "b"]),
         "--tags c",
         "t timestamp, c text: 2",
     ),
@@ -143,7 +135,7 @@ SHAPES = {
         "expected one timestamp column, found none",
     ),
     "Parquet with categories, lists and durations": (
-        table(
+        written(
             t=pa.array([1, 2], pa.timestamp("ms", tz="UTC")),
             room=pa.array(["a", "b"]).dictionary_encode(),
             raw=pa.array([[1], [2, 3]]),

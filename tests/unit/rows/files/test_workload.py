@@ -2,8 +2,6 @@
 
 import datetime as dt
 import json
-import tempfile
-from contextlib import ExitStack
 from decimal import Decimal
 
 import numpy as np
@@ -27,56 +25,6 @@ MINUTES = [dt.datetime(2024, 1, 1, 9, minute, tzinfo=dt.UTC) for minute in range
 INSTANTS = pa.array([0, 1, 2, 3, 4], pa.timestamp("s"))
 
 
-@pytest.fixture(autouse=True)
-def temporary(tmp_path, monkeypatch):
-    """Every test sees that no prepared folder is left."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
-
-
-@pytest.fixture
-def prepare(tmp_path):
-    """Prepare a table as a Parquet file, or a text as a CSV file; gone when the test ends."""
-    with ExitStack() as stack:
-
-        def start(content, *, time="", primary_key=PrimaryKey.NONE, name="bars", **said):
-            if isinstance(content, pa.Table):
-                path = tmp_path / f"{name}.parquet"
-                parquet.write_table(content, path)
-            else:
-                path = tmp_path / f"{name}.csv"
-                path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            request = FilesRequest((path,), FileReading(time_column=time, **said), primary_key)
-            return stack.enter_context(prepare_file(request, quiet=True))
-
-        yield start
-
-
-def workload(params):
-    return File(params, 0, 0)
-
-
-def drawn(params, rows):
-    file = workload(params)
-    return file.draw(file.tables[0], np.asarray(rows))
-
-
-def listed(column):
-    values = column.values().tolist()
-    if column.valid is None:
-        return values
-    return [v if ok else None for v, ok in zip(values, column.valid.tolist(), strict=True)]
-
-
-def refused(prepare, *content, **options):
-    with pytest.raises(ConfigError) as caught:
-        prepare(*content, **options)
-    return "\n".join(caught.value.problems)
-
-
 @pytest.mark.parametrize(
     ("arrow", "stored"),
     [
@@ -97,15 +45,11 @@ def refused(prepare, *content, **options):
     ],
 )
 def test_a_type_is_stored_without_loss(prepare, arrow, stored):
-    params = prepare(pa.table({"t": INSTANTS.slice(0, 3), "x": arrow}))
+    file = prepare(pa.table({"t": INSTANTS.slice(0, 3), "x": arrow}))
 
-    assert params.columns[1].type is stored
-    assert params.columns[1].nullable == (None in arrow.to_pylist())
-    found = listed(drawn(params, range(3))["x"])
-    expected = arrow.to_pylist()
-    if stored is Type.TEXT:
-        expected = [None if text is None else text.encode() for text in expected]
-    assert found == expected
+    assert file.params.columns[1].type is stored
+    assert file.params.columns[1].nullable == (None in arrow.to_pylist())
+    assert file.values["x"] == arrow.to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -118,17 +62,16 @@ def test_a_type_is_stored_without_loss(prepare, arrow, stored):
     ],
 )
 def test_an_instant_is_microseconds_in_utc(prepare, instants):
-    params = prepare(pa.table({"t": instants}))
+    file = prepare(pa.table({"t": instants}))
 
-    assert params.columns[0].type is Type.TIMESTAMP
-    expected = [int(minute.timestamp()) * 10**6 for minute in MINUTES]
-    assert listed(drawn(params, range(5))["t"]) == expected
+    assert file.types["t"] == "timestamp"
+    assert file.values["t"] == [int(minute.timestamp()) * 10**6 for minute in MINUTES]
 
 
 def test_a_date_is_its_midnight(prepare):
-    params = prepare(pa.table({"t": pa.array([dt.date(1970, 1, 2)])}))
+    file = prepare(pa.table({"t": pa.array([dt.date(1970, 1, 2)])}))
 
-    assert listed(drawn(params, [0])["t"]) == [86_400_000_000]
+    assert file.values["t"] == [86_400_000_000]
 
 
 @pytest.mark.parametrize(
@@ -149,16 +92,15 @@ def test_a_date_is_its_midnight(prepare):
         ),
     ],
 )
-def test_what_cannot_be_stored_is_refused_by_name(prepare, column, expected):
-    said = refused(prepare, pa.table({"t": INSTANTS.slice(0, 1), "x y": column}), time="t")
+def test_what_cannot_be_stored_is_refused_by_name(refused, column, expected):
+    said = refused(pa.table({"t": INSTANTS.slice(0, 1), "x y": column}), time="t")
 
     assert "column 'x y'" in said
     assert expected in said
 
 
-def test_all_problems_of_a_heading_are_reported_at_once(prepare):
+def test_all_problems_of_a_heading_are_reported_at_once(refused):
     said = refused(
-        prepare,
         pa.table([INSTANTS] * 4, ["id", "t", "T", " "]),
         time="tt",
         tags=("t", "tag"),
@@ -173,32 +115,32 @@ def test_all_problems_of_a_heading_are_reported_at_once(prepare):
 
 
 def test_a_column_may_be_called_id_where_there_is_no_primary_key(prepare):
-    assert prepare(pa.table({"id": INSTANTS})).columns[0].name == "id"
+    assert [*prepare(pa.table({"id": INSTANTS})).values] == ["id"]
 
 
-def test_the_time_is_the_only_timestamp_or_the_one_named(prepare):
+def test_the_time_is_the_only_timestamp_or_the_one_named(prepare, refused):
     both = pa.table({"a": INSTANTS, "b": INSTANTS, "n": pa.array(range(5), pa.int16())})
 
-    assert "found several (a, b)" in refused(prepare, both)
+    assert "found several (a, b)" in refused(both)
     assert "the numbers of 'x' are no times from 1973 to 2099" in refused(
-        prepare, pa.table({"a": INSTANTS, "x": [0.5] * 5}), time="x"
+        pa.table({"a": INSTANTS, "x": [0.5] * 5}), time="x"
     )
-    assert "the file has none (x is float64)" in refused(prepare, pa.table({"x": [0.5] * 5}))
-    roles = {c.name: (c.role, c.type) for c in prepare(both, time="n", time_format="s").columns}
+    assert "the file has none (x is float64)" in refused(pa.table({"x": [0.5] * 5}))
+    roles = {
+        c.name: (c.role, c.type) for c in prepare(both, time="n", time_format="s").params.columns
+    }
     assert roles["n"] == (Role.TIME, Type.TIMESTAMP)
     assert roles["a"] == (Role.FIELD, Type.TIMESTAMP)
 
 
-def test_every_row_needs_a_time(prepare):
+def test_every_row_needs_a_time(refused):
     instants = pa.array([0, None], pa.timestamp("s"))
 
-    assert "row 2, column 't': no value is not a time" in refused(
-        prepare, pa.table({"t": instants})
-    )
+    assert "row 2, column 't': no value is not a time" in refused(pa.table({"t": instants}))
 
 
-def test_a_parquet_file_without_rows_is_refused(prepare):
-    assert "bars.parquet: has no rows" in refused(prepare, pa.table({"t": INSTANTS.slice(0, 0)}))
+def test_a_parquet_file_without_rows_is_refused(refused):
+    assert "bars.parquet: has no rows" in refused(pa.table({"t": INSTANTS.slice(0, 0)}))
 
 
 def big(rows):
@@ -222,23 +164,18 @@ def test_drawn_rows_are_the_file_s_whatever_the_range(prepare, suffix, tmp_path)
     if suffix == "csv":
         csv.write_csv(table, tmp_path / "bars.csv")  # NULL is an empty cell, "" is quoted
         content = (tmp_path / "bars.csv").read_bytes()
-    params = prepare(content, tags=("host",))
-    coded = {column.name: column.coded for column in params.columns}
+    file = prepare(content, tags=("host",))
+    coded = {column.name: column.coded for column in file.params.columns}
     assert coded == {"t": False, "price": False, "host": True, "note": False}
     for numbers in ([0], [rows - 1], range(rows), range(3, rows, 4), range(65_530, 65_550)):
-        data = drawn(params, numbers)
-        expected = table.take(pa.array(numbers))
-        assert listed(data["t"]) == [n * 10**6 for n in numbers]
-        assert listed(data["price"]) == expected["price"].to_pylist()
-        for name in ("host", "note"):
-            texts = [None if t is None else t.encode() for t in expected[name].to_pylist()]
-            assert listed(data[name]) == texts
+        expected = table.take(pa.array(numbers)).drop_columns("t").to_pydict()
+        assert file.draw(numbers) == {"t": [n * 10**6 for n in numbers], **expected}
 
 
 def test_values_of_a_file_are_its_cells_without_nulls(prepare, monkeypatch):
     monkeypatch.setattr("simulator.data.workloads.file._COUNTED_ROWS", 1000)
     table = big(5000)
-    reader = DatasetReader(stored(prepare(table)))
+    reader = DatasetReader(stored(prepare(table).params))
     for item in (
         RowRange(start=0, stop=5000),
         RowRange(start=17, stop=2500),
@@ -251,7 +188,7 @@ def test_values_of_a_file_are_its_cells_without_nulls(prepare, monkeypatch):
 
 
 def test_levels_are_one_array_for_all_batches(prepare):
-    file = workload(prepare(big(100), tags=("host",)))
+    file = prepare(big(100), tags=("host",)).workload
     first, second = (file.draw(file.tables[0], np.array([row]))["host"] for row in (1, 50))
 
     assert isinstance(first, Coded)
@@ -262,20 +199,19 @@ def test_levels_are_one_array_for_all_batches(prepare):
 def test_the_key_is_tags_and_time_if_no_two_rows_agree_in_them(prepare):
     twice = pa.table({"t": INSTANTS.take(pa.array([0, 0, 1])), "tag": ["a", "b", "a"]})
 
-    assert workload(prepare(twice)).tables[0].key == ()
-    assert workload(prepare(twice, tags=("tag",))).tables[0].key == ("tag", "t")
+    assert prepare(twice).workload.tables[0].key == ()
+    assert prepare(twice, tags=("tag",)).workload.tables[0].key == ("tag", "t")
     null = pa.table({"t": INSTANTS.slice(0, 2), "tag": ["a", None]})
-    assert workload(prepare(null, tags=("tag",))).tables[0].key == ()
+    assert prepare(null, tags=("tag",)).workload.tables[0].key == ()
 
 
-def test_a_key_made_by_the_client_needs_rows_that_differ_when_written_out(prepare):
+def test_a_key_made_by_the_client_needs_rows_that_differ_when_written_out(prepare, refused):
     time, tags = pa.array([11, 1]), ["a", "a1"]
     twice = pa.table({"t": pa.array([1, 1])})
 
-    said = refused(prepare, twice, time="t", time_format="us", primary_key=PrimaryKey.CLIENT)
+    said = refused(twice, time="t", time_format="us", primary_key=PrimaryKey.CLIENT)
     assert "needs (t) to be different in every row" in said
     said = refused(
-        prepare,
         pa.table({"t": time, "tag": tags}),
         time="t",
         time_format="us",
@@ -284,8 +220,8 @@ def test_a_key_made_by_the_client_needs_rows_that_differ_when_written_out(prepar
     )
     assert "(t, tag), concatenated, are equal for two rows" in said
     alone = pa.table({"t": time})
-    params = prepare(alone, time="t", time_format="us", primary_key=PrimaryKey.CLIENT)
-    assert params.unique
+    file = prepare(alone, time="t", time_format="us", primary_key=PrimaryKey.CLIENT)
+    assert file.params.unique
 
 
 def test_queries_follow_from_the_columns(prepare):
@@ -300,12 +236,12 @@ def test_queries_follow_from_the_columns(prepare):
             "z": pa.array(range(5)),
         }
     )
-    tagged = workload(prepare(table, tags=("site",)))
+    tagged = prepare(table, tags=("site",)).workload
     assert list(tagged.queries(tagged.tables)) == [
         *("count-bars", "x-min-max", "x-stats", "x-stats-per-site"),
         *("y-min-max", "y-stats", "y-stats-per-site", "newest-per-site"),
     ]
-    plain = workload(prepare(table))
+    plain = prepare(table).workload
     assert list(plain.queries(plain.tables)) == [
         *("count-bars", "x-min-max", "x-stats", "y-min-max", "y-stats")
     ]
