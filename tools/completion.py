@@ -1,6 +1,7 @@
 """The table of commands, options and queries for help and completion."""
 
 import json
+from inspect import cleandoc
 from itertools import count
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ class Table:
         """Return a command as the arguments of click's constructors."""
         ctx = click.Context(command, info_name=command.name)
         found = {
-            "help": command.help,
+            "help": cleandoc(command.help or ""),
             "epilog": command.epilog,
             "context_settings": command.context_settings,
             "params": [self._key(each, ctx) for each in command.params],

@@ -172,7 +172,7 @@ def test_the_indices_are_those_that_the_workload_declares(tmp_path, parts):
     tables = [table.stored(PrimaryKey.NONE, parts) for table in (EVENTS, cpu)]
     sqlite.create(tables, 1)
     sqlite.create_indices(tables)
-    with sqlite3.connect(sqlite.options.path) as connection:
+    with closing(sqlite3.connect(sqlite.options.path)) as connection:
         made = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index'")
         found = {name: sql.partition(" ON ")[2] for name, sql in made}
     assert found == {

@@ -265,14 +265,13 @@ def _time_format_problems(given: str) -> list[str]:
         "expected a format such as '%d/%m/%Y %H:%M:%S', or s, ms, us or ns for numbers that"
         f" count from 1970; got {given!r}"
     )
+    sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
+    dated = given if "%Y" in given or "%y" in given else f"%Y {given}"
     try:
-        sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
-        datetime.strptime(sample.strftime(given), given)  # noqa: DTZ007
+        datetime.strptime(sample.strftime(dated), dated)  # noqa: DTZ007
     except (ValueError, UnicodeError):
         return [f"--time-format: {expected}"]
-    if "%Y" not in given and "%y" not in given:
-        return [f"--time-format: has no year (%Y or %y): {expected}"]
-    return []
+    return [] if dated == given else [f"--time-format: has no year (%Y or %y): {expected}"]
 
 
 def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:

@@ -1,6 +1,7 @@
 """Texts of users: one statement that reads, with values as the module writes its literals."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -80,11 +81,11 @@ def test_only_one_statement_that_reads_is_accepted(language, text, problem):
 
 
 def test_a_value_is_a_literal_whatever_it_holds():
-    connection = sqlite3.connect(":memory:")
-    ((back,),) = connection.execute(f"SELECT {SQL.literal(NASTY)}").fetchall()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        ((back,),) = connection.execute(f"SELECT {SQL.literal(NASTY)}").fetchall()
+        ((found,),) = connection.execute(f"SELECT 1 -{SQL.literal(-5)}").fetchall()
 
-    assert back == NASTY
-    assert connection.execute(f"SELECT 1 -{SQL.literal(-5)}").fetchall() == [(6,)]
+    assert (back, found) == (NASTY, 6)
     assert SQL.literal(2.5) == "2.5"
 
 
@@ -132,10 +133,10 @@ def test_a_statement_has_the_values_and_nothing_else():
 
     assert statement.text == f"SELECT {SQL.literal(NASTY)} FROM events"
     assert statement.outputs == outputs
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE events (n)")
-    connection.execute("INSERT INTO events VALUES (1)")
-    assert connection.execute(statement.text).fetchall() == [(NASTY,)]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE events (n)")
+        connection.execute("INSERT INTO events VALUES (1)")
+        assert connection.execute(statement.text).fetchall() == [(NASTY,)]
 
 
 def test_cql_is_prepared_and_its_values_are_parameters():

@@ -41,6 +41,9 @@ class ToyServer:
         self.lose = 0
         """How many rows of each request the server drops without an error."""
 
+    def close(self) -> None:
+        self._rows.close()
+
     def __call__(self, request: Request) -> Response:
         with self._lock:
             try:
@@ -66,7 +69,9 @@ class ToyServer:
 
 @pytest.fixture
 def server():
-    return ToyServer()
+    made = ToyServer()
+    yield made
+    made.close()
 
 
 @pytest.fixture
