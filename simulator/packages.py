@@ -24,6 +24,7 @@ EXTRAS = {
     "pytest": ("contract", "pytest"),
     "quasardb": ("quasardb", "quasardb"),
     "questdb": ("questdb", "questdb"),
+    "ruptures": ("history", "ruptures"),
     "thrift": ("iotdb", "thrift"),
     "vl_convert": ("pages", "vl-convert-python"),
 }

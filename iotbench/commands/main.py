@@ -21,8 +21,8 @@ from simulator.packages import describe
 
 _OWN = (
     "insert", "capacity", "validate", "run", "reproduce", "generate", "prepare", "show", "results",
-    "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
-    "contract", "cleanup", "completion",
+    "report", "compare", "history", "calibrate", "repeat", "publish", "init", "doctor", "targets",
+    "check", "contract", "cleanup", "completion",
 )  # fmt: skip
 """Names of commands with a file in iotbench/commands/; the command of a kind needs no file."""
 _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))

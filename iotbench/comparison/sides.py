@@ -113,7 +113,7 @@ def expect_comparable(sides: Sequence[Side]) -> None:
     every = [each for side in sides for each in side.results]
     problems = [*_list_repeated(every)]
     for path, result in every:
-        problems += [f"{path}: {text}" for text in _list_unusable(result)]
+        problems += [f"{path}: {text}" for text in list_unusable(result)]
     if problems:
         raise ConfigError(problems)
     base_path, base = sides[0].results[0]
@@ -138,7 +138,8 @@ def _list_repeated(results: Sequence[tuple[Path, Result]]) -> Iterator[str]:
         known[sweep] = path
 
 
-def _list_unusable(result: Result) -> Iterator[str]:
+def list_unusable(result: Result) -> Iterator[str]:
+    """Yield the reasons for which the figures of a result cannot be compared."""
     if not subject_of(result).figures:
         yield f"is a result of `{result.kind}`, which has no figures; name other results"
         return
@@ -195,6 +196,15 @@ def is_same_work(base: Result, other: Result) -> bool:
     return before == after
 
 
+def is_repeat(base: Result, other: Result) -> bool:
+    """Return whether both sweeps wrote or read equal rows in the same way on the same target.
+
+    Versions, machine and cluster may differ.
+    """
+    is_alike = _describe_settings(base) == _describe_settings(other)
+    return is_alike and not any(other_data(base, Path(), other))
+
+
 def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     """Return (name, value, other value) of each difference in configuration, versions, machine."""
     before, after = _describe_circumstances(base), _describe_circumstances(other)
@@ -209,15 +219,21 @@ def _select_options(result: Result) -> dict[str, Any]:
     return {key: value for key, value in result.configuration.items() if key not in _VARIES}
 
 
-def _describe_circumstances(result: Result) -> dict[str, str]:
-    server, machine = result.server, result.machine
+def _describe_settings(result: Result) -> dict[str, str]:
     return {
         "target": result.target,
         "module": result.module,
         "runner": result.runner,
-        "program": result.program_version,
         **{key: _format(value) for key, value in _select_options(result).items()},
         **{f"option {key}": _format(value) for key, value in result.target_options.items()},
+    }
+
+
+def _describe_circumstances(result: Result) -> dict[str, str]:
+    server, machine = result.server, result.machine
+    return {
+        **_describe_settings(result),
+        "program": result.program_version,
         "server": server.version if server else "unknown",
         "durability": server.durability if server else "unknown",
         "machine": machine.hardware,

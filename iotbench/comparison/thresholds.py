@@ -47,9 +47,11 @@ _UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.NS_PER_ROW: {"ns": 1.0, "us": 1000.0, "ns/row": 1.0},
     Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
 }
-_CHANGE = "_change"
+CHANGE = "_change"
+"""Suffix of a figure's name in thresholds for its change."""
 _ALIASES = {"spread": "rows_per_s_spread"}
-_COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
+COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
+"""Name in thresholds for a number of rows -> judgement on these rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def _parse(text: str, scope: Scope) -> Threshold:
     figure, known = _ALIASES.get(name, name), _list_known(scope)
     if figure not in known and not _is_percentile(figure, scope):
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
-    is_change = figure.endswith(_CHANGE)
+    is_change = figure.endswith(CHANGE)
     kind = known[figure] if figure in known else Unit.SHARE if is_change else unit_of(figure)
     units = _UNITS[kind] if kind else {}
     if unit and unit not in units:
@@ -140,8 +142,8 @@ def _parse(text: str, scope: Scope) -> Threshold:
 
 def _is_percentile(name: str, scope: Scope) -> bool:
     """Return whether rows of a scope have a percentile with this name, such as p99.99_ms."""
-    if scope.compares and percent_of(name.removesuffix(_CHANGE)):
-        name = name.removesuffix(_CHANGE)
+    if scope.compares and percent_of(name.removesuffix(CHANGE)):
+        name = name.removesuffix(CHANGE)
     figure, _ = resolve(name) or (None, "")
     return any(figure and each.has(figure.name) for each in scope.subjects)
 
@@ -149,8 +151,8 @@ def _is_percentile(name: str, scope: Scope) -> bool:
 def list_changed_percentiles(texts: Iterable[str]) -> list[str]:
     """Return the percentiles in thresholds for changes, such as p90_ms for p90_ms_change."""
     written = (_WRITTEN.fullmatch(text) for text in texts)
-    names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(_CHANGE))
-    return [name for each in names if percent_of(name := each.removesuffix(_CHANGE))]
+    names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(CHANGE))
+    return [name for each in names if percent_of(name := each.removesuffix(CHANGE))]
 
 
 def _list_known(scope: Scope) -> dict[str, Unit | None]:
@@ -161,8 +163,8 @@ def _list_known(scope: Scope) -> dict[str, Unit | None]:
     known: dict[str, Unit | None] = {name: unit_of(name) for name in names}
     if scope.compares:
         changes = (each.name for subject in scope.subjects for each in subject.compared)
-        known |= {f"{name}{_CHANGE}": Unit.SHARE for name in changes}
-        known |= dict.fromkeys(_COUNTS)
+        known |= {f"{name}{CHANGE}": Unit.SHARE for name in changes}
+        known |= dict.fromkeys(COUNTS)
     return known
 
 
@@ -225,10 +227,10 @@ def comparison_checks(
     """Yield the checks of a comparison against thresholds for changes."""
     label = comparison.other.label
     for threshold in thresholds:
-        if threshold.figure in _COUNTS:
+        if threshold.figure in COUNTS:
             found, ok = _judge_count(threshold, comparison)
             yield ThresholdCheck(threshold.text, label, found, ok)
-        elif threshold.figure.endswith(_CHANGE):
+        elif threshold.figure.endswith(CHANGE):
             about = [row for row in comparison.rows if threshold.is_about(row.place)]
             for row in about:
                 found, ok = _judge_change(threshold, row)
@@ -243,13 +245,13 @@ def _judge_count(threshold: Threshold, comparison: Comparison) -> tuple[str, boo
     without = sum(map(comparison.count, set(Judgement) - set(judged)))
     if without:
         return f"no judgement on {without} of {len(comparison.rows)} rows", False
-    count = comparison.count(_COUNTS[threshold.figure])
+    count = comparison.count(COUNTS[threshold.figure])
     return str(count), not threshold.is_reached(count)
 
 
 def _judge_change(threshold: Threshold, row: ComparedRow) -> tuple[str, bool]:
     """Return the change of a figure or why the change is missing, and whether the row passes."""
-    name = threshold.figure.removesuffix(_CHANGE)
+    name = threshold.figure.removesuffix(CHANGE)
     line = next((line for line in row.lines if line.figure.name == name), None)
     if line is None or line.difference is None:
         percent = None if line else percent_of(name)

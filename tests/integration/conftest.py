@@ -42,7 +42,7 @@ def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> l
 
 
 OF_FILES = (
-    "show", "generate", "prepare", "init", "results", "compare", "publish", "report",
+    "show", "generate", "prepare", "init", "results", "compare", "history", "publish", "report",
 )  # fmt: skip
 """Commands that read no configuration."""
 _LONGEST_S = 240

@@ -36,12 +36,12 @@ def plot_of(summary: Summary, width: int) -> Iterator[str]:
     room = max(width - names - texts - 2, _LEAST_WIDTH)
     yield title
     for bar in bars:
-        drawn = _draw(bar.value / most * room, bar.highest / most * room)
+        drawn = draw_bar(bar.value / most * room, bar.highest / most * room)
         yield f"{bar.name:>{names}} {drawn:<{room}} {bar.text:>{texts}}"
     yield ""
 
 
-def _draw(value: float, highest: float) -> str:
+def draw_bar(value: float, highest: float = 0.0) -> str:
     """Return a bar drawn with whole and eighth blocks, followed by its lighter part."""
     eighths = round(8 * value)
     solid = _SOLID * (eighths // 8) + _EIGHTHS[eighths % 8]
