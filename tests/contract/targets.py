@@ -81,6 +81,8 @@ class Target:
     """The unit in which it counts instants, whatever that of the table; None: that of the table."""
     doubles: bool = False
     """It keeps a float32 as a double."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings by which a user's server is known to be one of this row, not the module's first."""
     redundant: bool = False
     """A kill takes one of several nodes; the others have its rows, and go on."""
 
@@ -332,6 +334,7 @@ TARGETS = {
         server="iotdb_us",
         lacks=(),
         note="timestamps in microseconds",
+        settings={"timestamp_precision": "us"},
         wrong=("first and last by tag and time",),  # the maximum of negative numbers alone is NULL
         finest=TimeUnit.MICROSECOND,
     ),

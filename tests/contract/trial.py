@@ -5,7 +5,7 @@ They need only pytest and the driver, none of the servers and stand-ins of the t
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,14 @@ class TrialRun(Recorder):
         self._names = Names(tables_of_tests)
         given = {each: getattr(options, each) for each in options.model_fields_set}
         self._given = given | {n: text for n, text in options.secrets().items() if n in given}
-        self._name, row = _find_row(module)
-        self._target = replace(row.at("own", module), options=lambda _: {})
+        self._module = module
+        WORKLOADS[Wide.name] = Wide
+        self._choose({})
+
+    def _choose(self, settings: Mapping[str, str]) -> None:
+        """Take the row of the module that describes a server with these settings."""
+        self._name, row = _find_row(self._module, settings)
+        self._target = replace(row.at("own", self._module), options=lambda _: {})
         if self._target.database.capabilities.embedded:
             self._target = replace(
                 self._target,
@@ -68,7 +74,6 @@ class TrialRun(Recorder):
                 options=lambda request: self._given | row.options(request),
                 by_address=False,
             )
-        WORKLOADS[Wide.name] = Wide
         TARGETS[self._name] = self._target
         STORING.clear()
         STORING[self._name] = self._target
@@ -81,7 +86,9 @@ class TrialRun(Recorder):
         if not self._target.server:
             return []
         database = self._open()
-        self._show(f"server: {database.inspect().version}")
+        facts = database.inspect()
+        self._show(f"server: {facts.version}")
+        self._choose(facts.settings)
         self._names.take(database)
         return sorted({table.name for table in tables_of_tests()})
 
@@ -129,10 +136,11 @@ class TrialRun(Recorder):
         self._names.drop(self._open())
 
 
-def _find_row(module: str) -> tuple[str, Target]:
-    """Return the row with a module's name, or else its first one."""
+def _find_row(module: str, settings: Mapping[str, str]) -> tuple[str, Target]:
+    """Return the row for a server's settings, or else that with a module's name, or its first."""
     rows = {n: t for n, t in (TARGETS | BY_ADDRESS).items() if module in (n, t.module)}
-    name = module if module in rows else next(iter(rows))
+    known = (n for n, t in rows.items() if t.settings and t.settings.items() <= settings.items())
+    name = next(known, module if module in rows else next(iter(rows)))
     return name, rows[name]
 
 
