@@ -82,7 +82,7 @@ def ask_several(
     others: Sequence[str],
 ) -> None:
     """Ask the targets about the same rows in turns, print the results, and write the page."""
-    shared = {*Query.model_fields, "resources"}
+    shared = {*Query.model_fields, "resources", "repeats"}
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip
     kind = kind_named("query")
@@ -90,7 +90,10 @@ def ask_several(
     given = options.model_fields_set & Query.model_fields.keys()
     query = Query(**{each: getattr(options, each) for each in given})
     setting = Setting(name="query", insert=None, query=query, resources=options.resources)
-    turns = _Turns(choice, run, gates, _plan_of(choice, setting), "ask for longer, with --duration")
+    plan = _plan_of(choice, setting, options.repeats)
+    turns = _Turns(
+        choice, run, gates, plan, "ask for longer, with --duration, or more with --repeats"
+    )
     targets = [pair.target for pair in turns.roster.pairs]
     stored = {each.name: find_inserted(run, each, choice.reach, None) for each in targets}
     expect_same_rows(stored, "--target")

@@ -88,6 +88,10 @@ def test_two_databases_are_asked_about_the_same_rows_in_turns(
     first, second = order[:2]
     assert order[:6] == [first, second, second, first, first, second]
     assert len({each["dataset"]["start_ms"] for each in asked}) == 1
+    assert cli.run("query", targets, "--types=count-events", "--runs=3", "--repeats=2").code == 0
+    assert len([each for each in cli.results() if each["kind"] == "query"]) == len(asked) + 4
+    alone = cli.refuse("query", f"--target=sqlite:{paths[0]}", "--repeats=2")
+    assert "--repeats: is for several targets" in alone
     shown = cli.run("query", targets, "--dry-run")
     assert shown.out.count("queries: count-events") == 2
 

@@ -51,7 +51,7 @@ class QueryKind(Kind[QueryOptions]):
 
     Several targets, as in -t sqlite,duckdb, are asked about the same rows in turns, and compared
     with the first one: 3 times, and up to 12 while the difference over all queries is neither known
-    nor noise. The last line names the page with all pictures.
+    nor noise; or --repeats times. The last line names the page with all pictures.
     """
     examples = (
         "query --target sqlite",

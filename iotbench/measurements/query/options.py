@@ -215,6 +215,10 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
     """
     seed: Annotated[Count | None, Opt(kept=False)] = None
     """Fail unless the rows were inserted with this seed.  [default: any]"""
+    repeats: Annotated[Count | None, Opt(least=1, most=1000, kept=False)] = None
+    """Ask several targets this often in turns.  [default: 3, and up to 12 while the difference is
+    not known]
+    """
     digests: Annotated[bool, Opt(inner=True, kept=False)] = False
     """Keep digests for comparing the answers with another target's."""
 
