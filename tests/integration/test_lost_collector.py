@@ -143,6 +143,7 @@ def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
     assert [step["workers"] for step in ramp["steps"]] == [1, 2, 3]
 
 
+@pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_on_a_server_too_the_tables_are_not_created_again(
     pg: CommandLine, eventually: Wait

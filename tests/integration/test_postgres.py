@@ -283,6 +283,7 @@ def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: W
     assert all(server.password not in path.read_text() for path in cli.output.glob("*.json"))
 
 
+@pytest.mark.rare
 def test_a_killed_worker_leaves_no_connection_behind(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
