@@ -1,5 +1,8 @@
 """The CronJob that runs a plan from inside the cluster."""
 
+import os
+import subprocess
+
 import pytest
 import yaml
 from kubernetes import client
@@ -97,6 +100,28 @@ def test_results_outlive_the_release(nightly):
     assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
     assert claim["spec"]["storageClassName"] == "fast"
     assert claim["spec"]["resources"] == {"requests": {"storage": "1Gi"}}
+
+
+def test_old_results_are_removed_only_if_wanted_and_only_of_its_own_jobs(nightly, tmp_path):
+    for name in ("night-29512340", "night-29512341", "now", "nightly-29512340"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").touch()
+        if name != "night-29512341":
+            os.utime(tmp_path / name, (0, 0))
+    assert "initContainers" not in pod_of(nightly())["spec"]
+    pod = pod_of(nightly(keepDays=90))["spec"]
+    (remove,) = pod["initContainers"]
+    (main,) = pod["containers"]
+    words = [str(tmp_path) if word == "/results" else word for word in remove["command"]]
+    subprocess.run([*words, *remove["args"]], check=True)
+
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "night-29512341",
+        "now",
+        "nightly-29512340",
+    }
+    assert (remove["image"], remove["securityContext"]) == (main["image"], main["securityContext"])
+    assert remove["volumeMounts"] == [{"name": "results", "mountPath": "/results"}]
 
 
 def test_the_pod_is_restricted_and_placed_like_a_collector(helm):
