@@ -18,6 +18,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.load.write.sender import Sender, Stopped
 from simulator.modules.contract import BATCH, SINGLE, Capabilities, Failure, Payload
 from simulator.modules.null import Null, NullOptions
+from tests.unit.load import test_sender
 
 SCALE, TICKS = 7, 60
 ROWS = 9 * SCALE * TICKS
@@ -75,19 +76,7 @@ class Database(Null):
         return _Session(self)
 
 
-class _Session:
-    in_flight, makes_objects, is_usable = 1, False, True
-
-    @staticmethod
-    def is_outdated():
-        return False
-
-    def __init__(self, database):
-        self.database = database
-
-    def close(self):
-        pass
-
+class _Session(test_sender.Session):
     def encode(self, block, mode, batch_rows):
         starts = range(0, len(block), batch_rows)
         pieces = [block.slice(start, start + batch_rows) for start in starts]

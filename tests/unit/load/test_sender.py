@@ -56,14 +56,14 @@ class Database(Null):
             error = self.connects.pop(0)
             if error:
                 raise error
-        self.sessions.append(_Session(self))
+        self.sessions.append(Session(self))
         return self.sessions[-1]
 
     def explain(self, error):
         return f"the server said: {error}"
 
 
-class _Session:
+class Session:
     in_flight = 1
     makes_objects = False
 

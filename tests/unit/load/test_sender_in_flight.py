@@ -11,8 +11,9 @@ from simulator.load.write import delivery
 from simulator.load.write.delivery import MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
 from simulator.modules.contract import Failure
-from simulator.modules.null import Null, NullOptions
-from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader
+from simulator.modules.null import Null
+from tests.unit.load import test_sender
+from tests.unit.load.test_sender import Failed, Session, insert, numbers, reader
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -25,7 +26,7 @@ def _no_waiting(monkeypatch):
     monkeypatch.setattr(Null, "reconnect_s", 0)
 
 
-class InFlight(_Session):
+class InFlight(Session):
     """Ends a batch only when no other may begin, the last one first."""
 
     in_flight = LIMIT
@@ -65,15 +66,11 @@ class InFlight(_Session):
             done(error)
 
 
-class Database(Null):
+class Database(test_sender.Database):
     def __init__(self, script=(), sends=0):
-        super().__init__(NullOptions())
-        self.script = list(script)
-        self.attempts = self.most = 0
-        self.last = sends
+        super().__init__(script)
+        self.most, self.last = 0, sends
         """With the last attempt everything ends."""
-        self.sessions = []
-        self.stored = []
 
     def connect(self):
         self.sessions.append(InFlight(self))
