@@ -106,7 +106,7 @@ def test_a_strangers_folder_makes_a_plan_run_write_and_show_nothing_else(
         for words in (
             ("results", "list", place), ("show", "last", place),
             ("report", "last", f"--page={cli.folder / 'asked.html'}", place),
-            ("compare", "last", "last", place),
+            ("compare", "last", "last", place), ("history", place),
             ("publish", "last", f"--folder={cli.folder / 'asked'}", place),
         )
     ]  # fmt: skip
