@@ -197,13 +197,17 @@ def test_what_is_created_is_ours_at_once(
         drop(database, wide.tables)
 
 
-def test_what_an_earlier_version_made_is_recognised_by_its_columns(
+def test_what_an_earlier_version_filled_is_recognised_by_its_columns(
     target: Target, database: Database
 ):
     wide = target.wide()
     spec = next(runs(wide, database))
     try:
         database.create(wide.tables, 100)
+        with database.connect() as session:
+            for block in wide.batches:
+                send(session, block, BATCH, 100)
+        database.visible(wide.tables)
         DatabaseWork(spec, database, lambda _: None).ownership.record(State.COMPLETE)
         prepare(spec, database)
         assert _rows(database, wide.tables[0]) == ()

@@ -210,11 +210,10 @@ class Influxdb(HttpDatabase[InfluxSession]):
         database = influxql.identifier(name)
         with self.administration() as session:
             for _, chunk in session.influxql(f"SHOW FIELD KEYS ON {database}"):
-                fields = zip(chunk["name"], chunk["fieldKey"], chunk["fieldType"], strict=True)
-                found |= {f"{measured}.{field}": str(kind) for measured, field, kind in fields}
+                fields = zip(chunk["fieldKey"], chunk["fieldType"], strict=True)
+                found |= {f"{chunk.measurement}.{field}": str(kind) for field, kind in fields}
             for _, chunk in session.influxql(f"SHOW TAG KEYS ON {database}"):
-                tags = zip(chunk["name"], chunk["tagKey"], strict=True)
-                found |= {f"{measured}.{tag}": "tag" for measured, tag in tags}
+                found |= {f"{chunk.measurement}.{tag}": "tag" for tag in chunk["tagKey"]}
         return found
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:

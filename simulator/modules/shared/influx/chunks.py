@@ -51,6 +51,8 @@ class Chunk:
     count: int
     columns: Mapping[str, Sequence[Any]]
     shared: Mapping[str, Any] = field(default_factory=dict)
+    measurement: str = ""
+    """Name of the measurement, if all rows are of one."""
 
     def __getitem__(self, name: str) -> Sequence[Any]:
         found = self.columns.get(name)

@@ -417,7 +417,8 @@ def read_chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
                 values = series.get("values", ())
                 columns = zip(*values, strict=True)
                 named = dict(zip(series["columns"], columns, strict=True)) if values else {}
-                yield result["statement_id"], Chunk(len(values), named, series.get("tags", {}))
+                shared, name = series.get("tags", {}), series.get("name", "")
+                yield result["statement_id"], Chunk(len(values), named, shared, name)
 
 
 def _decode(line: str) -> Any:
