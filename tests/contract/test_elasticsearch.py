@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from urllib.parse import quote
 
 import numpy as np
@@ -30,7 +31,7 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.contract import BATCH, CORRECT, Failure, Unsupported
+from simulator.modules.contract import BATCH, CORRECT, Existing, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.modules.elasticsearch.session import BulkError, in_requests
@@ -83,6 +84,18 @@ def agrees(database, query, batch):
 
 
 # --- indices --------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("signed", [True, False])
+def test_an_index_that_was_closed_is_ours_by_its_signature(search, signed):
+    search.create([replace(EVENTS, signed=signed)], 1000)
+    call(search, "POST", "/events/_close")
+    found = search.find_existing(["events"])
+    assert found == {"events": Existing("closed index", alike=signed)}
+    assert search.find_signed(["events"]) == {"events": signed}
+    drop(search, [EVENTS])
+    assert search.find_existing(["events"]) == {}
 
 
 @BOTH

@@ -194,7 +194,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
                     kind = next((shown for key, shown in _KINDS.items() if resolved[key]), "")
                     if any("closed" in each["attributes"] for each in resolved["indices"]):
                         kind = _CLOSED
-                    found |= {name: Existing(kind, alike=kind == "index")} if kind else {}
+                    alike = kind == "index" or (kind == _CLOSED and self.find_signed([name])[name])
+                    found |= {name: Existing(kind, alike=alike)} if kind else {}
         return found
 
     def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
