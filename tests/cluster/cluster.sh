@@ -223,7 +223,7 @@ control_plane() {
     --unsafe-no-fsync # its data is temporary, and databases need the disk
   start kube-apiserver "$BIN/kube" kube-apiserver --etcd-servers=$etcd \
     --bind-address=172.30.0.1 --advertise-address=172.30.0.1 \
-    --service-cluster-ip-range=10.96.0.0/16 \
+    --service-cluster-ip-range=10.96.0.0/16 --enable-aggregator-routing \
     --tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
     --client-ca-file="$PKI/ca.crt" --authorization-mode=Node,RBAC --allow-privileged \
     --enable-admission-plugins=NodeRestriction \

@@ -66,9 +66,22 @@ _SCHEDULING_REMEDIES = {
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 """Reasons of events that end the earlier problems of a pod, or of the pods of a Job."""
-_NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
+_QUEUING = {"Suspended", "Resumed", "Pending"}
+"""Reasons of events of a Job that Kueue admits, and of its Workload."""
+_NOTED = _PROGRESS | _QUEUING | {
+    "FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"
+}  # fmt: skip
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
 """Messages of a kubelet or API server that lags behind; the kubelet's next attempt succeeds."""
+QUEUE_S = 840.0
+"""Time for which a Job may wait in a queue; a collector waits for its workers a minute longer."""
+_QUEUED = "not yet admitted by its queue"
+_QUEUE_REMEDY = (
+    "`kubectl get localqueues,workloads` shows whether the queue exists and has room: take fewer"
+    " workers, or ask for less with --set worker.resources..."
+)
+_WORKLOAD = re.compile(r"^job-|-[^-]+$")
+"""What Kueue adds to the name of a Job for the name of its Workload."""
 _EVENT_REMEDIES = REFUSALS | {
     r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
     " `..._from` in config.yaml",
@@ -123,17 +136,19 @@ def has_run(pod: Object) -> bool:
     return any("waiting" not in c.get("state", {}) for c in _get_main(pod))
 
 
-def waiting_for(pods: Sequence[Object], workers: int) -> str:
+def waiting_for(pods: Sequence[Object], events: Iterable[Object], workers: int) -> str:
     """Describe in one line why pods wait; empty if every pod runs or has run."""
     parts = []
+    queued = {part: f"{_QUEUED}{why}" for part, why in _find_queued(events).items()}
     collectors = [pod for pod in pods if is_collector(pod)]
-    wait = _explain_wait(collectors[0]) if collectors else "its pod is being created"
+    created = queued.get(COLLECTOR, "its pod is being created")
+    wait = _explain_wait(collectors[0]) if collectors else created
     if wait:
         parts.append(f"collector: {wait}")
     others = [pod for pod in pods if not is_collector(pod)]
     waits = Counter(filter(None, map(_explain_wait, others)))
     if len(others) < workers:
-        waits["pod is being created"] = workers - len(others)
+        waits[queued.get(WORKER, "pod is being created")] = workers - len(others)
     parts += [f"{count} of {workers} workers: {wait}" for wait, count in waits.items()]
     return "; ".join(parts)
 
@@ -149,6 +164,9 @@ def symptoms(
     found = [symptom for pod in pods for symptom in _diagnose_pod(pod, workers_are_due)]
     found += _diagnose_scheduling(pods, events)
     found += _diagnose_events(events, {pod["metadata"]["name"]: pod for pod in pods})
+    for part, why in _find_queued(events).items():
+        cause = f"the queue did not admit the {part} within {QUEUE_S:.0f} s{why}; {_QUEUE_REMEDY}"
+        found.append(Symptom(f"queue {part}", cause, QUEUE_S))
     yield from sorted(found, key=lambda symptom: symptom.patience_s)
 
 
@@ -324,6 +342,21 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
             if waits <= {"ContainerCreating", "PodInitializing"}:
                 cause = f"{name_of(pod)} cannot start: {_explain(event)}"
                 yield Symptom(f"event {name}", cause, _PATIENCE_S)
+
+
+def _find_queued(events: Iterable[Object]) -> dict[str, str]:
+    """Return the parts of a run whose Job waits in a queue, with what the queue reports."""
+    reports: dict[str, str] = {}
+    jobs: set[str] = set()
+    for event in events:
+        name, reason = event["involvedObject"]["name"], event.get("reason", "")
+        if reason == "Suspended":
+            jobs.add(name)
+        elif reason == "Resumed":
+            jobs.discard(name)
+        elif reason == "Pending":
+            reports[_WORKLOAD.sub("", name)] = f": {event['message'].rstrip('.')}"
+    return {job.rpartition("-")[2]: reports.get(job, "") for job in sorted(jobs)}
 
 
 def _explain(event: Object) -> str:

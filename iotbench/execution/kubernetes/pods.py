@@ -146,7 +146,8 @@ class PodRun:
         return PhaseEvent(phase=self._phase)
 
     def _explain_waits(self) -> str:
-        return waiting_for(list(self._pods.values()), len(self._spec.workers))
+        happened = self._happened.values()
+        return waiting_for(list(self._pods.values()), happened, len(self._spec.workers))
 
     def _next(self) -> Event | None:
         """Process changes up to the next event of the collector; return the event, if any."""

@@ -180,7 +180,8 @@ class Watcher:
                     for _, event in self._cluster.watch("events", "", version):
                         version = event["metadata"]["resourceVersion"]
                         about = event.get("involvedObject", {}).get("name", "")
-                        if about.startswith(self._prefix):
+                        # A queue's Workload has the name of its Job, after the kind.
+                        if about.removeprefix("job-").startswith(self._prefix):
                             self._heard.put(Happened(trim_event(event)))
             except Expired:
                 version = ""

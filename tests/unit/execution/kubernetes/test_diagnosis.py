@@ -328,7 +328,7 @@ def test_a_container_that_runs_first_is_waited_for_by_name():
     pods, events = recorded("init-runs")
 
     assert list(symptoms(pods, events, workers_are_due=True)) == []
-    assert "1 of 1 workers: waiting for init container vault-agent" in waiting_for(pods, 1)
+    assert "1 of 1 workers: waiting for init container vault-agent" in waiting_for(pods, events, 1)
 
 
 def test_a_worker_that_has_succeeded_is_a_symptom_only_while_none_may_be_done():
@@ -437,14 +437,14 @@ def test_where_the_rest_of_the_nodes_is_tainted_the_taint_has_its_remedy_too():
     ],
 )
 def test_it_is_reported_what_a_worker_waits_for(name, reported):
-    assert waiting_for(recorded(name)[0], 1) == f"collector: its pod is being created; {reported}"
+    assert waiting_for(*recorded(name), 1) == f"collector: its pod is being created; {reported}"
 
 
 def test_workers_that_wait_for_the_same_are_counted():
-    assert waiting_for(recorded("memory")[0], 0) == "collector: waiting for a node"
+    assert waiting_for(*recorded("memory"), 0) == "collector: waiting for a node"
     pods = [*recorded("cpu")[0], *recorded("taint")[0], *recorded("image-again")[0]]
 
-    reported = waiting_for([succeeded("collector"), *pods], 8)
+    reported = waiting_for([succeeded("collector"), *pods], [], 8)
 
     assert reported.split("; ") == [
         "2 of 8 workers: waiting for a node",
@@ -455,7 +455,7 @@ def test_workers_that_wait_for_the_same_are_counted():
 
 def test_a_healthy_worker_is_seen_to_wait_for_a_node_and_then_to_start():
     workers = [pod for pod in recorded("healthy")[0] if not is_collector(pod)]
-    reported = [waiting_for([succeeded("collector"), pod], 1) for pod in workers]
+    reported = [waiting_for([succeeded("collector"), pod], [], 1) for pod in workers]
 
     waits = list(dict.fromkeys(reported))
     assert waits == [

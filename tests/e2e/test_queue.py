@@ -1,0 +1,158 @@
+"""Runs that Kueue admits: they start, wait for their quota by name, give up, and are removed.
+
+A cluster of your own needs Kueue, with its integration `batch/job`; the test cluster gets it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.databases import Operator
+from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
+from tests.e2e.images import script
+from tests.e2e.installing import name_image
+from tests.e2e.test_endings import SHORT_LIVED
+from tests.e2e.vendors import Module
+
+KUEUE = Operator("kueue", "sigs.k8s.io/kueue", version="0.17.0", package="cmd/kueue")
+QUEUE = "benchmarks"
+LABEL = "kueue.x-k8s.io/queue-name"
+QUEUED = rf"--set=commonLabels.kueue\.x-k8s\.io/queue-name={QUEUE}"
+QUICK = ("--target=postgresql", "--runs=1", "--batch=1000", "--num-inserts=2000", QUEUED)
+HARMLESS = {
+    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    "resources": {"requests": {"cpu": "1", "memory": "64Mi"}},
+}
+
+pytestmark = pytest.mark.rare
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kueue(kube: Kubernetes) -> Iterator[None]:
+    """Kueue on the cluster."""
+    if kube.run("kubectl", "get", "crd/workloads.kueue.x-k8s.io", check=False).returncode == 0:
+        yield
+        return
+    if not kube.own:
+        pytest.skip("the cluster of KUBECONFIG has no Kueue")
+    folder = Module(KUEUE.module, f"v{KUEUE.version}", "config/default", "").fetched()
+    objects = kube.kubectl("kustomize", str(folder)).replace("Policy: Always", "Policy: IfNotPresent")
+    script("load", str(KUEUE.build()))
+    name_image(kube, KUEUE.image, objects)
+    report(f"e2e: installing Kueue {KUEUE.version}")
+    try:
+        kube.kubectl("apply", "--server-side", "--filename=-", given=objects)
+        place = ("--namespace=kueue-system", "--timeout=120s")
+        kube.kubectl("rollout", "status", "deployment/kueue-controller-manager", *place)
+        yield
+    finally:
+        # Its webhooks first: without the controller they refuse all pods.
+        last_first = "\n---\n".join(reversed(objects.split("\n---\n")))
+        kube.kubectl("delete", "--ignore-not-found", "--filename=-", given=last_first)
+
+
+@pytest.fixture
+def queue(kueue: None, bench: Namespace) -> Iterator[Callable[[str], None]]:  # noqa: ARG001
+    """Create the queue of the namespace, with a quota of CPUs."""
+    name = f"{QUEUE}-{bench.name}"
+
+    def create(cpus: str) -> None:
+        quotas = [{"name": "cpu", "nominalQuota": cpus}, {"name": "memory", "nominalQuota": "64Gi"}]
+        flavors = [{"name": name, "resources": quotas}]
+        groups = [{"coveredResources": ["cpu", "memory"], "flavors": flavors}]
+        specs: list[tuple[str, str, dict[str, Any]]] = [
+            ("ResourceFlavor", name, {}),
+            ("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": groups}),
+            ("LocalQueue", QUEUE, {"clusterQueue": name}),
+        ]
+        for kind, each, spec in specs:
+            made = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": kind, "spec": spec}
+            given = json.dumps({**made, "metadata": {"name": each}})
+            bench.kubectl("apply", "--filename=-", given=given)
+
+    yield create
+    for each in (f"localqueue/{QUEUE}", f"clusterqueue/{name}", f"resourceflavor/{name}"):
+        bench.kubectl("delete", each, "--ignore-not-found")
+
+
+@pytest.fixture
+def other(bench: Namespace) -> Iterator[Callable[[], None]]:
+    """Start a Job that uses a CPU of the queue."""
+    image = bench.kube.image or "docker.io/library/iot-database-benchmark:0.1.0"
+    command = ["python", "-c", "import time; time.sleep(600)"]
+    container = {"name": "other", "image": image, "command": command, **HARMLESS}
+    pod = {
+        "restartPolicy": "Never",
+        "securityContext": {
+            "runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [container],
+        "terminationGracePeriodSeconds": 0,
+    }  # fmt: skip
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "other", "labels": {LABEL: QUEUE}},
+        "spec": {"template": {"spec": pod}},
+    }
+
+    def start() -> None:
+        bench.kubectl("apply", "--filename=-", given=json.dumps(job))
+        waited("it is admitted", lambda: bench.json("job/other")["status"].get("active"))
+
+    yield start
+    bench.kubectl("delete", "job/other", "--ignore-not-found")
+
+
+def workloads(namespace: Namespace) -> list[str]:
+    return namespace.kubectl("get", "workloads", "--output=name").split()
+
+
+def test_a_sweep_is_admitted_run_by_run_and_its_workloads_are_removed(
+    cli: ClusterLine, queue: Callable[[str], None]
+) -> None:
+    queue("1")
+    done = cli.insert(*QUICK, "--workers=1,2")
+    assert done.code == 0, done.err
+    assert [run["outcome"]["verdict"]["status"] for run in cli.result()["runs"]] == ["verified"] * 2
+    events = cli.namespace.kubectl("get", "events", "--field-selector=reason=Admitted")
+    assert events.count("-collector-") == events.count("-worker-") == 2
+    waited("its workloads are gone", lambda: not workloads(cli.namespace))
+
+
+def test_a_run_waits_for_the_quota_that_it_names(
+    cli: ClusterLine, queue: Callable[[str], None], other: Callable[[], None]
+) -> None:
+    queue("1")
+    other()
+    process = cli.start("insert", *QUICK, "--workers=2")
+    waited("its Jobs wait", lambda: len(workloads(cli.namespace)) == 3)
+    cli.namespace.kubectl("delete", "job/other")
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    assert "collector: not yet admitted by its queue: couldn't assign flavors" in done.err
+    assert "insufficient unused quota for cpu" in done.err
+
+
+def test_workers_that_the_queue_does_not_admit_end_the_run_with_the_reason(
+    cli: ClusterLine, queue: Callable[[str], None]
+) -> None:
+    queue("250m")
+    cli.program = SHORT_LIVED
+    done = cli.insert(*QUICK, "--workers=2")
+    assert done.code == 1, done.out
+    cause = cli.result()["cause"]
+    assert cause.startswith("the queue did not admit the worker within 12 s: couldn't assign")
+    assert "insufficient quota for cpu" in cause
+    assert "take fewer workers" in cause
+    waited("its workloads are gone", lambda: not workloads(cli.namespace))
+
+
+def test_a_queue_that_does_not_exist(cli: ClusterLine) -> None:
+    cli.program = SHORT_LIVED
+    done = cli.insert(*QUICK, "--workers=1")
+    assert done.code == 1, done.out
+    assert "the queue did not admit the collector within 12 s; `kubectl get" in done.err
+    assert "shows whether the queue exists" in cli.result()["cause"]
