@@ -66,7 +66,7 @@ _SCHEDULING_REMEDIES = {
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 """Reasons of events that end the earlier problems of a pod, or of the pods of a Job."""
-_QUEUING = {"Suspended", "Resumed", "Pending"}
+_QUEUING = {"Suspended", "Resumed", "Pending", "Stopped"}
 """Reasons of events of a Job that Kueue admits, and of its Workload."""
 _NOTED = _PROGRESS | _QUEUING | {
     "FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"
@@ -75,13 +75,13 @@ _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between no
 """Messages of a kubelet or API server that lags behind; the kubelet's next attempt succeeds."""
 QUEUE_S = 840.0
 """Time for which a Job may wait in a queue; a collector waits for its workers a minute longer."""
-_QUEUED = "not yet admitted by its queue"
+_QUEUED = "waiting for the queue"
 _QUEUE_REMEDY = (
     "`kubectl get localqueues,workloads` shows whether the queue exists and has room: take fewer"
     " workers, or ask for less with --set worker.resources..."
 )
 _WORKLOAD = re.compile(r"^job-|-[^-]+$")
-"""What Kueue adds to the name of a Job for the name of its Workload."""
+"""Additions to the name of a Job in the name of its Workload."""
 _EVENT_REMEDIES = REFUSALS | {
     r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
     " `..._from` in config.yaml",
@@ -165,7 +165,7 @@ def symptoms(
     found += _diagnose_scheduling(pods, events)
     found += _diagnose_events(events, {pod["metadata"]["name"]: pod for pod in pods})
     for part, why in _find_queued(events).items():
-        cause = f"the queue did not admit the {part} within {QUEUE_S:.0f} s{why}; {_QUEUE_REMEDY}"
+        cause = f"the queue did not admit the {part} Job in {QUEUE_S:.0f} s{why}; {_QUEUE_REMEDY}"
         found.append(Symptom(f"queue {part}", cause, QUEUE_S))
     yield from sorted(found, key=lambda symptom: symptom.patience_s)
 
@@ -327,10 +327,13 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
         name, reason = event["involvedObject"]["name"], event.get("reason", "")
         if reason in _PROGRESS:
             went_on.add(name)
+        part = name.rpartition("-")[2]
+        if reason == "Stopped":
+            cause = f"the queue stopped the {part} Job: {_explain(event)}"
+            yield Symptom(f"event {name} stopped", cause)
         elif reason == "FailedCreate" and name not in went_on:
             made = sum(pod.startswith(name) for pod in pods)
             key = f"event {name} {made}"  # again with every pod that could be created
-            part = name.rpartition("-")[2]
             cause = f"a {part}'s pod cannot be created: {_explain(event)}"
             yield Symptom(key, cause, _PATIENCE_S)
         elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
@@ -345,7 +348,7 @@ def _diagnose_events(events: Sequence[Object], pods: Mapping[str, Object]) -> It
 
 
 def _find_queued(events: Iterable[Object]) -> dict[str, str]:
-    """Return the parts of a run whose Job waits in a queue, with what the queue reports."""
+    """Return the parts of a run that wait in a queue, with what the queue reports."""
     reports: dict[str, str] = {}
     jobs: set[str] = set()
     for event in events:

@@ -440,6 +440,38 @@ def test_it_is_reported_what_a_worker_waits_for(name, reported):
     assert waiting_for(*recorded(name), 1) == f"collector: its pod is being created; {reported}"
 
 
+def test_a_queue_is_waited_for_and_named_until_it_admits():
+    pods, events = recorded("queued")
+    room = "insufficient unused quota for cpu in flavor default, 50m more needed"
+
+    (symptom,) = symptoms(pods, events, workers_are_due=True)
+
+    assert waiting_for(pods, events, 2) == (
+        "collector: its pod is being created; 2 of 2 workers: waiting for the queue: couldn't"
+        f" assign flavors to pod set main: {room}"
+    )
+    assert symptom.cause.startswith("the queue did not admit the worker Job in 840 s: couldn't")
+    assert f"{room}; `kubectl get localqueues,workloads`" in symptom.cause
+    assert symptom.patience_s == 840.0
+    resumed = event("Resumed", "Job", "bench-queued-worker", "Job resumed")
+    assert list(symptoms(pods, [*events, resumed], workers_are_due=True)) == []
+
+
+def test_a_queue_that_takes_its_quota_back_is_named_at_once():
+    stopped = event("Stopped", "Job", "bench-queued-worker", "The ClusterQueue is stopped")
+
+    (symptom,) = symptoms([], [stopped], workers_are_due=False)
+
+    assert symptom.cause == "the queue stopped the worker Job: The ClusterQueue is stopped"
+    assert symptom.patience_s == AT_ONCE
+
+
+def test_a_queue_without_a_report_is_waited_for_too():
+    held = [event("Suspended", "Job", "bench-queued-collector", "Job suspended")]
+
+    assert waiting_for([], held, 0) == "collector: waiting for the queue"
+
+
 def test_workers_that_wait_for_the_same_are_counted():
     assert waiting_for(*recorded("memory"), 0) == "collector: waiting for a node"
     pods = [*recorded("cpu")[0], *recorded("taint")[0], *recorded("image-again")[0]]
