@@ -137,8 +137,8 @@ def test_a_run_waits_for_the_quota_that_it_names(
     queue("1")
     other()
     process = cli.start("insert", *QUICK, "--workers=2")
-    waited("its collector waits", lambda: "-collector-" in events(cli.namespace, "Pending"))
-    time.sleep(3)  # for the command line to print it
+    waited("its Jobs wait", lambda: len(workloads(cli.namespace)) == 3)
+    time.sleep(10)  # for helm to end, and the command line to print the reason
     cli.namespace.kubectl("delete", "job/other")
     done = cli.finish(process)
     assert done.code == 0, done.err
