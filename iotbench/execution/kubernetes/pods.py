@@ -47,7 +47,7 @@ _TIDY_S = 12.0
 _NODE_S = 15.0
 """Time to wait for a node to renew its lease or to miss two renewals."""
 _STARTING_S = 5.0
-"""Interval of checks of the nodes of pods that have not started."""
+"""Interval of checks, and of reports, of pods that have not started."""
 _LAST_REPORTS_S = 10.0
 """Time for workers that lost their collector to give up and print their reports."""
 _AT_ONCE = 1_000
@@ -84,6 +84,7 @@ class PodRun:
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
+        self._reported_at = 0.0
         self._last_lines: dict[str, str] = {}
         """Symptom -> last log lines of an ended pod."""
         self._began = self._heard_at = clock()
@@ -138,11 +139,11 @@ class PodRun:
                 return
 
     def _describe_waiting(self) -> PhaseEvent | None:
-        """Return a phase event if the reason why pods wait has changed."""
-        waits = self._explain_waits()
-        if not waits or waits == self._reported:
+        """Return a phase event if the reason why pods wait has changed, and again after a while."""
+        waits, now = self._explain_waits(), self._clock()
+        if not waits or (waits == self._reported and now - self._reported_at < _STARTING_S):
             return None
-        self._reported = waits
+        self._reported, self._reported_at = waits, now
         return PhaseEvent(phase=self._phase)
 
     def _explain_waits(self) -> str:
