@@ -402,6 +402,17 @@ def test_a_collector_that_never_starts_ends_the_run():
     assert 100 < ended_s < 130
 
 
+def test_what_a_pod_waits_for_is_reported_again_every_five_seconds():
+    watcher = Played(PodChanged(starting(collector("Pending"))))
+    spec = run_spec(workers=(), appear_s=60.0)
+    run = PodRun(spec, ["j"], Cluster(), watcher, lambda: watcher.now_s)
+
+    *waits, _ = run.events(INTERRUPTS)
+
+    assert 10 <= len(waits) <= 14
+    assert {each.detail for each in waits} == {"collector: starting (image, volumes)"}
+
+
 # --- pods that others end -------------------------------------------------------------------------
 
 EXCEEDED = [{"type": "Failed", "reason": "DeadlineExceeded", "status": "True"}]
