@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs docs-site demo image test test-all test-quick faults faults-cluster outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint style types unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs docs-pictures docs-site demo image test test-all test-quick faults faults-cluster outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint style types unit contract integration stored truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 # The longest groups of tests first, as tests/conftest.py sorts them, not those of the most tests.
 PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup --no-loadscope-reorder
@@ -118,6 +118,9 @@ cluster-down: ## stop the test cluster and remove its files
 
 docs: venv ## rewrite the generated parts of docs/
 	$(BIN)/python -m tools.reference
+
+docs-pictures: .venv/ready-dev ## run the tutorial, and draw its pictures again
+	PICTURES=1 $(BIN)/pytest tests/integration/test_docs.py -k 'commands_of_a_page and tutorial'
 
 docs-site: .venv/ready-dev ## write docs/ as a site to site/; every link is checked; SOURCE=URL of the source's files, for links out of docs/
 	$(BIN)/python -m sphinx -q -W --keep-going -c tools -d .cache/site docs site

@@ -23,10 +23,12 @@ from psycopg2.extensions import parse_dsn
 from iotbench.commands.main import commands
 from simulator.errors import ConfigError
 from tests import ROOT
+from tests.pictures import FOLDER, PICTURES, write_pictures
 from tests.servers import SERVERS
 
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
+TUTORIAL = "docs/tutorial.md"
 CHECKED = ("cluster", "developer")
 TOOLS = ("docker", "helm", "kind", "kubectl", "minikube", "openssl", "podman", "sudo")
 """Programs whose arguments are checked for files of this repository only."""
@@ -124,7 +126,7 @@ def run(checkout: Path, script: str, within_s: float = _WITHIN_S, **environment:
 
 
 def marks_of(page: str) -> list[pytest.MarkDecorator]:
-    return [] if page in _OFTEN else [pytest.mark.rare]
+    return [] if page in _OFTEN else [pytest.mark.rare, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +137,22 @@ def test_the_commands_of_a_page_run_as_they_are_printed(checkout, page):
     printed = [run(checkout, block.text) for block in RUNNABLE[page]]
 
     assert len(printed) == len(RUNNABLE[page])
+    if page == TUTORIAL:
+        folder = FOLDER if "PICTURES" in os.environ else checkout / "pictures"
+        write_pictures(checkout / "results", folder)
     if page == "README.md":
         (sample, *_) = [text for language, text in fences(page) if not language]
         heading = next(line for line in sample.splitlines() if "Workers" in line)
         assert heading.split() in [line.split() for line in "\n".join(printed).splitlines()]
+
+
+def test_the_pictures_of_the_tutorial_are_files_that_it_shows():
+    shown = re.findall(r"!\[[^]]+\]\(pictures/([^)]+)\)", (ROOT / TUTORIAL).read_text())
+
+    assert shown == [*PICTURES] == sorted(path.name for path in FOLDER.iterdir())
+    for path in FOLDER.iterdir():
+        assert path.stat().st_size < 150_000
+        assert "prefers-color-scheme: dark" in path.read_text()
 
 
 @pytest.mark.parametrize(
