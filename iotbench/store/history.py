@@ -17,7 +17,7 @@ from simulator.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatedSweeps:
     """The repeats of a sweep."""
 
     sides: tuple[Side, ...]
@@ -26,7 +26,7 @@ class Repeats:
     """Paths of other results that may be repeats, each with the reason."""
 
 
-def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> Repeats:
+def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> RepeatedSweeps:
     """Return the results that repeat a sweep, in a folder or archive, or in folders in it.
 
     A copy of a result counts once.
@@ -60,7 +60,7 @@ def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> R
         each.sort(key=lambda item: item[1].created)
         paths = tuple((name.path, result) for name, result in each)
         sides.append(Side(paths, each[0][0].id))
-    return Repeats(tuple(sorted(sides, key=lambda side: side.first.created)), tuple(left_out))
+    return RepeatedSweeps(tuple(sorted(sides, key=lambda side: side.first.created)), tuple(left_out))
 
 
 def find_newest(folder: Path) -> Path:

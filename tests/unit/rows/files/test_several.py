@@ -104,7 +104,7 @@ def test_folders_and_patterns_mean_their_files_in_order(tmp_path):
         (["days/*.csv"], "days"),
         (["days/trips_*.csv"], "trips"),
         (["days/"], "days"),
-        (["..csv"], "data"),
+        (["_.csv"], "data"),
     ],
 )
 def test_a_table_is_named_after_what_the_files_share(tmp_path, named, table):
