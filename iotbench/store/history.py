@@ -60,7 +60,9 @@ def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> R
         each.sort(key=lambda item: item[1].created)
         paths = tuple((name.path, result) for name, result in each)
         sides.append(Side(paths, each[0][0].id))
-    return RepeatedSweeps(tuple(sorted(sides, key=lambda side: side.first.created)), tuple(left_out))
+    return RepeatedSweeps(
+        tuple(sorted(sides, key=lambda side: side.first.created)), tuple(left_out)
+    )
 
 
 def find_newest(folder: Path) -> Path:

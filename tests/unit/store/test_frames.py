@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import iotbench
@@ -69,11 +70,10 @@ def test_without_a_name_the_last_result_is_loaded(folder):
 
 
 def test_polars_gives_the_same_columns(folder):
-    polars = pytest.importorskip("polars")
     loaded = iotbench.load(folder=folder)
     frame = loaded.frame("polars")
 
-    assert isinstance(frame, polars.DataFrame)
+    assert isinstance(frame, pl.DataFrame)
     assert frame.columns == [*loaded.columns()]
 
 
