@@ -245,7 +245,7 @@ def test_killed_workers_go_on_and_keep_what_was_acknowledged(
 
 def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
     done = pg.run(
-        "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=1s", "--for=1s",
+        "insert", *STEADY, "--fault=slow-network", "--delay=200ms", "--at=1s", "--for=1s",
         "--every=2s",
     )  # fmt: skip
 
@@ -253,7 +253,7 @@ def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
     (run,) = pg.results()[-1]["runs"]
     assert len(run["outages"]) == 2
     for outage in run["outages"]:
-        assert outage["p99_inside_ms"] > 200 > outage["p99_outside_ms"]
+        assert outage["p99_inside_ms"] > 400 > outage["p99_outside_ms"]
         assert outage["silent_s"] < 1
     assert run["outcome"]["verdict"]["status"] == "verified"
 
