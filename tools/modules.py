@@ -154,12 +154,12 @@ def _describe_durability(can: Capabilities) -> str:
 def _describe_evidence(module: str) -> str:
     found = evidence(module)
     rows = (
-        (each.server, str(each.cases), each.kill, each.date.isoformat(), each.remark)
+        (f"`{each.target}`", each.server, str(each.cases), each.kill, str(each.date), each.remark)
         for each in found.records
     )
     parts = ["Draft: not verified on the database itself."] if found.draft else []
     if found.records:
-        headings = ("Verified on", "Cases passed", "After kill -9", "Date", "Note")
+        headings = ("Settings", "Verified on", "Cases passed", "After kill -9", "Date", "Note")
         parts.append(table(headings, rows))
     return "\n\n".join([*parts, _list_versions(module)])
 
