@@ -79,8 +79,8 @@ unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) $(PARALLEL)
 
 # One run, so that a server starts once. Unit tests run apart: they count the processes of their own.
-# Many of these tests wait, for servers and for the ends of faults, so two cores serve five processes.
-stored: PROCESSES = 5
+# Many of these tests wait, for servers and for the ends of faults, so two cores serve four processes.
+stored: PROCESSES = 4
 stored: .venv/ready-dev
 	$(BIN)/pytest tests/contract tests/integration tests/faults tests/truth $(SERVERS) $(PARALLEL)
 
