@@ -37,7 +37,7 @@ SECRET_KEY = re.compile(
 """password, passwd, PWD, sslpassword; authMechanismProperties may hold a session token."""
 _URL = re.compile(
     r"(?i)(?:(?:(?<![+.-])\b(?P<web>https?)|[a-z][a-z0-9+.-]{1,30}):/+|//)(?P<login>[^\s'\"`]*@)?"
-    r"[^\s'\"`?#]*(?P<more>[?#][^\s'\"`]*)?"
+    r"[^\s'\"`?#]*(?P<more>[?#][^\s'\"`]+)?"
 )
 _STEPS = 64
 _SEPARATORS = re.compile(r"[\s@/:;,?#&='\"\\]+")

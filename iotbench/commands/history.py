@@ -115,8 +115,8 @@ def _list_series(
         chosen = [each for each in trends if fnmatchcase(str(each.place), options.pattern)]
         if not chosen:
             raise ConfigError(
-                f"{result.sweep_id}: no usable result in {options.output} has {figure.name} of a"
-                f" row {options.pattern!r}"
+                f"{options.output}: no usable repeat of {result.sweep_id} has {figure.name} in a"
+                f" row that matches {options.pattern!r}"
             )
         yield repeats.sides, chosen
 

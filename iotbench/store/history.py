@@ -70,7 +70,7 @@ def find_newest(folder: Path) -> Path:
     sweeps = [name for place in _list_folders(folder) for name in results_in(place)]
     newest = max((name for name in sweeps if name.created), key=_created, default=None)
     if not newest:
-        raise ConfigError(f"{folder}: has no results, nor has a folder in it")
+        raise ConfigError(f"{folder}: neither this folder nor a folder in it has results")
     place = newest.path.parent
     plan = _find_plans(results_in(place)).get(newest.path.name)
     return place / f"{plan}.json" if plan else newest.path

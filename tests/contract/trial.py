@@ -64,7 +64,7 @@ class TrialRun(Recorder):
         self._choose({})
 
     def _choose(self, settings: Mapping[str, str]) -> None:
-        """Take the row of the module that describes a server with these settings."""
+        """Choose the module's row of TARGETS that describes a server with these settings."""
         self._name, row = _find_row(self._module, settings)
         self._target = replace(row.at("own", self._module), options=lambda _: {})
         if self._target.database.capabilities.embedded:

@@ -90,4 +90,4 @@ def test_every_setting_of_the_newest_plan_has_a_history(cli: CommandLine) -> Non
         assert len(own) == 2, place  # a copied folder is no night of its own
     assert (wrong.code, empty.code) == (2, 2)
     assert "--figure p90_rows: unknown" in wrong.err
-    assert "nowhere: has no results" in empty.err
+    assert "nowhere: neither this folder nor a folder in it has results" in empty.err
