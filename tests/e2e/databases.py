@@ -20,6 +20,7 @@ DBINSTALL = ROOT / "dbinstall"
 BY_HAND = "E2E_BY_HAND"
 """A folder with what is in no registry, from the vendors' sites: charts and distributions."""
 LAB_VALUES = "values-lab.yaml"
+BENCH_VALUES = "values-bench.yaml"
 _COMMAND = re.compile(r"^ {4}(.*)$")
 
 
@@ -139,7 +140,8 @@ class Database:
     def commands(self) -> tuple[str, str]:
         """Return the README's commands that install and check the database, and those to remove it.
 
-        They are the indented lines of its section, in their order.
+        They are the indented lines of its section, in their order. Where a comment names the
+        manifest as the other choice, it is chosen.
         """
         found: tuple[list[str], list[str]] = ([], [])
         part = 0
@@ -147,9 +149,15 @@ class Database:
             part = 1 if line.startswith("Remove") else part
             command = _COMMAND.match(line)
             if command:
-                found[part].append(command[1])
+                found[part].append(self._choose(command[1]))
         assert all(found), f"{self.name}: no commands to install or to remove"
         return "\n".join(found[0]), "\n".join(found[1])
+
+    def _choose(self, command: str) -> str:
+        """Return a command with this manifest, if its comment offers it."""
+        if not command.endswith(f" # or {self.manifest}"):
+            return command
+        return re.sub(r"\S+-lab\.yaml", self.manifest, command)
 
     def _lines(self) -> Iterator[str]:
         inside = False
@@ -223,9 +231,15 @@ CHARTS = {
 DATABASES = (
     *PLAIN,
     *(
-        replace(each, manifest=LAB_VALUES, section=CHARTS[each.name])
+        replace(each, manifest=manifest, section=CHARTS[each.name])
         for each in PLAIN
         if each.name in CHARTS
+        for manifest in (LAB_VALUES, BENCH_VALUES)
+    ),
+    *(
+        replace(each, manifest="statefulset-bench.yaml")
+        for each in PLAIN
+        if each.name == "timescaledb"
     ),
     Database(
         "opensearch",
