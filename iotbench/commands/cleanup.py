@@ -9,7 +9,7 @@ import click
 from pydantic import Field
 
 from iotbench.config.input.options import Opt
-from iotbench.config.options.basic import Command, Configured, OutputFolder
+from iotbench.config.options.basic import Command, Configured, WrittenFolder
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.config.options.declared import option_like, options_of
 from iotbench.config.targets import config as configuration
@@ -37,7 +37,7 @@ class _Options(Configured):
     """Remove every sweep, even one in progress."""
     tables: bool = False
     """Only list the tables that inserts left, by the result files in --output."""
-    output: OutputFolder = DEFAULT_FOLDER
+    output: WrittenFolder = DEFAULT_FOLDER
 
 
 @click.command(cls=Command)

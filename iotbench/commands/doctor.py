@@ -12,7 +12,7 @@ import click
 from iotbench.config.completion.words import complete_target
 from iotbench.config.health import Finding, machine_findings
 from iotbench.config.input.options import Opt, Options
-from iotbench.config.options.basic import Command, Format, OutputFolder
+from iotbench.config.options.basic import Command, Format, WrittenFolder
 from iotbench.config.options.choice import Choice, Reach, reach_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import load_for
@@ -28,7 +28,7 @@ class _Options(Options):
     """The output, and the folder of results to check."""
 
     form: Annotated[Format, Opt(choices=("table", "json"))] = "table"
-    output: OutputFolder = DEFAULT_FOLDER
+    output: WrittenFolder = DEFAULT_FOLDER
 
 
 @click.command(cls=Command)

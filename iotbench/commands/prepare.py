@@ -13,8 +13,8 @@ from iotbench.config.input.options import Opt
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.machine.cleaning import in_shell
+from iotbench.machine.objects import uri_of
 from iotbench.machine.streams import print_out
-from iotbench.rows.files.objects import uri_of
 from iotbench.rows.files.prepare import convert_file
 from iotbench.rows.files.request import FilesRequest, ReadingOptions
 from iotbench.rows.generated_file import as_prepared, as_promised

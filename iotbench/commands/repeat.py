@@ -8,7 +8,7 @@ from pydantic import Field
 from iotbench.config.completion.words import complete_result
 from iotbench.config.input.options import Opt
 from iotbench.config.input.values import Tag
-from iotbench.config.options.basic import FORMATS, Command, Configured, OutputFolder
+from iotbench.config.options.basic import FORMATS, Command, Configured, WrittenFolder
 from iotbench.config.options.declared import option_like, options_of
 from iotbench.execution.repeating import build_repeated, list_differences, suggest_comparison
 from iotbench.machine.program import command_line
@@ -47,7 +47,7 @@ class _Options(Configured):
     """Show no progress."""
     dry_run: bool = False
     """Print the command and what differs, and do nothing."""
-    output: OutputFolder = DEFAULT_FOLDER
+    output: WrittenFolder = DEFAULT_FOLDER
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)

@@ -1,4 +1,4 @@
-"""`results`: list, show, tag, export and remove result files."""
+"""`results`: list, show, tag, export, copy and remove result files."""
 
 import sys
 from datetime import datetime
@@ -12,8 +12,17 @@ from iotbench.commands.show import show
 from iotbench.config.completion.words import complete_result
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.values import Count, Moment, Tag, parse_tag
-from iotbench.config.options.basic import FORMATS, Command, Format, OutputFolder, Parsed
+from iotbench.config.options.basic import (
+    FORMATS,
+    Command,
+    Format,
+    OutputFolder,
+    Parsed,
+    PathOf,
+    WrittenFolder,
+)
 from iotbench.config.options.declared import options_of
+from iotbench.config.options.places import parse_folder
 from iotbench.figures.figures import Percentiles
 from iotbench.machine import outfile
 from iotbench.machine.streams import confirm, is_fitted, print_out, say, width_of
@@ -21,7 +30,7 @@ from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import DEFAULT_FOLDER, ResultName, parse_name
 from iotbench.results.result_files import expect_whole
-from iotbench.store import changes, export, listing
+from iotbench.store import changes, copying, export, listing
 from iotbench.store.gathered import GATHERED, read_parts
 from iotbench.store.index import entries
 from iotbench.store.listing import ResultEntry
@@ -33,7 +42,7 @@ _KINDS = (*NAMES, *GATHERED)
 
 @click.group()
 def results() -> None:
-    """List, show, tag, export and remove results.
+    """List, show, tag, export, copy and remove results.
 
     RESULT is a result file, an id or its beginning, last, or last~1 for the result before it.
     `results show` is `show`.
@@ -111,7 +120,7 @@ class _Tagging(Options):
 
     remove: bool = False
     """Remove the tags instead."""
-    output: OutputFolder = DEFAULT_FOLDER
+    output: WrittenFolder = DEFAULT_FOLDER
 
 
 @results.command("tag", cls=Command)
@@ -174,6 +183,37 @@ def export_results(*, names: tuple[str, ...], options: _Exporting) -> None:
     outfile.write(to, text, own)
 
 
+_EXAMPLES = """\b
+Examples:
+  python run.py results copy results sqlite:results.db
+  python run.py results copy nightly postgresql://anna@db.example/bench
+  python run.py results copy s3://bench/results results
+"""
+
+
+@results.command("copy", cls=Command, epilog=_EXAMPLES)
+@click.argument("source", metavar="FROM", type=PathOf(parse_folder))
+@click.argument("to", metavar="TO", type=PathOf(parse_folder))
+def copy_results(*, source: Path, to: Path) -> None:
+    """Copy results from a folder to a database or an object store, or back.
+
+    FROM and TO are a folder, s3://BUCKET/PREFIX, postgresql://USER@HOST/DATABASE or sqlite:FILE;
+    FROM may be an archive. The folders in FROM are copied, too. A result that is stored already is
+    not copied again; one that has changed, by a tag or its end, is replaced. Whatever was written
+    is compared with FROM afterwards. If the command fails, the same command copies the rest.
+
+    A database has a table of whole files, iotbench_results, and a table of all figures, with the
+    columns of `results export --format csv`, iotbench_figures.
+    """
+    copied = copying.copy(source, to)
+    more = f", {copied.replaced:,} of them again" if copied.replaced else ""
+    written = copied.new + copied.replaced
+    say(f"{to}: copied {counted(written, 'result')}{more}; {copied.same:,} were there")
+    for problem in copied.problems:
+        say(f"error: {problem}", err=True)
+    click.get_current_context().exit(1 if copied.problems else 0)
+
+
 class _Removing(Options):
     """The results to remove."""
 
@@ -183,7 +223,7 @@ class _Removing(Options):
     """Do not ask for confirmation."""
     force: bool = False
     """Remove results that `query` needs as well and, if named, files that cannot be read."""
-    output: OutputFolder = DEFAULT_FOLDER
+    output: WrittenFolder = DEFAULT_FOLDER
 
 
 @results.command("rm", cls=Command)

@@ -16,6 +16,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from iotbench.machine.inputs import read_bytes
+from iotbench.results import places
 from simulator.errors import ConfigError, format_size
 
 ENDING = ".zip"
@@ -51,23 +52,36 @@ def find_archive(name: str) -> tuple[Path | None, str]:
     return None, name
 
 
+def is_only_read(folder: Path) -> bool:
+    """Return whether results are read from a folder and never written: an archive, or a URL."""
+    return is_archive(folder) or places.find_place(folder) is not None
+
+
 def file_of(path: Path) -> Path:
     """Return the file on disk that contains a result: an archive, or the result's own file."""
     return path.parent if is_archive(path.parent) else path
 
 
+def list_folders(folder: Path) -> list[Path]:
+    """Return a folder and the folders in it; an archive has none."""
+    return [folder] if is_archive(folder) else places.list_folders(folder)
+
+
 def find_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the files of a folder or archive with names that match a pattern."""
+    """Return the files of a folder, archive or URL with names that match a pattern."""
     if not is_archive(folder):
-        return [*folder.glob(pattern)]
+        return places.find_files(folder, pattern)
     return [folder / name for name in _open(folder).namelist() if fnmatchcase(name, pattern)]
 
 
 def read(path: Path) -> bytes:
-    """Return the content of a result file or of a file in an archive.
+    """Return the content of a result file, also of one in an archive or at a URL.
 
     ConfigError if the file cannot be read.
     """
+    if found := places.find_place(path):
+        place, name = found
+        return place.read(name)
     if not is_archive(path.parent):
         return read_bytes(path, MAX_FILE_BYTES)
     archive = _open(path.parent)

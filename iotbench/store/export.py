@@ -137,13 +137,17 @@ def select(
 
 def _write_csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
-    records = [
+    records = [record for each in found for record in list_figures(each)]
+    return csv_text(records, (*PLACED, *FIGURE, *JUDGED))
+
+
+def list_figures(each: Exported) -> list[dict[str, Any]]:
+    """Return a record for each figure of a result, with the columns of CSV."""
+    return [
         {**each.describe(row), **content}
-        for each in found
         for row, measured in each.rows
         for content in [_describe(*item) for item in measured.items()] or [{}]
     ]
-    return csv_text(records, (*PLACED, *FIGURE, *JUDGED))
 
 
 def _describe(name: str, found: FigureValue) -> dict[str, Any]:

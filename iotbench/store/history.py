@@ -10,7 +10,7 @@ from pathlib import Path
 from iotbench.comparison.sides import Side, is_repeat, list_unusable
 from iotbench.results import result_files
 from iotbench.results.names import ResultName, results_in
-from iotbench.results.packed import is_archive
+from iotbench.results.packed import list_folders
 from iotbench.results.result import Result
 from iotbench.store.gathered import parts_of
 from simulator.errors import ConfigError
@@ -34,7 +34,7 @@ def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> R
     found: dict[tuple[Path, str], list[tuple[ResultName, Result]]] = defaultdict(list)
     known: set[tuple[str, datetime]] = set()
     left_out = []
-    for place in _list_folders(folder):
+    for place in list_folders(folder):
         names = [*results_in(place)]
         plans = _find_plans(names)
         for name in names:
@@ -67,7 +67,7 @@ def find_repeats(folder: Path, base: Result, since: datetime | None = None) -> R
 
 def find_newest(folder: Path) -> Path:
     """Return the file of the newest sweep, or of its plan; ConfigError if there is no result."""
-    sweeps = [name for place in _list_folders(folder) for name in results_in(place)]
+    sweeps = [name for place in list_folders(folder) for name in results_in(place)]
     newest = max((name for name in sweeps if name.created), key=_created, default=None)
     if not newest:
         raise ConfigError(f"{folder}: neither this folder nor a folder in it has results")
@@ -78,12 +78,6 @@ def find_newest(folder: Path) -> Path:
 
 def _created(name: ResultName) -> float:
     return name.created.timestamp() if name.created else 0.0
-
-
-def _list_folders(folder: Path) -> list[Path]:
-    if is_archive(folder) or not folder.is_dir():
-        return [folder]
-    return [folder, *sorted(each for each in folder.iterdir() if each.is_dir())]
 
 
 def _find_plans(names: Iterable[ResultName]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from iotbench.machine import outfile
 from iotbench.machine.inputs import read_bytes
 from iotbench.results.names import ResultName, results_in
-from iotbench.results.packed import file_of, is_archive
+from iotbench.results.packed import is_only_read
 from iotbench.store.listing import ResultEntry, entry_of
 from simulator import __version__
 from simulator.errors import ConfigError
@@ -55,10 +55,10 @@ def entries(
     """Yield the entries of the results in a folder with wanted names, newest first.
 
     A file is read if its entry is not in the index. With `reread` every file is read, for example
-    before files are removed. An archive has no index.
+    before files are removed. An archive or a URL has no index.
     """
     names = list(results_in(folder))
-    index = _Index() if reread or is_archive(folder) else _load(folder)
+    index = _Index() if reread or is_only_read(folder) else _load(folder)
     known = {name.path.name for name in names}
     gone = index.files.keys() - known
     for name in gone:
@@ -87,8 +87,11 @@ def _read_created(found: tuple[ResultEntry, bool]) -> float:
 def _read(index: _Index, names: Iterable[ResultName]) -> Iterator[tuple[ResultEntry, bool]]:
     """Yield each entry, and whether the entry is new in the index."""
     for name in names:
+        if is_only_read(name.path.parent):
+            yield entry_of(name), False
+            continue
         try:
-            status = file_of(name.path).stat()
+            status = name.path.stat()
         except OSError:  # another command has removed it
             continue
         before = index.files.get(name.path.name)
@@ -111,7 +114,5 @@ def _load(folder: Path) -> _Index:
 
 
 def _save(folder: Path, index: _Index) -> None:
-    if is_archive(folder):
-        return
     with suppress(ConfigError):  # a folder that can only be read is listed without an index
         outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN, named=False)

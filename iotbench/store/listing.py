@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
+from pathlib import Path
 
 from iotbench.figures.figures import FIGURES
 from iotbench.figures.numbers import significant
@@ -15,6 +16,7 @@ from iotbench.machine.cleaning import csv_text
 from iotbench.measurements import kind_of, summary_of
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName
+from iotbench.results.places import find_place
 from iotbench.results.result import Result
 from iotbench.store.gathered import GATHERED
 from simulator.data.reader import DatasetReader
@@ -115,17 +117,22 @@ def _tables(result: Result) -> tuple[str, ...] | None:
 def _read_gathered(name: ResultName) -> ResultEntry:
     kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
-    changed_s = packed.file_of(name.path).stat().st_mtime
     return ResultEntry(
         id=name.id,
         file=name.path.name,
-        created=outline.created or datetime.fromtimestamp(changed_s, UTC),
+        created=outline.created or _changed(name.path),
         kind=name.kind,
         target=",".join(outline.targets),
         what=outline.what,
         verdict=outline.verdict,
         verify=outline.verify,
     )
+
+
+def _changed(path: Path) -> datetime:
+    """Return when a file was changed; 1970 for a file at a URL."""
+    changed_s = 0.0 if find_place(path) else packed.file_of(path).stat().st_mtime
+    return datetime.fromtimestamp(changed_s, UTC)
 
 
 @dataclass(frozen=True, slots=True)

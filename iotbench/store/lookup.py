@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from iotbench.config.options.places import is_url, parse_folder
 from iotbench.machine.program import command_line
-from iotbench.results import result_files
-from iotbench.results.names import ResultName, id_of, results_in
-from iotbench.results.packed import find_archive, is_archive
+from iotbench.results import packed, result_files
+from iotbench.results.names import ResultName, id_of, parse_name, results_in
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
 
@@ -41,14 +41,14 @@ def path_of(folder: Path, name: str) -> Path:
 def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -> list[Path]:
     """Return the files with these names.
 
-    A ConfigError lists the names that match no file. The name of an archive matches all its results
+    A ConfigError lists the names that match no file. An archive or a URL matches all its results
     or, with `only_sweeps`, all its results of sweeps.
     """
     problems: list[str] = []
     paths: list[Path] = []
     known: dict[Path, list[ResultName]] = {}
     for name in names:
-        archive, own = find_archive(name)
+        archive, own = _find_place(name)
         is_path = name.endswith(".json") or "/" in name
         # `Path.is_file` raises an error for a long id.
         if archive is None and (is_path or os.path.isfile(name)):  # noqa: PTH113
@@ -57,7 +57,8 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
         place = archive or folder
         try:
             if place not in known:
-                known[place] = list(results_in(place))
+                folders = packed.list_folders(place) if archive else [place]
+                known[place] = [each for folder in folders for each in results_in(folder)]
             if archive and not own:
                 own_paths = sorted(e.path for e in known[place] if e.is_sweep or not only_sweeps)
                 if not own_paths:
@@ -75,12 +76,25 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
 
 
 def expect_files(paths: Iterable[Path]) -> None:
-    """Raise ConfigError if a result is in an archive, because archives are read-only."""
-    archives = dict.fromkeys(path.parent for path in paths if is_archive(path.parent))
-    if archives:
+    """Raise ConfigError if a result is in an archive or at a URL, which are only read."""
+    places = dict.fromkeys(path.parent for path in paths if packed.is_only_read(path.parent))
+    if places:
         raise ConfigError(
-            [f"{each}: is an archive, which is only read; unpack it first" for each in archives]
+            [
+                f"{each}: is an archive, which is only read; unpack it first"
+                if packed.is_archive(each)
+                else f"{each}: is only read here; change the results of the folder, and copy it"
+                for each in places
+            ]
         )
+
+
+def _find_place(name: str) -> tuple[Path | None, str]:
+    """Return the archive or the URL in a name, if there is one, and the name of a result in it."""
+    if not is_url(name):
+        return packed.find_archive(name)
+    path = parse_folder(name)
+    return (path.parent, path.name) if parse_name(path) else (path, "")
 
 
 def _find(folder: Path, known: Sequence[ResultName], name: str) -> Path:

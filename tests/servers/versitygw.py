@@ -48,6 +48,7 @@ class VersityGw(Server):
 
     def create_database(self, name: str) -> None:
         self.bucket(name).mkdir()
+        self.bucket(name).chmod(0o777)  # the server is another user
 
     def drop_database(self, name: str) -> None:
         """Leave the bucket: the folder is removed with the server."""

@@ -12,6 +12,8 @@ from pydantic import Field
 from iotbench.config.completion.known import Grouped, GroupedOption
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
+from iotbench.config.input.values import Notation
+from iotbench.config.options.places import FORMS, parse_folder, parse_written
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
@@ -134,7 +136,14 @@ class Configured(Options):
     """
 
 
-OutputFolder = Annotated[Path, Field(description="Folder of the result files.")]
+OutputFolder = Annotated[
+    Path,
+    Notation("path", parse_folder),
+    Field(description=f"Folder of the result files, or its URL: {FORMS}."),
+]
+WrittenFolder = Annotated[
+    Path, Notation("path", parse_written), Field(description="Folder of the result files.")
+]
 Format = Annotated[str, Field(alias="format", description="What to print.")]
 
 
@@ -166,6 +175,23 @@ class ChoiceOr(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the parsed word."""
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class PathOf(click.Path):
+    """A path that a function parses; the function's ValueError names the expected form."""
+
+    def __init__(self, parse: Callable[[str], Path]) -> None:
+        super().__init__()
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the parsed path, or the default."""
+        if not isinstance(value, str):
+            return value
         try:
             return self._parse(value)
         except ValueError as error:

@@ -13,7 +13,7 @@ from pydantic import Field
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
 from iotbench.config.input.values import Seconds, Tag
-from iotbench.config.options.basic import FORMATS, Configured
+from iotbench.config.options.basic import FORMATS, Configured, WrittenFolder
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
@@ -145,7 +145,7 @@ class RunOptions(Options):
 
     GROUP: ClassVar[str] = "Run and output"
 
-    output: Annotated[Path, Opt(stored=False)] = DEFAULT_FOLDER
+    output: Annotated[WrittenFolder, Opt(stored=False)] = DEFAULT_FOLDER
     """Folder for result files; created if it does not exist."""
     timeout_s: Seconds = 0.0
     """Longest duration of one run, such as 90s or 10m; 0: no limit."""

@@ -20,7 +20,7 @@ from iotbench.config.input.parameters import (
     parameters,
     parse_parameter,
 )
-from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, option
+from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, PathOf, option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
@@ -103,6 +103,8 @@ def _choose_type(each: DeclaredField) -> click.ParamType[Any]:
         return ChoiceOr(each.choices, each.notation.parse)
     if each.notation and each.notation.is_file:
         return FileOf(each.notation.parse)
+    if each.notation and each.kind is Path:
+        return PathOf(each.notation.parse)
     if each.notation:
         return Parsed(each.notation.name, each.notation.parse)
     if each.choices:

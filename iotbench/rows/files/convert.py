@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from iotbench.machine.objects import name_of, uri_of
 from iotbench.rows.files.bad_cells import Checker, Retyped
 from iotbench.rows.files.cells import CellType, TextCells
 from iotbench.rows.files.columns import writer
@@ -17,7 +18,6 @@ from iotbench.rows.files.content import is_parquet
 from iotbench.rows.files.delimited import DelimitedPart
 from iotbench.rows.files.lines import LinesPart, looks_like_lines
 from iotbench.rows.files.names import column_names
-from iotbench.rows.files.objects import name_of, uri_of
 from iotbench.rows.files.records import Malformed
 from iotbench.rows.files.request import EPOCHS, FilesRequest
 from iotbench.rows.files.roles import columns_of

@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from iotbench.machine.inputs import problem_of
+from iotbench.machine.objects import here, name_of, uri_of
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 from iotbench.rows.files import preview
-from iotbench.rows.files.objects import here, name_of, uri_of
 from iotbench.rows.files.request import FilesRequest
 from simulator.data.dataset import Dataset
 from simulator.data.reader import DatasetReader

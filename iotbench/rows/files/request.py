@@ -12,8 +12,8 @@ from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.parameters import option_of, parameters
 from iotbench.config.input.values import Count, Names
 from iotbench.machine.inputs import problem_of
+from iotbench.machine.objects import name_of, uri_of, url_of
 from iotbench.rows.files.names import is_pattern, table_name
-from iotbench.rows.files.objects import name_of, uri_of, url_of
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import (
     FileReading,
