@@ -1,7 +1,12 @@
 """The CronJob that runs a plan from inside the cluster."""
 
+import json
 import os
+import sqlite3
 import subprocess
+import sys
+import time
+from contextlib import closing
 
 import pytest
 import yaml
@@ -159,6 +164,83 @@ def test_the_command_gets_the_files_that_are_given_and_a_folder_for_each_job(nig
         "--image=iot-database-benchmark:0.1.0",
         "--namespace=default",
     ]
+
+
+PLAN = """
+name: night
+targets: [sqlite]
+repeats: 1
+settings:
+  - name: slow
+    insert: {workload: iot, workers: 1, batch: 10, rate: 100, num_inserts: %d}
+"""
+
+
+@pytest.fixture
+def pod(nightly, tmp_path):
+    """Start the container's command of a CronJob with `copyTo` here, with the real program."""
+    program = tmp_path / "bin/iotbench"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/run.py "$@"\n')
+    program.chmod(0o755)
+    main = container(pod_of(nightly(copyTo="s3://bench/nights", options=["--runner=local"])))
+    options = [word for word in main["args"] if not word.startswith(("--image", "--namespace"))]
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}",
+                   "XDG_STATE_HOME": str(tmp_path / "state")}  # fmt: skip
+
+    def start(job, rows, to):
+        (tmp_path / "plan.yaml").write_text(PLAN % rows)
+        (tmp_path / "results").mkdir(exist_ok=True)
+        words = [
+            word.replace("/etc/bench", str(tmp_path))
+            .replace("s3://bench/nights", to)
+            .replace("/results", str(tmp_path / "results"))
+            .replace("$(JOB)", job)
+            for word in [*main["command"], *options]
+        ]
+        return subprocess.Popen(
+            words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+        )
+
+    return start
+
+
+def test_the_results_of_all_nights_are_copied_and_a_failure_fails_the_job(pod, tmp_path):
+    kept = pod("night-1", 20, "sqlite:nowhere/x.db")
+    _, said = kept.communicate(timeout=120)
+    assert kept.returncode == 1, said
+    assert "create the folder: mkdir -p nowhere; 0 of 2 results are stored" in said
+    copied = pod("night-2", 20, "sqlite:nights.db")
+    _, said = copied.communicate(timeout=120)
+
+    assert copied.returncode == 0, said
+    with closing(sqlite3.connect(tmp_path / "nights.db")) as connection:
+        rows = connection.execute("SELECT folder, count(*) FROM iotbench_results GROUP BY folder")
+        assert [*rows] == [("night-1", 2), ("night-2", 2)]
+
+
+def test_a_run_that_is_stopped_ends_orderly_and_its_results_are_copied(pod, tmp_path):
+    stopped = pod("night-1", 100_000, "sqlite:nights.db")
+    until = time.monotonic() + 60
+    while not [*tmp_path.glob("results/night-1/2*.json")] and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(2)
+    stopped.terminate()
+    _, said = stopped.communicate(timeout=120)
+
+    assert stopped.returncode == 130, said
+    with closing(sqlite3.connect(tmp_path / "nights.db")) as connection:
+        query = "SELECT content FROM iotbench_results WHERE file LIKE '2%'"
+        ((content,),) = connection.execute(query)
+    assert json.loads(content)["status"] == "interrupted"
+
+
+def test_credentials_of_copies_come_from_secrets_only(helm):
+    for url in ("postgresql://me:pw@host/db", "s3://key:pw@bucket", "s3://bucket?x=y", "/results"):
+        assert any(
+            "'/nightly/copyTo'" in line
+            for line in helm.refusal({"nightly": {"copyTo": url}}, base=NIGHTLY)
+        )
 
 
 @pytest.mark.parametrize(
