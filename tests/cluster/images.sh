@@ -45,8 +45,13 @@ bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the 
 }
 
 buildah_() { # with its own storage, whose mounts end with the command
-  HOME=$POLICIES STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot \
-    unshare --mount buildah --root "$WORK/storage" --runroot "$WORK/run" "$@"
+  # buildah starts itself for each RUN, without LD_LIBRARY_PATH.
+  [ ! -d "$UNPACKED" ] ||
+    ldconfig -X -C "$WORK/ld.so.cache" "$UNPACKED/$LIBRARIES" "$UNPACKED/${LIBRARIES#usr/}" 2>/dev/null
+  # shellcheck disable=SC2016 # for the inner shell
+  HOME=$POLICIES STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot unshare --mount sh -c \
+    '[ ! -f "$0" ] || mount --bind "$0" /etc/ld.so.cache; exec buildah "$@"' "$WORK/ld.so.cache" \
+    --root "$WORK/storage" --runroot "$WORK/run" "$@"
 }
 
 # Writes this machine's pip settings for the secrets of simulator/Dockerfile, so that builds use the
