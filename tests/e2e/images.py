@@ -1,18 +1,22 @@
 """Images for the test cluster, built by its script and kept as archives."""
 
+import contextlib
 import functools
 import hashlib
 import re
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.integration.conftest import ROOT
+from tests.servers import packages
 
 SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
 _FOLDERS = ROOT / "tests" / "cluster" / "images"
+_UNUSED_S = 3600
 _DOCKERFILE = ROOT / "simulator" / "Dockerfile"
 _CONTEXT = [
     ROOT / line.removeprefix("!")
@@ -31,9 +35,17 @@ def script(*words: str) -> str:
     return done.stdout.strip()
 
 
-def base_image(*packages: str) -> Path:
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Keep other processes from building images: checkouts share the archives."""
+    with packages.locked(packages.cache() / "images"):
+        yield
+
+
+@_alone()
+def base_image(*names: str) -> Path:
     """Return the archive of an image with Debian packages, named after the first."""
-    return Path(script("image", packages[0], *packages))
+    return Path(script("image", names[0], *names))
 
 
 def image_folder(name: str) -> Path:
@@ -44,20 +56,21 @@ def image_folder(name: str) -> Path:
 def app_image() -> Path:
     """Return the archive of the image of the program, built from the checkout."""
     tag = f"docker.io/library/iot-database-benchmark:{version()}"
-    base = Path(script("python"))
-    helm = f"--build-arg=HELM=docker-archive:{_helm_image()}"
-    arguments = (f"--file={_DOCKERFILE}", f"--build-arg=VERSION={version()}", helm)
+    with _alone():
+        base = Path(script("python"))
+    arguments = (f"--file={_DOCKERFILE}", f"--build-arg=VERSION={version()}", helm_option())
     return built(tag, ROOT, base, *arguments, parts=_CONTEXT)
 
 
-def _helm_image() -> Path:
-    """Return the archive of an image with the cluster's helm."""
+@_alone()
+def helm_option() -> str:
+    """Return the option with which a Dockerfile copies the cluster's helm from an image."""
     program = Path(script("helm"))
     archive = program.parent / "helm.tar"
     if not archive.exists():
         options = f"--file={image_folder('helm') / 'Dockerfile'}"
         script("bud", "localhost/helm:e2e", str(program.parent), str(archive), options)
-    return archive
+    return f"--build-arg=HELM=docker-archive:{archive}"
 
 
 @functools.cache
@@ -69,6 +82,7 @@ def version() -> str:
     return found[1]
 
 
+@_alone()
 def built(
     tag: str,
     folder: Path,
@@ -79,7 +93,8 @@ def built(
 ) -> Path:
     """Build a folder's Dockerfile on a base; return the archive.
 
-    An earlier archive of the same files, base and version is returned as it is; others are removed.
+    An earlier archive of the same files, base and version is returned as it is. Others are removed,
+    unless another checkout may be loading them.
     `parts` are the files and folders that the image is built from, if not the whole folder.
     """
     digest = hashlib.sha256(f"{base}\0{version}\0".encode())
@@ -89,9 +104,12 @@ def built(
             digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
     name = "e2e-" + re.sub(r"\W", "-", tag.rpartition("/")[2].partition(":")[0])
     archive = base.parent / f"{name}-{digest.hexdigest()[:12]}.tar"
-    if not archive.exists():
+    if archive.exists():
+        archive.touch()
+    else:
         for old in base.parent.glob(f"{name}-*.tar"):
-            old.unlink()
+            if time.time() - old.stat().st_mtime > _UNUSED_S:
+                old.unlink()
         print(f"e2e: building {tag}", flush=True)
         base_option = f"--build-arg=BASE=docker-archive:{base}"
         script("bud", tag, str(folder), str(archive), base_option, *options)

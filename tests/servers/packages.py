@@ -70,7 +70,7 @@ def install(name: str, version: str, build: Callable[[Path], None]) -> Path:
     with contextlib.suppress(NotInstalled):
         return installed(name, version)
     folder = cache() / f"{name}-{version}"
-    with _locked(folder):
+    with locked(folder):
         if not (folder / _COMPLETE).exists():
             start = time.monotonic()
             _say(f"{name} {version}: into {folder}")
@@ -83,7 +83,8 @@ def install(name: str, version: str, build: Callable[[Path], None]) -> Path:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from building a folder."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -239,7 +240,7 @@ def _apt_of(suite: str, folder: Path) -> dict[str, str]:
     """Return the environment in which apt knows one suite and considers nothing installed."""
     state = cache() / f"apt-{suite}"
     config = state / "apt.conf"
-    with _locked(state):
+    with locked(state):
         if config.exists():
             return {"APT_CONFIG": str(config)}
         for name in ("etc/apt/preferences.d", "etc/apt/apt.conf.d", "etc/apt/trusted.gpg.d",
