@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -96,6 +97,9 @@ class Helm:
         while _UNREACHABLE in done.stderr and time.monotonic() < until:
             time.sleep(1.0)
             done = self._start(command, flags=flags)
+        if done.returncode < 0:
+            name = signal.Signals(-done.returncode).name
+            raise SetupError(f"helm {command[0]} was killed by {name}")
         if done.returncode:
             words = done.stderr.strip().removeprefix("Error: ")
             raise SetupError(f"helm {command[0]}: {words}")

@@ -18,6 +18,7 @@ from iotbench.execution.kubernetes.release import (
 from iotbench.execution.kubernetes.wire import Exists, NotFound
 from iotbench.machine.lock import holder_of, in_use
 from iotbench.machine.program import command_line
+from iotbench.machine.streams import say
 
 _TRIES = 3
 
@@ -60,10 +61,11 @@ class ClusterLock:
         except NotFound:
             return
         labels = found["metadata"].get("labels", {})
+        sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
         if not has_ended(labels.get(OWNER, ""), self._cluster):
-            sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
             raise in_use(
                 found.get("data", {}),
                 f"if it was killed: `{command_line(['cleanup', '-n', namespace, '--run', sweep])}`",
             )
-        self._remove(labels[SWEEP])
+        self._remove(sweep)
+        say(f"removed {sweep}, the remains of a command that has ended", err=True)

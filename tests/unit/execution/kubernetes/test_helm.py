@@ -108,6 +108,13 @@ def test_a_helm_that_fails_is_reported_in_its_own_words(program):
     assert str(error.value) == 'helm upgrade: UPGRADE FAILED: namespaces "ns" not found'
 
 
+def test_a_helm_that_is_killed_is_reported_with_the_signal(program):
+    (program.folder / "helm").write_text("#!/bin/sh\nkill -9 $$\n")
+
+    with pytest.raises(SetupError, match=r"^helm uninstall was killed by SIGKILL$"):
+        helm().uninstall("bench-s")
+
+
 def test_wrong_values_are_reported_as_the_users_input(program):
     program.answers(1, "Error: values don't meet the specifications of the schema(s)")
 

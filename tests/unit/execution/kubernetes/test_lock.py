@@ -88,7 +88,7 @@ def test_another_database_is_free(cluster):
         assert len(cluster.kept) == 2
 
 
-def test_the_lock_of_a_killed_command_line_of_this_machine_is_taken_over(cluster):
+def test_the_lock_of_a_killed_command_line_of_this_machine_is_taken_over(cluster, capsys):
     done = subprocess.run(
         [sys.executable, "-c", LEAVE], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT
     )
@@ -98,6 +98,7 @@ def test_the_lock_of_a_killed_command_line_of_this_machine_is_taken_over(cluster
     with lock(cluster, sweep="s2"):
         assert cluster.kept[left._name]["metadata"]["labels"][SWEEP] == "s2"
     assert cluster.removed == ["s1"], "its pods may still write to the database"
+    assert capsys.readouterr().err == "removed s1, the remains of a command that has ended\n"
 
 
 def test_the_lock_of_another_machine_is_respected(cluster):
